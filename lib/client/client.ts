@@ -1,0 +1,122 @@
+import type { ErrorCode } from '#lib/contract/errors.ts'
+import { codeForStatus, errorStatus } from '#lib/contract/errors.ts'
+import { type Contract, contract } from '#lib/contract/index.ts'
+import { type Endpoint, type EndpointAnswer, type EndpointCall, fillPath } from '#lib/contract/endpoint.ts'
+import { encodeQuery } from '#lib/contract/query-string.ts'
+import { readEvents } from './events.ts'
+
+/** A refused or failed call. Branch on `code`; `message` is for people. `status` is 0 when no answer came. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ErrorCode | 'unreachable' | (string & {})
+  readonly status: number
+  readonly requestId: string | undefined
+  readonly field: string | undefined
+
+  constructor(code: ApiError['code'], status: number, message: string, more: { requestId?: string; field?: string; cause?: unknown } = {}) {
+    super(message, { cause: more.cause })
+    this.code = code
+    this.status = status
+    this.requestId = more.requestId
+    this.field = more.field
+  }
+}
+
+export interface ClientOptions {
+  /** Scheme, host and port, with the path the contract's paths are appended to, if any. */
+  baseUrl: string
+  headers?: Record<string, string>
+  fetch?: typeof globalThis.fetch
+}
+
+interface CallOptions {
+  signal?: AbortSignal
+}
+
+type Answer<E extends Endpoint> = E['response']['kind'] extends 'events'
+  ? AsyncIterable<EndpointAnswer<E>>
+  : E['response']['kind'] extends 'json'
+    ? Promise<EndpointAnswer<E>>
+    : Promise<Response>
+
+type Call<E extends Endpoint> = Record<never, never> extends EndpointCall<E>
+  ? (call?: EndpointCall<E> & CallOptions) => Answer<E>
+  : (call: EndpointCall<E> & CallOptions) => Answer<E>
+
+export type Client = { [R in keyof Contract]: { [O in keyof Contract[R]]: Contract[R][O] extends Endpoint ? Call<Contract[R][O]> : never } }
+
+interface AnyCall extends CallOptions {
+  params?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+/**
+ * One method per operation of the contract: `client.axons.list({ query })`. JSON answers are not validated: unknown
+ * fields and values pass through. Event streams are async iterables that end with the stream and never reconnect.
+ */
+export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }: ClientOptions): Client => {
+  const root = baseUrl.replace(/\/+$/, '')
+
+  const send = async (endpoint: Endpoint, { params, query, body, signal }: AnyCall): Promise<Response> => {
+    const search = query ? encodeQuery(query) : ''
+    const url = root + fillPath(endpoint.path, params) + (search && `?${search}`)
+    const accept = endpoint.response.kind === 'events' ? 'text/event-stream' : 'application/json'
+    const response = await fetch(url, {
+      method: endpoint.method,
+      headers: { accept, ...(endpoint.body ? { 'content-type': 'application/json' } : {}), ...headers },
+      body: endpoint.body ? JSON.stringify(body ?? {}) : undefined,
+      signal,
+      redirect: 'error',
+      cache: 'no-store',
+    }).catch((cause: unknown) => {
+      if (signal?.aborted) throw cause
+      throw new ApiError('unreachable', 0, 'The service cannot be reached', { cause })
+    })
+    if (!response.ok) throw await readError(response)
+    return response
+  }
+
+  const call = (endpoint: Endpoint) => {
+    switch (endpoint.response.kind) {
+      case 'json':
+        return async (options: AnyCall = {}) => readJson(await send(endpoint, options))
+      case 'events':
+        return (options: AnyCall = {}) => readEvents(() => send(endpoint, options))
+      default:
+        return (options: AnyCall = {}) => send(endpoint, options)
+    }
+  }
+
+  return Object.fromEntries(
+    Object.entries(contract).map(([resource, operations]) => [
+      resource,
+      Object.fromEntries(Object.entries(operations).map(([name, endpoint]) => [name, call(endpoint as Endpoint)])),
+    ]),
+  ) as unknown as Client
+}
+
+const readJson = async (response: Response): Promise<unknown> => {
+  const type = response.headers.get('content-type') ?? ''
+  if (!/^application\/(json|[\w.-]+\+json)\b/.test(type))
+    throw new ApiError('bad_upstream', response.status, `The answer is not JSON but ${type || 'of no stated type'}: this is not the service`)
+  return response.json()
+}
+
+const readError = async (response: Response): Promise<ApiError> => {
+  const text = await response.text().catch(() => '')
+  let body: Partial<Record<'code' | 'message' | 'request_id' | 'field', unknown>> = {}
+  try {
+    body = Object(JSON.parse(text))
+  } catch {
+    // Not our error shape: the status alone has to tell.
+  }
+  const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  const code = asText(body.code)
+  return new ApiError(
+    code && Object.hasOwn(errorStatus, code) ? code : codeForStatus(response.status),
+    response.status,
+    asText(body.message) ?? `The service answered ${response.status} without a reason`,
+    { requestId: asText(body.request_id), field: asText(body.field) },
+  )
+}

@@ -1,0 +1,24 @@
+import * as z from 'zod/mini'
+import { openEnum } from './common.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+
+export const Account = z.object({
+  id: z.string(),
+  name: z.string(),
+  created_at: z.optional(z.string()),
+  account_status: z.optional(openEnum(['ACCOUNT_STATUS_ENABLED', 'ACCOUNT_STATUS_ONBOARDING', 'ACCOUNT_STATUS_DISABLED_BY_ADMIN'])),
+  tier: z.optional(openEnum(['ACCOUNT_TIER_BASIC', 'ACCOUNT_TIER_PRO', 'ACCOUNT_TIER_ENTERPRISE', 'ACCOUNT_TIER_TRIAL'])),
+  /**
+   * How the local service isolates its devboxes; absent on services that do not say.
+   * Unspecified: where a service tells this. The account is what every console reads first.
+   */
+  isolation: z.optional(openEnum(['bubblewrap', 'none'])),
+})
+export type Account = z.infer<typeof Account>
+
+export const accounts = {
+  me: defineEndpoint({
+    id: 'accounts.me', method: 'GET', path: '/v1/accounts/me', response: json(Account),
+    stability: 'stable', summary: 'Get the account of the key',
+  }),
+}

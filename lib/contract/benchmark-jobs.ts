@@ -1,0 +1,86 @@
+import * as z from 'zod/mini'
+import { ById, EpochMs, openEnum, StringMap } from './common.ts'
+import { benchmarkRunStates } from './benchmark-runs.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+
+export const benchmarkJobStates = ['initializing', 'queued', 'running', 'completed', 'failed', 'cancelled', 'timeout'] as const
+export const scenarioOutcomeStates = ['COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'] as const
+
+export const AgentConfig = z.object({
+  name: z.string(),
+  type: openEnum(['job_agent']),
+  agent_id: z.nullish(z.string()),
+  model_name: z.nullish(z.string()),
+  timeout_seconds: z.nullish(z.number()),
+  kwargs: z.nullish(z.record(z.string(), z.unknown())),
+  agent_environment: z.nullish(z.object({ environment_variables: z.nullish(StringMap), secrets: z.nullish(StringMap) })),
+})
+
+export const OrchestratorConfig = z.object({
+  n_concurrent_trials: z.nullish(z.int()),
+  n_attempts: z.nullish(z.int()),
+  timeout_multiplier: z.nullish(z.number()),
+  quiet: z.nullish(z.boolean()),
+})
+
+/** `type` tells which of the other fields are there: harbor, benchmark or scenarios. */
+export const JobSource = z.object({
+  type: openEnum(['harbor', 'benchmark', 'scenarios']),
+  inline_yaml: z.nullish(z.string()),
+  benchmark_id: z.nullish(z.string()),
+  benchmark_name: z.nullish(z.string()),
+  scenario_ids: z.nullish(z.array(z.string())),
+})
+
+export const ScenarioOutcome = z.object({
+  scenario_definition_id: z.string(),
+  scenario_name: z.string(),
+  state: openEnum(scenarioOutcomeStates),
+  scenario_run_id: z.nullish(z.string()),
+  score: z.nullish(z.number()),
+  duration_ms: z.nullish(z.int()),
+  failure_reason: z.nullish(z.object({ exception_type: z.string(), exception_message: z.string() })),
+})
+
+export const BenchmarkOutcome = z.object({
+  benchmark_run_id: z.string(),
+  agent_name: z.string(),
+  model_name: z.nullish(z.string()),
+  n_completed: z.int(),
+  n_failed: z.int(),
+  n_timeout: z.int(),
+  average_score: z.nullish(z.number()),
+  duration_ms: z.nullish(z.int()),
+  scenario_outcomes: z.array(ScenarioOutcome),
+})
+
+export const InProgressRun = z.object({
+  benchmark_run_id: z.string(),
+  state: openEnum(benchmarkRunStates),
+  start_time_ms: EpochMs,
+  duration_ms: z.nullish(z.int()),
+  /** `external_api` with `info`, or a whole job_agent config. */
+  agent_config: z.nullish(z.object({ type: z.string(), info: z.nullish(z.string()), name: z.nullish(z.string()), model_name: z.nullish(z.string()) })),
+})
+
+export const BenchmarkJob = z.object({
+  id: z.string(),
+  name: z.string(),
+  state: openEnum(benchmarkJobStates),
+  create_time_ms: EpochMs,
+  job_source: z.nullish(JobSource),
+  job_spec: z.nullish(
+    z.object({ scenario_ids: z.array(z.string()), agent_configs: z.array(AgentConfig), orchestrator_config: z.nullish(OrchestratorConfig) }),
+  ),
+  failure_reason: z.nullish(z.string()),
+  benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
+  in_progress_runs: z.nullish(z.array(InProgressRun)),
+})
+export type BenchmarkJob = z.infer<typeof BenchmarkJob>
+
+export const benchmarkJobs = {
+  get: defineEndpoint({
+    id: 'benchmarkJobs.get', method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob),
+    stability: 'beta', summary: 'Get a benchmark job with the outcomes so far',
+  }),
+}

@@ -1,0 +1,59 @@
+import * as z from 'zod/mini'
+
+/** Milliseconds since the Unix epoch. */
+export const EpochMs = z.int()
+
+/** User-defined metadata, environment variables: a JSON object whose values are all strings. */
+export const StringMap = z.record(z.string(), z.string())
+export type StringMap = z.infer<typeof StringMap>
+
+/** Unspecified: the characters of an id. These are all a path segment can carry without being read as anything else. */
+export const idPattern = /^[A-Za-z0-9_-]{1,256}$/
+const idMessage = 'must be 1 to 256 ASCII letters, digits, - or _'
+export const Id = z.string().check(z.regex(idPattern, idMessage))
+export const ById = z.object({ id: Id })
+export const ByKey = z.object({ key: z.string().check(z.minLength(1)) })
+/** Answers that say nothing more than "done". */
+export const Empty = z.object({})
+
+/**
+ * A value from a list that may grow: readers pass unknown values through and show them as they are.
+ * `known` on the schema lists the values of today.
+ */
+export const openEnum = <const T extends string>(known: readonly T[]) =>
+  z.union([z.enum(known), z.string()]) as z.ZodMiniType<T | (string & {}), T | (string & {})>
+
+/** A whole number that may arrive as text, as it does in a query string. */
+export const queryInt = (minimum: number, maximum: number) => {
+  const message = `must be a whole number from ${minimum} to ${maximum}`
+  return z.pipe(
+    z.transform((value: string | number) =>
+      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+    ),
+    z.int(message).check(z.minimum(minimum, message), z.maximum(maximum, message)),
+  )
+}
+
+export const queryBoolean = z.pipe(
+  z.transform((value: string | boolean) => (value === 'true' ? true : value === 'false' ? false : value)),
+  z.boolean('must be true or false'),
+)
+
+export const maxPageSize = 5000
+export const defaultPageSize = 20
+
+/** Limit, cursor and count of every list. */
+export const pageQuery = {
+  limit: z._default(queryInt(1, maxPageSize), defaultPageSize),
+  starting_after: z.optional(Id),
+  include_total_count: z._default(queryBoolean, true),
+}
+
+/** Counts that no query asked for are null. */
+export const pageEnvelope = {
+  has_more: z.boolean(),
+  total_count: z.nullish(z.int()),
+}
+
+export const MetadataKeys = z.object({ keys: z.array(z.string()) })
+export const MetadataValues = z.object({ key: z.string(), values: z.array(z.string()) })

@@ -1,0 +1,225 @@
+import * as z from 'zod/mini'
+import { ById, Empty, EpochMs, MetadataKeys, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+import { MetadataFilter } from './query-string.ts'
+
+/** In the order a devbox lives through them; `scheduled` is the old word for `queued`. */
+export const devboxStatuses = [
+  'scheduled',
+  'queued',
+  'provisioning',
+  'initializing',
+  'running',
+  'suspending',
+  'suspended',
+  'resuming',
+  'failure',
+  'shutdown',
+] as const
+export type DevboxStatus = (typeof devboxStatuses)[number]
+
+export const DevboxStatusValue = openEnum(devboxStatuses)
+
+export const resourceSizes = ['X_SMALL', 'SMALL', 'MEDIUM', 'LARGE', 'X_LARGE', 'XX_LARGE', 'CUSTOM_SIZE'] as const
+export const defaultKeepAliveSeconds = 3600
+export const maxKeepAliveSeconds = 172_800
+
+export const AfterIdle = z.object({
+  idle_time_seconds: z.int().check(z.minimum(1)),
+  on_idle: z.enum(['shutdown', 'suspend']),
+})
+
+const launchParameters = {
+  resource_size_request: z.nullish(z.enum(resourceSizes)),
+  custom_cpu_cores: z.nullish(z.number()),
+  custom_gb_memory: z.nullish(z.int()),
+  custom_disk_size: z.nullish(z.int()),
+  architecture: z.nullish(z.enum(['x86_64', 'arm64'])),
+  keep_alive_time_seconds: z.nullish(z.int().check(z.minimum(1), z.maximum(maxKeepAliveSeconds))),
+  after_idle: z.nullish(AfterIdle),
+  lifecycle: z.nullish(
+    z.object({
+      after_idle: z.nullish(AfterIdle),
+      lifecycle_hooks: z.nullish(
+        z.object({ suspend_commands: z.nullish(z.array(z.string())), suspend_deadline_ms: z.nullish(z.int()) }),
+      ),
+      resume_triggers: z.nullish(z.object({ axon_event: z.nullish(z.boolean()), http: z.nullish(z.boolean()) })),
+    }),
+  ),
+  /** Run in the devbox at every start, before the entrypoint. */
+  launch_commands: z.nullish(z.array(z.string())),
+  available_ports: z.nullish(z.array(z.int())),
+  network_policy_id: z.nullish(z.string()),
+  provisioning_tier: z.nullish(z.enum(['standard', 'flex'])),
+  required_services: z.nullish(z.array(z.string())),
+  user_parameters: z.nullish(z.object({ uid: z.int(), username: z.string() })),
+}
+export const LaunchParameters = z.object(launchParameters)
+export type LaunchParameters = z.infer<typeof LaunchParameters>
+
+export const TunnelOptions = z.object({
+  auth_mode: z.nullish(z.enum(['open', 'authenticated'])),
+  http_keep_alive: z.nullish(z.boolean()),
+  wake_on_http: z.nullish(z.boolean()),
+})
+export type TunnelOptions = z.infer<typeof TunnelOptions>
+
+export const Tunnel = z.object({
+  tunnel_key: z.string(),
+  auth_mode: openEnum(['open', 'authenticated']),
+  create_time_ms: EpochMs,
+  http_keep_alive: z.boolean(),
+  wake_on_http: z.boolean(),
+  auth_token: z.nullish(z.string()),
+})
+
+export const StateTransition = z.object({
+  status: z.optional(DevboxStatusValue),
+  transition_time_ms: z.optional(EpochMs),
+  failure_reason: z.nullish(z.string()),
+})
+
+export const Devbox = z.object({
+  id: z.string(),
+  name: z.nullish(z.string()),
+  status: DevboxStatusValue,
+  create_time_ms: EpochMs,
+  /** Set once the devbox has ended (failure, shutdown). */
+  end_time_ms: z.nullable(EpochMs),
+  launch_parameters: LaunchParameters,
+  metadata: StringMap,
+  capabilities: z.array(z.string()),
+  /** Oldest first. */
+  state_transitions: z.array(StateTransition),
+  blueprint_id: z.nullish(z.string()),
+  snapshot_id: z.nullish(z.string()),
+  failure_reason: z.nullish(openEnum(['out_of_memory', 'out_of_disk', 'execution_failed', 'health_check_failed'])),
+  shutdown_reason: z.nullish(openEnum(['api_shutdown', 'keep_alive_timeout', 'entrypoint_exit', 'idle', 'ttl_expired'])),
+  initiator_type: z.optional(openEnum(['unknown', 'api', 'scenario', 'scoring_validation', 'reflex'])),
+  initiator_id: z.nullish(z.string()),
+  tunnel: z.nullish(Tunnel),
+})
+export type Devbox = z.infer<typeof Devbox>
+
+export const DevboxList = z.object({ devboxes: z.array(Devbox), ...pageEnvelope })
+export type DevboxList = z.infer<typeof DevboxList>
+
+/** Unspecified: the filters of the devbox list beyond `status`; they read as those of the axon list do. */
+export const DevboxListQuery = z.object({
+  status: z.optional(z.enum(devboxStatuses, `must be one of ${devboxStatuses.join(', ')}`)),
+  /** Part of the name, as the public command line sends it. */
+  name: z.optional(z.string()),
+  /** Part of the id or of the name. */
+  search: z.optional(z.string().check(z.maxLength(256))),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
+})
+export type DevboxListQuery = z.output<typeof DevboxListQuery>
+
+export const DevboxCreate = z.object({
+  name: z.nullish(z.string()),
+  metadata: z.nullish(StringMap),
+  launch_parameters: z.nullish(LaunchParameters),
+  environment_variables: z.nullish(StringMap),
+  tunnel: z.nullish(TunnelOptions),
+  entrypoint: z.nullish(z.string()),
+  blueprint_id: z.nullish(z.string()),
+  blueprint_name: z.nullish(z.string()),
+  snapshot_id: z.nullish(z.string()),
+  secrets: z.nullish(StringMap),
+  file_mounts: z.nullish(StringMap),
+  code_mounts: z.nullish(z.array(z.unknown())),
+  mounts: z.nullish(z.array(z.unknown())),
+  gateways: z.nullish(z.record(z.string(), z.unknown())),
+  mcp: z.nullish(z.record(z.string(), z.unknown())),
+})
+export type DevboxCreate = z.infer<typeof DevboxCreate>
+
+/** Absent or null keeps; an empty name or `{}` clears. */
+export const DevboxUpdate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(StringMap) })
+export type DevboxUpdate = z.infer<typeof DevboxUpdate>
+
+/** `tunnel_key` names the devbox on a hosted service; `auth_token` opens its terminals and nothing else. */
+export const PtyTunnel = z.object({ tunnel_key: z.string(), auth_token: z.string() })
+export type PtyTunnel = z.infer<typeof PtyTunnel>
+
+export type DevboxAction = 'suspend' | 'resume' | 'shutdown' | 'execute' | 'open_terminal' | 'keep_alive'
+
+const ended: readonly string[] = ['failure', 'shutdown']
+const allowedIn: Record<DevboxAction, readonly string[] | null> = {
+  suspend: ['running'],
+  resume: ['suspended'],
+  // Shutting down twice is no error, so every state allows it.
+  shutdown: null,
+  execute: ['running'],
+  open_terminal: ['running'],
+  keep_alive: ['running'],
+}
+
+/**
+ * Why `status` forbids `action`, or null when it allows it. The service's refusal and the disabled button's reason
+ * are this one sentence.
+ */
+export const devboxRefusal = (action: DevboxAction, status: string): string | null => {
+  const allowed = allowedIn[action]
+  if (allowed === null || allowed.includes(status)) return null
+  const needs = allowed.join(' or ')
+  return ended.includes(status) ? `The devbox has ended (${status}); it needs to be ${needs}` : `The devbox is ${status}; it needs to be ${needs}`
+}
+
+/** The states a devbox does not leave. */
+export const hasEnded = (status: string) => ended.includes(status)
+
+export const devboxes = {
+  list: defineEndpoint({
+    id: 'devboxes.list', method: 'GET', path: '/v1/devboxes', query: DevboxListQuery, response: json(DevboxList),
+    stability: 'stable', summary: 'List devboxes, newest first',
+  }),
+  create: defineEndpoint({
+    id: 'devboxes.create', method: 'POST', path: '/v1/devboxes', body: DevboxCreate, response: json(Devbox),
+    stability: 'stable', summary: 'Create a devbox; it is provisioning when the answer comes',
+  }),
+  createAndAwaitRunning: defineEndpoint({
+    id: 'devboxes.createAndAwaitRunning', method: 'POST', path: '/v1/devboxes/create_and_await_running', body: DevboxCreate, response: json(Devbox),
+    stability: 'stable', summary: 'Create a devbox and hold the answer, for a bounded time, until it runs',
+  }),
+  metadataKeys: defineEndpoint({
+    id: 'devboxes.metadataKeys', method: 'GET', path: '/v1/devboxes/metadata/keys', response: json(MetadataKeys),
+    stability: 'stable', summary: 'List the metadata keys devboxes can be filtered by',
+  }),
+  get: defineEndpoint({
+    id: 'devboxes.get', method: 'GET', path: '/v1/devboxes/:id', params: ById, response: json(Devbox),
+    stability: 'stable', summary: 'Get a devbox',
+  }),
+  update: defineEndpoint({
+    id: 'devboxes.update', method: 'POST', path: '/v1/devboxes/:id', params: ById, body: DevboxUpdate, response: json(Devbox),
+    stability: 'stable', summary: 'Change the name or the metadata of a devbox',
+  }),
+  waitForStatus: defineEndpoint({
+    id: 'devboxes.waitForStatus', method: 'POST', path: '/v1/devboxes/:id/wait_for_status', params: ById,
+    body: z.object({ statuses: z.array(z.enum(devboxStatuses)).check(z.minLength(1)), timeout_seconds: z.nullish(z.number().check(z.minimum(0))) }),
+    response: json(Devbox), stability: 'stable', summary: 'Answer once the devbox is in one of the statuses, else 408',
+  }),
+  suspend: defineEndpoint({
+    id: 'devboxes.suspend', method: 'POST', path: '/v1/devboxes/:id/suspend', params: ById, response: json(Devbox),
+    stability: 'stable', summary: 'Suspend a running devbox: the disk stays, the processes end',
+  }),
+  resume: defineEndpoint({
+    id: 'devboxes.resume', method: 'POST', path: '/v1/devboxes/:id/resume', params: ById, response: json(Devbox),
+    stability: 'stable', summary: 'Start a suspended devbox again from its disk',
+  }),
+  shutdown: defineEndpoint({
+    id: 'devboxes.shutdown', method: 'POST', path: '/v1/devboxes/:id/shutdown', params: ById,
+    query: z.object({ force: z.optional(z.string()) }), response: json(Devbox),
+    stability: 'stable', summary: 'End a devbox for good; repeating it is no error',
+  }),
+  keepAlive: defineEndpoint({
+    id: 'devboxes.keepAlive', method: 'POST', path: '/v1/devboxes/:id/keep_alive', params: ById, response: json(Empty),
+    stability: 'stable', summary: 'Start the keep-alive time of a devbox anew',
+  }),
+  createPtyTunnel: defineEndpoint({
+    id: 'devboxes.createPtyTunnel', method: 'POST', path: '/v1/devboxes/:id/create_pty_tunnel', params: ById, response: json(PtyTunnel),
+    stability: 'stable', summary: 'Get a token that opens the terminals of a running devbox', answersCredential: true,
+  }),
+}
+

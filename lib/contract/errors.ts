@@ -1,0 +1,37 @@
+import * as z from 'zod/mini'
+
+/** Every error code of the service and the console, with the HTTP status it travels under. The list is closed. */
+export const errorStatus = {
+  invalid_argument: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  timeout: 408,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  not_implemented: 501,
+  bad_upstream: 502,
+  unavailable: 503,
+  insufficient_storage: 507,
+} as const
+
+export type ErrorCode = keyof typeof errorStatus
+
+/** Unspecified: the shape of an error body. `message` is what the public clients print; `field` names the input at fault. */
+export const ErrorBody = z.object({
+  code: z.string(),
+  message: z.string(),
+  request_id: z.string(),
+  field: z.optional(z.string()),
+})
+export type ErrorBody = z.infer<typeof ErrorBody>
+
+/** The first code that travels under `status`, for answers whose body is not ours. */
+export const codeForStatus = (status: number): ErrorCode => {
+  for (const [code, known] of Object.entries(errorStatus)) if (known === status) return code as ErrorCode
+  return status >= 500 ? 'bad_upstream' : 'invalid_argument'
+}

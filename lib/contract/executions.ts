@@ -1,0 +1,91 @@
+import * as z from 'zod/mini'
+import { ById, Id, openEnum, queryInt } from './common.ts'
+import { defineEndpoint, events, json } from './endpoint.ts'
+
+export const executionStatuses = ['queued', 'running', 'completed'] as const
+export type ExecutionStatus = (typeof executionStatuses)[number]
+
+/** stdout, stderr and exit_status are null until the execution has completed. */
+export const Execution = z.object({
+  devbox_id: z.string(),
+  execution_id: z.string(),
+  status: openEnum(executionStatuses),
+  shell_name: z.nullish(z.string()),
+  stdout: z.nullish(z.string()),
+  stderr: z.nullish(z.string()),
+  exit_status: z.nullish(z.int()),
+  stdout_truncated: z.nullish(z.boolean()),
+  stderr_truncated: z.nullish(z.boolean()),
+})
+export type Execution = z.infer<typeof Execution>
+
+export const SyncExecution = z.object({
+  devbox_id: z.string(),
+  stdout: z.string(),
+  stderr: z.string(),
+  exit_status: z.int(),
+  shell_name: z.nullish(z.string()),
+})
+export type SyncExecution = z.infer<typeof SyncExecution>
+
+/** `offset` counts the bytes of the stream up to the end of this chunk: give it back to go on from there. */
+export const OutputChunk = z.object({ output: z.string(), offset: z.optional(z.int()) })
+export type OutputChunk = z.infer<typeof OutputChunk>
+
+export const shellNamePattern = /^[\w.:@/-]{1,128}$/
+export const ExecuteCommand = z.object({
+  command: z.string().check(z.minLength(1, 'must not be empty')),
+  /** Unspecified: the characters of a shell name. */
+  shell_name: z.nullish(z.string().check(z.regex(shellNamePattern, 'must be 1 to 128 of letters, digits and _.:@/-'))),
+  attach_stdin: z.nullish(z.boolean()),
+})
+export type ExecuteCommand = z.infer<typeof ExecuteCommand>
+
+/** Longest time an answer is held back for a command to end. */
+export const maxHoldSeconds = 25
+const maxOffset = Number.MAX_SAFE_INTEGER
+const ByExecution = z.object({ devbox_id: Id, execution_id: Id })
+const OutputQuery = z.object({ offset: z._default(queryInt(0, maxOffset), 0) })
+const GetQuery = z.object({ last_n: z.optional(queryInt(0, 1_000_000)) })
+
+/** Why a kill would do nothing, or null while the execution can be killed. */
+export const killRefusal = (status: string): string | null =>
+  status === 'completed' ? 'The command has already ended' : null
+
+export const executions = {
+  executeSync: defineEndpoint({
+    id: 'executions.executeSync', method: 'POST', path: '/v1/devboxes/:id/execute_sync', params: ById, body: ExecuteCommand, response: json(SyncExecution),
+    stability: 'deprecated', summary: 'Run a bash command and wait for its end; use execute_async',
+  }),
+  executeAsync: defineEndpoint({
+    id: 'executions.executeAsync', method: 'POST', path: '/v1/devboxes/:id/execute_async', params: ById, body: ExecuteCommand, response: json(Execution),
+    stability: 'stable', summary: 'Start a bash command',
+  }),
+  execute: defineEndpoint({
+    id: 'executions.execute', method: 'POST', path: '/v1/devboxes/:id/execute', params: ById, query: GetQuery,
+    body: z.extend(ExecuteCommand, { command_id: z.nullish(Id), optimistic_timeout: z.nullish(z.number().check(z.minimum(0), z.maximum(maxHoldSeconds))) }), response: json(Execution),
+    stability: 'stable', summary: 'Start a bash command and hold the answer, for a bounded time, until it ends',
+  }),
+  get: defineEndpoint({
+    id: 'executions.get', method: 'GET', path: '/v1/devboxes/:devbox_id/executions/:execution_id', params: ByExecution, query: GetQuery, response: json(Execution),
+    stability: 'stable', summary: 'Get an execution',
+  }),
+  waitForStatus: defineEndpoint({
+    id: 'executions.waitForStatus', method: 'POST', path: '/v1/devboxes/:devbox_id/executions/:execution_id/wait_for_status', params: ByExecution, query: GetQuery,
+    body: z.object({ statuses: z.array(z.enum(executionStatuses)).check(z.minLength(1)), timeout_seconds: z.nullish(z.number().check(z.minimum(0))) }),
+    response: json(Execution), stability: 'stable', summary: 'Answer once the execution is in one of the statuses, else 408',
+  }),
+  kill: defineEndpoint({
+    id: 'executions.kill', method: 'POST', path: '/v1/devboxes/:devbox_id/executions/:execution_id/kill', params: ByExecution,
+    body: z.object({ kill_process_group: z.nullish(z.boolean()) }), response: json(Execution),
+    stability: 'stable', summary: 'Kill a running execution, with its whole process group if asked',
+  }),
+  streamStdout: defineEndpoint({
+    id: 'executions.streamStdout', method: 'GET', path: '/v1/devboxes/:devbox_id/executions/:execution_id/stream_stdout_updates', params: ByExecution, query: OutputQuery,
+    response: events(OutputChunk), stability: 'stable', summary: 'Stream stdout from an offset; ends when the process has ended',
+  }),
+  streamStderr: defineEndpoint({
+    id: 'executions.streamStderr', method: 'GET', path: '/v1/devboxes/:devbox_id/executions/:execution_id/stream_stderr_updates', params: ByExecution, query: OutputQuery,
+    response: events(OutputChunk), stability: 'stable', summary: 'Stream stderr from an offset; ends when the process has ended',
+  }),
+}

@@ -1,0 +1,30 @@
+import { accounts } from './accounts.ts'
+import { axons } from './axons.ts'
+import { benchmarkJobs } from './benchmark-jobs.ts'
+import { benchmarkRuns } from './benchmark-runs.ts'
+import { benchmarks } from './benchmarks.ts'
+import { devboxes } from './devboxes.ts'
+import type { Endpoint } from './endpoint.ts'
+import { evictions } from './evictions.ts'
+import { executions } from './executions.ts'
+import { health } from './health.ts'
+import { snapshots } from './snapshots.ts'
+import { terminals } from './terminals.ts'
+
+/** Every resource of the service and its operations. Paths with a fixed segment come before those with a parameter. */
+export const contract = {
+  health,
+  accounts,
+  axons,
+  evictions,
+  snapshots,
+  devboxes,
+  executions,
+  terminals,
+  benchmarkJobs,
+  benchmarkRuns,
+  benchmarks,
+}
+export type Contract = typeof contract
+
+export const endpoints: readonly Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource))

@@ -1,0 +1,152 @@
+import * as z from 'zod/mini'
+
+/**
+ * The one codec between a query string and a list query: page addresses, the client and the service all use it.
+ * `encodeQuery(parseQuery(schema, text))` is canonical; no filter is lost or invented on the way.
+ */
+
+export const maxMetadataConditions = 50
+
+/** `metadata[key]=value`, or `metadata[key][in]=a,b` (any of the values). Conditions on different keys must all hold. */
+export type MetadataCondition =
+  | { key: string; op: 'eq'; value: string }
+  | { key: string; op: 'in'; values: string[] }
+
+const keyMessage = 'needs a key without "]["'
+const MetadataKey = z.string().check(
+  z.minLength(1, keyMessage),
+  z.refine((key) => !key.includes(']['), keyMessage),
+)
+
+export const MetadataFilter = z
+  .array(
+    z.union([
+      z.object({ key: MetadataKey, op: z.literal('eq'), value: z.string() }),
+      z.object({ key: MetadataKey, op: z.literal('in'), values: z.array(z.string()).check(z.minLength(1)) }),
+    ]),
+  )
+  .check(z.maxLength(maxMetadataConditions, `takes at most ${maxMetadataConditions} conditions`))
+export type MetadataFilter = z.infer<typeof MetadataFilter>
+
+export interface FieldProblem {
+  field: string
+  message: string
+}
+export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: FieldProblem[] }
+
+// Unspecified: how `[in]` carries a value that holds a comma. A backslash takes the meaning from the next
+// comma or backslash, so that every list of values has one spelling.
+const joinValues = (values: readonly string[]) => values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',')
+
+const splitValues = (text: string): string[] => {
+  const values: string[] = []
+  let value = ''
+  for (let i = 0; i < text.length; i++) {
+    const next = text[i + 1]
+    if (text[i] === '\\' && (next === ',' || next === '\\')) value += text[++i]
+    else if (text[i] === ',') {
+      values.push(value)
+      value = ''
+    } else value += text[i]
+  }
+  values.push(value)
+  return values.filter((each) => each !== '')
+}
+
+const metadataName = /^metadata\[([\s\S]*?)\](?:\[([^\]]*)\])?$/
+
+interface Collected {
+  scalars: Map<string, string>
+  metadata: MetadataCondition[]
+  problems: FieldProblem[]
+}
+
+const collect = (params: Iterable<[string, string]>): Collected => {
+  const scalars = new Map<string, string>()
+  const equal = new Map<string, string>()
+  const anyOf = new Map<string, string[]>()
+  const problems: FieldProblem[] = []
+  for (const [name, value] of params) {
+    // Empty values are legal everywhere and mean "not given".
+    if (value === '') continue
+    if (name !== 'metadata' && !name.startsWith('metadata[')) {
+      // Unspecified: a parameter given twice. Taking either would answer a question nobody asked.
+      if (scalars.has(name) && scalars.get(name) !== value) problems.push({ field: name, message: 'is given twice' })
+      scalars.set(name, value)
+      continue
+    }
+    const [inner, operator] = splitMetadataName(name)
+    if (!inner) problems.push({ field: name, message: 'must read metadata[key] or metadata[key][in]' })
+    else if (operator === 'in') anyOf.set(inner, [...(anyOf.get(inner) ?? []), ...splitValues(value)])
+    else if (operator !== undefined) problems.push({ field: name, message: 'knows no operator but [in]' })
+    else if (equal.has(inner) && equal.get(inner) !== value) problems.push({ field: name, message: 'is given twice' })
+    else equal.set(inner, value)
+  }
+  const metadata: MetadataCondition[] = [
+    ...[...equal].map(([key, value]) => ({ key, op: 'eq' as const, value })),
+    ...[...anyOf].filter(([, values]) => values.length > 0).map(([key, values]) => ({ key, op: 'in' as const, values: [...new Set(values)].sort() })),
+  ]
+  return { scalars, metadata: metadata.sort(byKey), problems }
+}
+
+const splitMetadataName = (name: string): [key: string | undefined, operator: string | undefined] => {
+  if (!name.endsWith(']')) return [undefined, undefined]
+  const cut = name.indexOf('][')
+  if (cut === -1) return [name.slice('metadata['.length, -1), undefined]
+  return metadataName.test(name)
+    ? [name.slice('metadata['.length, cut), name.slice(cut + 2, -1)]
+    : [undefined, undefined]
+}
+
+const byKey = (a: MetadataCondition, b: MetadataCondition) =>
+  a.key < b.key ? -1 : a.key > b.key ? 1 : a.op < b.op ? -1 : a.op > b.op ? 1 : 0
+
+/**
+ * Reads a query string by the endpoint's query schema. Parameters the schema does not name are ignored;
+ * a value it refuses is reported under the parameter's own name.
+ */
+export const parseQuery = <S extends z.ZodMiniType>(schema: S, search: string | URLSearchParams): Parsed<z.output<S>> => {
+  const { scalars, metadata, problems } = collect(typeof search === 'string' ? new URLSearchParams(search) : search)
+  if (metadata.length > maxMetadataConditions)
+    problems.push({ field: 'metadata', message: `takes at most ${maxMetadataConditions} conditions` })
+  const shape = shapeOf(schema)
+  const given = Object.fromEntries([...scalars].filter(([name]) => Object.hasOwn(shape, name) && name !== 'metadata'))
+  const takesMetadata = Object.hasOwn(shape, 'metadata')
+  const relevant = problems.filter(({ field }) =>
+    field.startsWith('metadata') ? takesMetadata : Object.hasOwn(shape, field),
+  )
+  const parsed = schema.safeParse(takesMetadata && metadata.length > 0 ? { ...given, metadata } : given)
+  if (parsed.success && relevant.length === 0) return { ok: true, value: parsed.data }
+  return { ok: false, problems: [...relevant, ...(parsed.error ? fieldProblems(parsed.error) : [])] }
+}
+
+/** The object schema at the start of a query schema: its keys are the parameters the endpoint reads. */
+export const shapeOf = (schema: z.ZodMiniType): Record<string, z.ZodMiniType> => {
+  const inner = (schema as { in?: z.ZodMiniType }).in ?? (schema as unknown as z.ZodMiniPipe)._zod.def.in
+  if ((schema as unknown as z.ZodMiniObject).shape) return (schema as unknown as z.ZodMiniObject).shape as Record<string, z.ZodMiniType>
+  return inner ? shapeOf(inner as z.ZodMiniType) : {}
+}
+
+/** Each issue of a zod error as a field and a sentence about it. */
+export const fieldProblems = (error: { issues: readonly { path: PropertyKey[]; message: string }[] }): FieldProblem[] =>
+  error.issues.map(({ path, message }) => ({ field: path.map(String).join('.') || 'body', message }))
+
+type QueryValue = string | number | boolean | null | undefined | MetadataFilter
+
+/** The canonical query string, without `?`; values that are absent, null or empty are left out. */
+export const encodeQuery = (query: Record<string, unknown> | object): string => {
+  const pairs: string[] = []
+  for (const [name, value] of Object.entries(query) as [string, QueryValue][]) {
+    if (value === undefined || value === null || value === '') continue
+    if (typeof value === 'object') pairs.push(...[...value].sort(byKey).map(encodeCondition))
+    else pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
+  }
+  return pairs.join('&')
+}
+
+const encodeCondition = (condition: MetadataCondition) => {
+  const name = `metadata[${encodeURIComponent(condition.key)}]`
+  return condition.op === 'eq'
+    ? `${name}=${encodeURIComponent(condition.value)}`
+    : `${name}[in]=${[...new Set(condition.values)].sort().map((value) => encodeURIComponent(joinValues([value]))).join(',')}`
+}

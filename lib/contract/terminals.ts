@@ -1,0 +1,73 @@
+import * as z from 'zod/mini'
+import { openEnum } from './common.ts'
+import { defineEndpoint, json, webSocket } from './endpoint.ts'
+
+export const defaultSize = { cols: 80, rows: 24 } as const
+export const maxCells = 1000
+export const sessionNamePattern = /^[A-Za-z0-9_-]{1,256}$/
+/** WebSocket close code for a shell that ended by itself, as the public clients read it. */
+export const shellEndedCode = 4000
+
+const cellsMessage = `must be a whole number from 1 to ${maxCells}`
+const cell = z.int(cellsMessage).check(z.minimum(1, cellsMessage), z.maximum(maxCells, cellsMessage))
+const cellText = z.optional(z.union([z.string(), z.number()]))
+const toCells = (value: string | number | undefined) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value)
+
+/** `size` is absent unless both cols and rows are given; one alone is ignored, whatever it says. */
+export const SizeQuery = z.pipe(
+  z.object({ cols: cellText, rows: cellText }),
+  z.pipe(
+    z.transform(({ cols, rows }: { cols?: string | number | undefined; rows?: string | number | undefined }) =>
+      cols === undefined || rows === undefined ? {} : { size: { cols: toCells(cols), rows: toCells(rows) } },
+    ),
+    z.object({ size: z.optional(z.object({ cols: cell, rows: cell })) }),
+  ),
+)
+
+const BySession = z.object({
+  session_name: z.string().check(z.regex(sessionNamePattern, 'must be 1 to 256 ASCII letters, digits, - or _')),
+})
+
+export const PtySession = z.object({
+  /** True when this call started the shell, false when it found one. */
+  created: z.boolean(),
+  /** True while another client holds the session's one WebSocket. */
+  attached: z.boolean(),
+  session_name: z.optional(z.string()),
+  status: z.optional(openEnum(['ready', 'closed'])),
+  protocol_version: z.optional(z.string()),
+  /** Path and query of the WebSocket, relative to the service. */
+  connect_url: z.optional(z.string()),
+  cols: z.optional(z.int()),
+  rows: z.optional(z.int()),
+  /** How long a shell without a client is kept. */
+  idle_ttl_seconds: z.optional(z.int()),
+})
+export type PtySession = z.infer<typeof PtySession>
+
+export const terminalSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL', 'SIGUSR1', 'SIGUSR2', 'SIGTSTP', 'SIGCONT', 'SIGWINCH'] as const
+
+export const PtyControl = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('resize'), cols: cell, rows: cell }),
+  z.object({ action: z.literal('signal'), signal: z.enum(terminalSignals) }),
+  z.object({ action: z.literal('close') }),
+])
+export type PtyControl = z.infer<typeof PtyControl>
+
+/** All of them take the API key, or the token of `devboxes.createPtyTunnel`, which also names the devbox. */
+export const terminals = {
+  connect: defineEndpoint({
+    id: 'terminals.connect', method: 'GET', path: '/pty/:session_name', params: BySession, query: SizeQuery, response: json(PtySession),
+    stability: 'stable', summary: 'Open a terminal session, or find the one of this name',
+  }),
+  control: defineEndpoint({
+    id: 'terminals.control', method: 'POST', path: '/pty/:session_name/control', params: BySession, body: PtyControl,
+    response: json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
+    stability: 'stable', summary: 'Resize a terminal session, signal its foreground process group, or close it',
+  }),
+  /** Server to client: binary frames of raw terminal bytes. Client to server: keystrokes, binary or text. */
+  attach: defineEndpoint({
+    id: 'terminals.attach', method: 'GET', path: '/pty/:session_name/attach', params: BySession, query: SizeQuery, response: webSocket,
+    stability: 'stable', summary: 'Attach to a terminal session; the token is offered as the subprotocol',
+  }),
+}

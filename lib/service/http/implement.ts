@@ -1,0 +1,43 @@
+import type { WebSocket } from 'ws'
+import type { Endpoint, EndpointAnswer, EndpointInput } from '#lib/contract/endpoint.ts'
+
+/** What every handler gets besides its decoded input. */
+export interface Caller {
+  account: string
+  /** The devbox a terminal token was made for; only on calls that such a token opened. */
+  ptyDevboxId?: string
+  requestId: string
+  /** Aborted when the client goes away before the answer is complete. */
+  signal: AbortSignal
+  /** Adds a header to a successful answer. */
+  setHeader(name: string, value: string): void
+}
+
+type Result<E extends Endpoint> = E['response']['kind'] extends 'json'
+  ? EndpointAnswer<E> | Promise<EndpointAnswer<E>>
+  : E['response']['kind'] extends 'events'
+    ? AsyncIterable<EndpointAnswer<E>> | Promise<AsyncIterable<EndpointAnswer<E>>>
+    : E['response']['kind'] extends 'bytes'
+      ? AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>
+      : // The refusal of an upgrade is thrown before; what is returned takes over the open socket.
+        ((socket: WebSocket) => void) | Promise<(socket: WebSocket) => void>
+
+export type Handler<E extends Endpoint> = (input: EndpointInput<E> & Caller) => Result<E>
+
+/** Stands in a route table where the operation is in the contract but its handler is not written yet: 501. */
+export const notImplemented = Symbol('not implemented')
+
+export interface Route {
+  endpoint: Endpoint
+  handler: Handler<Endpoint> | typeof notImplemented
+}
+
+/** The routes of one resource; a missing or an extra handler does not compile. */
+export const implement = <R extends Record<string, Endpoint>>(
+  resource: R,
+  handlers: { [O in keyof R]: Handler<R[O]> | typeof notImplemented },
+): Route[] =>
+  Object.entries(resource).map(([operation, endpoint]) => ({
+    endpoint,
+    handler: handlers[operation] as unknown as Route['handler'],
+  }))

@@ -1,0 +1,70 @@
+/** The schema, step by step; a database of version N has had the first N. A step that was released never changes. */
+export const migrations: readonly string[] = [
+  // Rowid (seq) follows creation, so "newest first" is the table's own order. created time and account ride in the
+  // metadata index through seq: a filter is an index range, never a scan.
+  `
+  CREATE TABLE axons (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT,
+    created_at_ms INTEGER NOT NULL,
+    deleted_at_ms INTEGER,
+    metadata TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX axons_by_account ON axons (account, seq);
+  CREATE INDEX axons_by_name ON axons (account, name, seq);
+  CREATE TABLE axon_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES axons (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE devboxes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT,
+    status TEXT NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    end_time_ms INTEGER,
+    launch_parameters TEXT NOT NULL,
+    environment_variables TEXT NOT NULL,
+    entrypoint TEXT,
+    metadata TEXT NOT NULL,
+    state_transitions TEXT NOT NULL,
+    tunnel TEXT,
+    failure_reason TEXT,
+    shutdown_reason TEXT,
+    keep_alive_until_ms INTEGER
+  ) STRICT;
+  CREATE INDEX devboxes_by_account ON devboxes (account, seq);
+  CREATE INDEX devboxes_by_status ON devboxes (account, status, seq);
+  CREATE TABLE devbox_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES devboxes (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE executions (
+    id TEXT PRIMARY KEY,
+    devbox_id TEXT NOT NULL REFERENCES devboxes (id),
+    command TEXT NOT NULL,
+    shell_name TEXT,
+    status TEXT NOT NULL,
+    exit_status INTEGER,
+    create_time_ms INTEGER NOT NULL,
+    end_time_ms INTEGER
+  ) STRICT;
+  CREATE INDEX executions_by_devbox ON executions (devbox_id, create_time_ms);
+  CREATE TABLE evictions (
+    devbox_id TEXT PRIMARY KEY REFERENCES devboxes (id),
+    account TEXT NOT NULL,
+    eviction_deadline_ms INTEGER NOT NULL
+  ) STRICT;
+  `,
+]
