@@ -6,8 +6,12 @@ export const Account = z.object({
   id: z.string(),
   name: z.string(),
   created_at: z.optional(z.string()),
-  account_status: z.optional(openEnum(['ACCOUNT_STATUS_ENABLED', 'ACCOUNT_STATUS_ONBOARDING', 'ACCOUNT_STATUS_DISABLED_BY_ADMIN'])),
-  tier: z.optional(openEnum(['ACCOUNT_TIER_BASIC', 'ACCOUNT_TIER_PRO', 'ACCOUNT_TIER_ENTERPRISE', 'ACCOUNT_TIER_TRIAL'])),
+  account_status: z.optional(
+    openEnum(['ACCOUNT_STATUS_ENABLED', 'ACCOUNT_STATUS_ONBOARDING', 'ACCOUNT_STATUS_DISABLED_BY_ADMIN']),
+  ),
+  tier: z.optional(
+    openEnum(['ACCOUNT_TIER_BASIC', 'ACCOUNT_TIER_PRO', 'ACCOUNT_TIER_ENTERPRISE', 'ACCOUNT_TIER_TRIAL']),
+  ),
   /**
    * How the local service isolates its devboxes; absent on services that do not say.
    * Unspecified: where a service tells this. The account is what every console reads first.
@@ -18,7 +22,11 @@ export type Account = z.infer<typeof Account>
 
 export const accounts = {
   me: defineEndpoint({
-    id: 'accounts.me', method: 'GET', path: '/v1/accounts/me', response: json(Account),
-    stability: 'stable', summary: 'Get the account of the key',
+    id: 'accounts.me',
+    method: 'GET',
+    path: '/v1/accounts/me',
+    response: json(Account),
+    stability: 'stable',
+    summary: 'Get the account of the key',
   }),
 }

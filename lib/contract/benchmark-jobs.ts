@@ -1,9 +1,17 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, openEnum, StringMap } from './common.ts'
 import { benchmarkRunStates } from './benchmark-runs.ts'
+import { ById, EpochMs, openEnum, StringMap } from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
 
-export const benchmarkJobStates = ['initializing', 'queued', 'running', 'completed', 'failed', 'cancelled', 'timeout'] as const
+export const benchmarkJobStates = [
+  'initializing',
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+  'timeout',
+] as const
 export const scenarioOutcomeStates = ['COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'] as const
 
 export const AgentConfig = z.object({
@@ -13,7 +21,9 @@ export const AgentConfig = z.object({
   model_name: z.nullish(z.string()),
   timeout_seconds: z.nullish(z.number()),
   kwargs: z.nullish(z.record(z.string(), z.unknown())),
-  agent_environment: z.nullish(z.object({ environment_variables: z.nullish(StringMap), secrets: z.nullish(StringMap) })),
+  agent_environment: z.nullish(
+    z.object({ environment_variables: z.nullish(StringMap), secrets: z.nullish(StringMap) }),
+  ),
 })
 
 export const OrchestratorConfig = z.object({
@@ -60,7 +70,14 @@ export const InProgressRun = z.object({
   start_time_ms: EpochMs,
   duration_ms: z.nullish(z.int()),
   /** `external_api` with `info`, or a whole job_agent config. */
-  agent_config: z.nullish(z.object({ type: z.string(), info: z.nullish(z.string()), name: z.nullish(z.string()), model_name: z.nullish(z.string()) })),
+  agent_config: z.nullish(
+    z.object({
+      type: z.string(),
+      info: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      model_name: z.nullish(z.string()),
+    }),
+  ),
 })
 
 export const BenchmarkJob = z.object({
@@ -70,7 +87,11 @@ export const BenchmarkJob = z.object({
   create_time_ms: EpochMs,
   job_source: z.nullish(JobSource),
   job_spec: z.nullish(
-    z.object({ scenario_ids: z.array(z.string()), agent_configs: z.array(AgentConfig), orchestrator_config: z.nullish(OrchestratorConfig) }),
+    z.object({
+      scenario_ids: z.array(z.string()),
+      agent_configs: z.array(AgentConfig),
+      orchestrator_config: z.nullish(OrchestratorConfig),
+    }),
   ),
   failure_reason: z.nullish(z.string()),
   benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
@@ -80,7 +101,12 @@ export type BenchmarkJob = z.infer<typeof BenchmarkJob>
 
 export const benchmarkJobs = {
   get: defineEndpoint({
-    id: 'benchmarkJobs.get', method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob),
-    stability: 'beta', summary: 'Get a benchmark job with the outcomes so far',
+    id: 'benchmarkJobs.get',
+    method: 'GET',
+    path: '/v1/benchmark_jobs/:id',
+    params: ById,
+    response: json(BenchmarkJob),
+    stability: 'beta',
+    summary: 'Get a benchmark job with the outcomes so far',
   }),
 }

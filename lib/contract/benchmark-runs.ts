@@ -23,11 +23,21 @@ export type BenchmarkRun = z.infer<typeof BenchmarkRun>
 
 export const benchmarkRuns = {
   cancel: defineEndpoint({
-    id: 'benchmarkRuns.cancel', method: 'POST', path: '/v1/benchmarks/runs/:id/cancel', params: ById, response: json(BenchmarkRun),
-    stability: 'stable', summary: 'Cancel a running benchmark run, its scenarios and their devboxes',
+    id: 'benchmarkRuns.cancel',
+    method: 'POST',
+    path: '/v1/benchmarks/runs/:id/cancel',
+    params: ById,
+    response: json(BenchmarkRun),
+    stability: 'stable',
+    summary: 'Cancel a running benchmark run, its scenarios and their devboxes',
   }),
   downloadLogs: defineEndpoint({
-    id: 'benchmarkRuns.downloadLogs', method: 'POST', path: '/v1/benchmark_runs/:id/download_logs', params: ById, response: bytes('application/zip'),
-    stability: 'stable', summary: 'Download a zip of all logs of a benchmark run',
+    id: 'benchmarkRuns.downloadLogs',
+    method: 'POST',
+    path: '/v1/benchmark_runs/:id/download_logs',
+    params: ById,
+    response: bytes('application/zip'),
+    stability: 'stable',
+    summary: 'Download a zip of all logs of a benchmark run',
   }),
 }

@@ -8,16 +8,31 @@ export type Eviction = z.infer<typeof Eviction>
 
 export const evictions = {
   watch: defineEndpoint({
-    id: 'evictions.watch', method: 'GET', path: '/v1/devboxes/evictions/watch', response: events(Eviction),
-    stability: 'stable', summary: 'Watch evictions: every pending one at once, then each as it is scheduled',
+    id: 'evictions.watch',
+    method: 'GET',
+    path: '/v1/devboxes/evictions/watch',
+    response: events(Eviction),
+    stability: 'stable',
+    summary: 'Watch evictions: every pending one at once, then each as it is scheduled',
   }),
   schedule: defineEndpoint({
-    id: 'evictions.schedule', method: 'POST', path: '/local/evictions',
-    body: z.object({ devbox_id: Id, eviction_deadline_ms: EpochMs.check(z.nonnegative()) }), response: json(Eviction),
-    stability: 'stable', scope: 'local', summary: 'Schedule the eviction of a running devbox, or move its deadline',
+    id: 'evictions.schedule',
+    method: 'POST',
+    path: '/local/evictions',
+    body: z.object({ devbox_id: Id, eviction_deadline_ms: EpochMs.check(z.nonnegative()) }),
+    response: json(Eviction),
+    stability: 'stable',
+    scope: 'local',
+    summary: 'Schedule the eviction of a running devbox, or move its deadline',
   }),
   cancel: defineEndpoint({
-    id: 'evictions.cancel', method: 'DELETE', path: '/local/evictions/:devbox_id', params: z.object({ devbox_id: Id }), response: json(Empty),
-    stability: 'stable', scope: 'local', summary: 'Take back a scheduled eviction',
+    id: 'evictions.cancel',
+    method: 'DELETE',
+    path: '/local/evictions/:devbox_id',
+    params: z.object({ devbox_id: Id }),
+    response: json(Empty),
+    stability: 'stable',
+    scope: 'local',
+    summary: 'Take back a scheduled eviction',
   }),
 }

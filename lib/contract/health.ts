@@ -5,7 +5,13 @@ export const Health = z.object({ status: z.literal('ok'), version: z.string() })
 
 export const health = {
   check: defineEndpoint({
-    id: 'health.check', method: 'GET', path: '/healthz', response: json(Health),
-    stability: 'stable', scope: 'local', open: true, summary: 'Tell that the local service is up',
+    id: 'health.check',
+    method: 'GET',
+    path: '/healthz',
+    response: json(Health),
+    stability: 'stable',
+    scope: 'local',
+    open: true,
+    summary: 'Tell that the local service is up',
   }),
 }

@@ -8,9 +8,7 @@ import * as z from 'zod/mini'
 export const maxMetadataConditions = 50
 
 /** `metadata[key]=value`, or `metadata[key][in]=a,b` (any of the values). Conditions on different keys must all hold. */
-export type MetadataCondition =
-  | { key: string; op: 'eq'; value: string }
-  | { key: string; op: 'in'; values: string[] }
+export type MetadataCondition = { key: string; op: 'eq'; value: string } | { key: string; op: 'in'; values: string[] }
 
 const keyMessage = 'needs a key without "]["'
 const MetadataKey = z.string().check(
@@ -53,8 +51,6 @@ const splitValues = (text: string): string[] => {
   return values.filter((each) => each !== '')
 }
 
-const metadataName = /^metadata\[([\s\S]*?)\](?:\[([^\]]*)\])?$/
-
 interface Collected {
   scalars: Map<string, string>
   metadata: MetadataCondition[]
@@ -84,18 +80,18 @@ const collect = (params: Iterable<[string, string]>): Collected => {
   }
   const metadata: MetadataCondition[] = [
     ...[...equal].map(([key, value]) => ({ key, op: 'eq' as const, value })),
-    ...[...anyOf].filter(([, values]) => values.length > 0).map(([key, values]) => ({ key, op: 'in' as const, values: [...new Set(values)].sort() })),
+    ...[...anyOf]
+      .filter(([, values]) => values.length > 0)
+      .map(([key, values]) => ({ key, op: 'in' as const, values: [...new Set(values)].sort() })),
   ]
   return { scalars, metadata: metadata.sort(byKey), problems }
 }
 
+/** `metadata[a]` is `['a', undefined]`, `metadata[a][in]` is `['a', 'in']`; no key when the brackets do not match. */
 const splitMetadataName = (name: string): [key: string | undefined, operator: string | undefined] => {
   if (!name.endsWith(']')) return [undefined, undefined]
-  const cut = name.indexOf('][')
-  if (cut === -1) return [name.slice('metadata['.length, -1), undefined]
-  return metadataName.test(name)
-    ? [name.slice('metadata['.length, cut), name.slice(cut + 2, -1)]
-    : [undefined, undefined]
+  const [key, operator, ...more] = name.slice('metadata['.length, -1).split('][')
+  return more.length > 0 ? [undefined, undefined] : [key, operator]
 }
 
 const byKey = (a: MetadataCondition, b: MetadataCondition) =>
@@ -105,7 +101,10 @@ const byKey = (a: MetadataCondition, b: MetadataCondition) =>
  * Reads a query string by the endpoint's query schema. Parameters the schema does not name are ignored;
  * a value it refuses is reported under the parameter's own name.
  */
-export const parseQuery = <S extends z.ZodMiniType>(schema: S, search: string | URLSearchParams): Parsed<z.output<S>> => {
+export const parseQuery = <S extends z.ZodMiniType>(
+  schema: S,
+  search: string | URLSearchParams,
+): Parsed<z.output<S>> => {
   const { scalars, metadata, problems } = collect(typeof search === 'string' ? new URLSearchParams(search) : search)
   if (metadata.length > maxMetadataConditions)
     problems.push({ field: 'metadata', message: `takes at most ${maxMetadataConditions} conditions` })
@@ -121,10 +120,10 @@ export const parseQuery = <S extends z.ZodMiniType>(schema: S, search: string | 
 }
 
 /** The object schema at the start of a query schema: its keys are the parameters the endpoint reads. */
-export const shapeOf = (schema: z.ZodMiniType): Record<string, z.ZodMiniType> => {
-  const inner = (schema as { in?: z.ZodMiniType }).in ?? (schema as unknown as z.ZodMiniPipe)._zod.def.in
-  if ((schema as unknown as z.ZodMiniObject).shape) return (schema as unknown as z.ZodMiniObject).shape as Record<string, z.ZodMiniType>
-  return inner ? shapeOf(inner as z.ZodMiniType) : {}
+export const shapeOf = (schema: z.core.$ZodType): Record<string, z.ZodMiniType> => {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  if (def.type === 'object') return def.shape as Record<string, z.ZodMiniType>
+  return def.type === 'pipe' ? shapeOf(def.in) : {}
 }
 
 /** Each issue of a zod error as a field and a sentence about it. */
@@ -148,5 +147,8 @@ const encodeCondition = (condition: MetadataCondition) => {
   const name = `metadata[${encodeURIComponent(condition.key)}]`
   return condition.op === 'eq'
     ? `${name}=${encodeURIComponent(condition.value)}`
-    : `${name}[in]=${[...new Set(condition.values)].sort().map((value) => encodeURIComponent(joinValues([value]))).join(',')}`
+    : `${name}[in]=${[...new Set(condition.values)]
+        .sort()
+        .map((value) => encodeURIComponent(joinValues([value])))
+        .join(',')}`
 }

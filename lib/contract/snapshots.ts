@@ -28,7 +28,13 @@ export const SnapshotUpdate = z.object({
 
 export const snapshots = {
   update: defineEndpoint({
-    id: 'snapshots.update', method: 'POST', path: '/v1/devboxes/disk_snapshots/:id', params: ById, body: SnapshotUpdate, response: json(Snapshot),
-    stability: 'stable', summary: 'Replace the name, metadata or commit message of a disk snapshot',
+    id: 'snapshots.update',
+    method: 'POST',
+    path: '/v1/devboxes/disk_snapshots/:id',
+    params: ById,
+    body: SnapshotUpdate,
+    response: json(Snapshot),
+    stability: 'stable',
+    summary: 'Replace the name, metadata or commit message of a disk snapshot',
   }),
 }

@@ -10,8 +10,13 @@ export const shellEndedCode = 4000
 
 const cellsMessage = `must be a whole number from 1 to ${maxCells}`
 const cell = z.int(cellsMessage).check(z.minimum(1, cellsMessage), z.maximum(maxCells, cellsMessage))
-const cellText = z.optional(z.union([z.string(), z.number()]))
-const toCells = (value: string | number | undefined) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value)
+const cellText = z.optional(
+  z
+    .union([z.string(), z.number()])
+    .check(z.describe(`A whole number from 1 to ${maxCells}; applied only when both cols and rows are given`)),
+)
+const toCells = (value: string | number | undefined) =>
+  typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
 
 /** `size` is absent unless both cols and rows are given; one alone is ignored, whatever it says. */
 export const SizeQuery = z.pipe(
@@ -45,7 +50,18 @@ export const PtySession = z.object({
 })
 export type PtySession = z.infer<typeof PtySession>
 
-export const terminalSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL', 'SIGUSR1', 'SIGUSR2', 'SIGTSTP', 'SIGCONT', 'SIGWINCH'] as const
+export const terminalSignals = [
+  'SIGHUP',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGTERM',
+  'SIGKILL',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGTSTP',
+  'SIGCONT',
+  'SIGWINCH',
+] as const
 
 export const PtyControl = z.discriminatedUnion('action', [
   z.object({ action: z.literal('resize'), cols: cell, rows: cell }),
@@ -57,17 +73,34 @@ export type PtyControl = z.infer<typeof PtyControl>
 /** All of them take the API key, or the token of `devboxes.createPtyTunnel`, which also names the devbox. */
 export const terminals = {
   connect: defineEndpoint({
-    id: 'terminals.connect', method: 'GET', path: '/pty/:session_name', params: BySession, query: SizeQuery, response: json(PtySession),
-    stability: 'stable', summary: 'Open a terminal session, or find the one of this name',
+    id: 'terminals.connect',
+    method: 'GET',
+    path: '/pty/:session_name',
+    params: BySession,
+    query: SizeQuery,
+    response: json(PtySession),
+    stability: 'stable',
+    summary: 'Open a terminal session, or find the one of this name',
   }),
   control: defineEndpoint({
-    id: 'terminals.control', method: 'POST', path: '/pty/:session_name/control', params: BySession, body: PtyControl,
+    id: 'terminals.control',
+    method: 'POST',
+    path: '/pty/:session_name/control',
+    params: BySession,
+    body: PtyControl,
     response: json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
-    stability: 'stable', summary: 'Resize a terminal session, signal its foreground process group, or close it',
+    stability: 'stable',
+    summary: 'Resize a terminal session, signal its foreground process group, or close it',
   }),
   /** Server to client: binary frames of raw terminal bytes. Client to server: keystrokes, binary or text. */
   attach: defineEndpoint({
-    id: 'terminals.attach', method: 'GET', path: '/pty/:session_name/attach', params: BySession, query: SizeQuery, response: webSocket,
-    stability: 'stable', summary: 'Attach to a terminal session; the token is offered as the subprotocol',
+    id: 'terminals.attach',
+    method: 'GET',
+    path: '/pty/:session_name/attach',
+    params: BySession,
+    query: SizeQuery,
+    response: webSocket,
+    stability: 'stable',
+    summary: 'Attach to a terminal session; the token is offered as the subprotocol',
   }),
 }

@@ -1,0 +1,125 @@
+import * as z from 'zod/mini'
+import type { Endpoint } from './endpoint.ts'
+import { ErrorBody } from './errors.ts'
+import { endpoints } from './index.ts'
+import { shapeOf } from './query-string.ts'
+
+type Json = Record<string, unknown>
+
+/** The contract as an OpenAPI 3.1 document: plain data, the same on every call. */
+export const openApiDocument = () => {
+  const paths: Record<string, Json> = {}
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/:([a-z_]+)/g, '{$1}')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Devbox, axon and benchmark service',
+      version: '0.1',
+      description:
+        'Times are integers in milliseconds since the Unix epoch. Operations marked x-devdeck-local exist only on the local service.',
+      license: { name: 'MIT' },
+    },
+    servers: [{ url: 'http://127.0.0.1:4500', description: 'The local service' }],
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: toSchema(ErrorBody) },
+    },
+  }
+}
+
+const operation = (endpoint: Endpoint): Json => ({
+  operationId: endpoint.id,
+  tags: [endpoint.id.split('.')[0]],
+  summary: endpoint.summary,
+  ...(endpoint.stability === 'deprecated' ? { deprecated: true } : {}),
+  'x-stability': endpoint.stability,
+  ...(endpoint.scope === 'local' ? { 'x-devdeck-local': true } : {}),
+  ...(endpoint.open ? { security: [] } : {}),
+  parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
+  ...(endpoint.body
+    ? {
+        requestBody: {
+          required: !isOptional(endpoint.body, {}),
+          content: { 'application/json': { schema: toSchema(endpoint.body, 'input') } },
+        },
+      }
+    : {}),
+  responses: {
+    ...success(endpoint),
+    default: {
+      description: 'What was wrong',
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    },
+  },
+})
+
+const success = ({ response }: Endpoint): Json => {
+  switch (response.kind) {
+    case 'json':
+      return { 200: { description: 'OK', content: { 'application/json': { schema: toSchema(response.schema) } } } }
+    case 'events':
+      return {
+        200: {
+          description: 'Server-sent events; the data of each is one document of this schema',
+          content: { 'text/event-stream': { schema: toSchema(response.schema) } },
+        },
+      }
+    case 'bytes':
+      return {
+        200: {
+          description: 'OK',
+          content: { [response.contentType]: { schema: { type: 'string', format: 'binary' } } },
+        },
+      }
+    case 'websocket':
+      return { 101: { description: 'The connection is a WebSocket from here on' } }
+  }
+}
+
+const pathParameters = ({ params }: Endpoint): Json[] =>
+  params
+    ? Object.entries(shapeOf(params)).map(([name, schema]) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: toSchema(schema),
+      }))
+    : []
+
+const queryParameters = ({ query }: Endpoint): Json[] =>
+  query
+    ? Object.entries(shapeOf(query)).flatMap(([name, schema]) =>
+        name === 'metadata'
+          ? metadataParameters
+          : [{ name, in: 'query', required: !isOptional(schema, undefined), schema: toSchema(schema) }],
+      )
+    : []
+
+const metadataParameters: Json[] = [
+  {
+    name: 'metadata[key]',
+    in: 'query',
+    required: false,
+    description: 'A metadata pair, with the real key in the brackets; different keys must all match',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'metadata[key][in]',
+    in: 'query',
+    required: false,
+    description: 'Any of several values, separated by commas',
+    schema: { type: 'string' },
+  },
+]
+
+const isOptional = (schema: z.ZodMiniType, absent: unknown) => schema.safeParse(absent).success
+
+const toSchema = (schema: z.ZodMiniType, io: 'input' | 'output' = 'output'): Json => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
+  return rest
+}
