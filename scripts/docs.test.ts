@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const read = (name: string) => readFileSync(join(root, name), 'utf8')
+const scripts = JSON.parse(read('package.json')).scripts as Record<string, string>
+
+const missing = (page: string) =>
+  [...page.matchAll(/(?:`|\]\()((?:app|components|lib|e2e|bench|scripts|public)(?:\/[\w.()[\]-]+)*|[\w-]+\.(?:ts|md|json))(?:`|\))/g)]
+    .map(([, path]) => path as string)
+    .filter((path) => !path.includes('<') && !existsSync(join(root, path)))
+
+describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'])('%s', (name) => {
+  it('names only paths that exist', () => {
+    expect(missing(read(name))).toEqual([])
+  })
+
+  it('names only scripts that exist', () => {
+    const named = [...read(name).matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script as string)
+    expect(named.filter((script) => !(script in scripts))).toEqual([])
+  })
+})
+
+it('would notice a path that is gone', () => {
+  expect(missing('see `lib/nowhere.ts`')).toEqual(['lib/nowhere.ts'])
+})
