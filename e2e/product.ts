@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test as base, type Page } from '@playwright/test'
+import { type Client, createClient } from '#lib/client/client.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** A console with its own local service, started as `npm start` does, in a folder of its own. */
+export interface Product {
+  url: string
+  signInLink: string
+  serviceUrl: string
+  apiKey: string
+  /** Calls the service itself, as a script beside the console would. */
+  service: Client
+  /** Everything the process printed. */
+  output(): string
+  stop(): Promise<void>
+}
+
+const freePort = async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
+  const port = await freePort()
+  const child = spawn(process.execPath, ['--import', './scripts/require-node.mjs', 'server.ts'], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production', PORT: String(port), DEVDECK_DATA_DIR: dataDir, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
+  const find = async (pattern: RegExp) => {
+    for (;;) {
+      const found = pattern.exec(output)?.[1]
+      if (found) return found
+      if (child.exitCode !== null) throw new Error(`the console ended with ${child.exitCode}:\n${output}`)
+      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+    }
+  }
+  const url = await find(/console on (http:\/\/\S+)/i)
+  const embedded = !environment.DEVDECK_SERVICE_URL
+  const signInLink = embedded ? await find(/(http:\/\/\S+\/sign-in\/\S+)/) : ''
+  const serviceUrl = environment.DEVDECK_SERVICE_URL ?? (await find(/service on (http:\/\/[\d.:]+)/i))
+  const apiKey = embedded ? readFileSync(join(dataDir, 'service/api-key'), 'utf8').trim() : ''
+  return {
+    url,
+    signInLink,
+    serviceUrl,
+    apiKey,
+    service: createClient({ baseUrl: serviceUrl, headers: { authorization: `Bearer ${apiKey}` } }),
+    output: () => output,
+    stop: async () => {
+      await end(child)
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+const end = async (child: ChildProcess) => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+export const signIn = async (page: Page, { url, apiKey }: Product) => {
+  await page.goto(`${url}/sign-in`)
+  await page.getByLabel('API key').fill(apiKey)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${url}/`)
+}
+
+/** One product for all journeys of a worker; a page that is signed in for each. */
+export const test = base.extend<{ signedIn: Page }, { product: Product }>({
+  product: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function wants from this pattern
+    async ({}, use) => {
+      const product = await startProduct()
+      await use(product)
+      await product.stop()
+    },
+    { scope: 'worker', timeout: 180_000 },
+  ],
+  signedIn: async ({ page, product }, use) => {
+    await signIn(page, product)
+    await use(page)
+  },
+})
+
+export { expect } from '@playwright/test'
