@@ -1,0 +1,114 @@
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import type { Client } from '#lib/client/client.ts'
+import {
+  type Devbox,
+  type DevboxCreate,
+  type DevboxListQuery,
+  type DevboxUpdate,
+  hasEnded,
+} from '#lib/contract/devboxes.ts'
+import { browserApi } from '../api.ts'
+
+export const devboxKeys = {
+  all: ['devboxes'] as const,
+  lists: ['devboxes', 'list'] as const,
+  one: (id: string) => ['devboxes', 'get', id] as const,
+}
+
+const restingMs = 15_000
+const movingMs = 2_000
+/** On its way from one state to another, so that the next look is worth taking soon. */
+const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
+
+/** What a list is asked for; the cursor belongs to its pages, not to its address. */
+export type DevboxFilters = Omit<DevboxListQuery, 'starting_after'>
+
+export const devboxQueries = {
+  list: (filters: DevboxFilters, api: Client = browserApi) =>
+    infiniteQueryOptions({
+      queryKey: [...devboxKeys.lists, filters] as const,
+      queryFn: ({ pageParam, signal }) =>
+        api.devboxes.list({ query: pageParam ? { ...filters, starting_after: pageParam } : filters, signal }),
+      initialPageParam: '',
+      getNextPageParam: (page) => (page.has_more ? page.devboxes.at(-1)?.id : undefined),
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state }) => {
+        const pages = state.data?.pages ?? []
+        // Every loaded page is asked for again: look often only while that is one call.
+        if (pages.length > 1) return restingMs
+        return pages.some(({ devboxes }) => devboxes.some(isMoving)) ? movingMs : restingMs
+      },
+    }),
+
+  get: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: devboxKeys.one(id),
+      queryFn: ({ signal }) => api.devboxes.get({ params: { id }, signal }),
+      refetchInterval: ({ state }) => {
+        if (!state.data) return restingMs
+        if (hasEnded(state.data.status)) return false
+        return isMoving(state.data) ? movingMs : 5_000
+      },
+    }),
+
+  metadataKeys: (api: Client = browserApi) =>
+    queryOptions({
+      queryKey: [...devboxKeys.all, 'metadata-keys'] as const,
+      queryFn: ({ signal }) => api.devboxes.metadataKeys({ signal }),
+      staleTime: 60_000,
+    }),
+}
+
+interface Update {
+  id: string
+  change: DevboxUpdate
+}
+
+/** Each puts its answer in the cache as the devbox and makes the lists ask again. */
+export const devboxMutations = {
+  create: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: [...devboxKeys.all, 'create'],
+      mutationFn: (body: DevboxCreate) => api.devboxes.create({ body }),
+      onSuccess: (devbox, _body, _result, { client }) => {
+        client.setQueryData(devboxKeys.one(devbox.id), devbox)
+        void client.invalidateQueries({ queryKey: devboxKeys.lists })
+        // A new devbox may bring new keys.
+        void client.invalidateQueries({ queryKey: devboxQueries.metadataKeys().queryKey })
+      },
+    }),
+
+  update: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: [...devboxKeys.all, 'update'],
+      mutationFn: ({ id, change }: Update) => api.devboxes.update({ params: { id }, body: change }),
+      onSuccess: (devbox, _update, _result, { client }) => {
+        client.setQueryData(devboxKeys.one(devbox.id), devbox)
+        void client.invalidateQueries({ queryKey: devboxKeys.lists })
+        void client.invalidateQueries({ queryKey: devboxQueries.metadataKeys().queryKey })
+      },
+    }),
+
+  suspend: (api: Client = browserApi) => move('suspend', (id) => api.devboxes.suspend({ params: { id } })),
+  resume: (api: Client = browserApi) => move('resume', (id) => api.devboxes.resume({ params: { id } })),
+  shutdown: (api: Client = browserApi) => move('shutdown', (id) => api.devboxes.shutdown({ params: { id } })),
+
+  keepAlive: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: [...devboxKeys.all, 'keep-alive'],
+      mutationFn: (id: string) => api.devboxes.keepAlive({ params: { id } }),
+      onSuccess: (_answer, id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
+    }),
+}
+
+const move = (name: string, call: (id: string) => Promise<Devbox>) =>
+  mutationOptions({
+    mutationKey: [...devboxKeys.all, name],
+    mutationFn: call,
+    onSuccess: (devbox, id, _result, { client }) => {
+      client.setQueryData(devboxKeys.one(id), devbox)
+      void client.invalidateQueries({ queryKey: devboxKeys.lists })
+    },
+    // A refusal mostly means that what the page shows is old.
+    onError: (_error, _id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.all }),
+  })

@@ -1,0 +1,83 @@
+import { mutationOptions, type QueryClient, queryOptions, skipToken } from '@tanstack/react-query'
+import { ApiError, type Client } from '#lib/client/client.ts'
+import type { OutputChunk } from '#lib/contract/executions.ts'
+import { browserApi } from '../api.ts'
+import { CommandRun } from '../command-run.ts'
+import type { OutputStream } from '../transcript.ts'
+
+const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devboxId] as const
+
+export const executionQueries = {
+  /** The commands started from this page since it was loaded, the newest first. Never fetched. */
+  ofThisVisit: (devboxId: string) =>
+    queryOptions<readonly CommandRun[]>({
+      queryKey: commandsKey(devboxId),
+      queryFn: skipToken,
+      initialData: [],
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: Number.POSITIVE_INFINITY,
+    }),
+}
+
+interface Start {
+  devboxId: string
+  command: string
+}
+
+interface Kill {
+  run: CommandRun
+  killProcessGroup: boolean
+}
+
+export const executionMutations = {
+  /** Starts a command and follows its output; the run is put first in `executionQueries.ofThisVisit`. */
+  executeAsync: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['executions', 'execute-async'],
+      mutationFn: async ({ devboxId, command }: Start) => {
+        const execution = await api.executions.executeAsync({ params: { id: devboxId }, body: { command } })
+        return new CommandRun({ command, execution, source: executionSource(api, devboxId, execution.execution_id) })
+      },
+      onSuccess: (run, { devboxId }, _result, { client }) => {
+        remember(client, devboxId, run)
+        void run.follow()
+      },
+    }),
+
+  /** The run's own stream tells when the process has gone; nothing is invalidated. */
+  kill: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['executions', 'kill'],
+      mutationFn: ({ run, killProcessGroup }: Kill) => {
+        const { devbox_id, execution_id } = run.getSnapshot().execution
+        return api.executions.kill({
+          params: { devbox_id, execution_id },
+          body: { kill_process_group: killProcessGroup },
+        })
+      },
+    }),
+}
+
+/** More runs than anyone scrolls through; each holds up to one transcript. */
+const maxRemembered = 30
+
+const remember = (client: QueryClient, devboxId: string, run: CommandRun) =>
+  client.setQueryData<readonly CommandRun[]>(commandsKey(devboxId), (runs = []) => {
+    // A run that has not ended is never dropped: its Kill button is the only one there is.
+    const kept = runs.filter((each, index) => index < maxRemembered - 1 || !each.getSnapshot().hasEnded)
+    return [run, ...kept]
+  })
+
+const executionSource = (api: Client, devboxId: string, executionId: string) => {
+  const params = { devbox_id: devboxId, execution_id: executionId }
+  return {
+    open(stream: OutputStream, offset: number, signal: AbortSignal): AsyncIterable<OutputChunk> {
+      const call = { params, query: { offset }, signal }
+      return stream === 'stdout' ? api.executions.streamStdout(call) : api.executions.streamStderr(call)
+    },
+    // The text came by the streams; the last line is the least that can be asked for.
+    get: (signal: AbortSignal) => api.executions.get({ params, query: { last_n: 1 }, signal }),
+    isLost: (error: unknown) =>
+      error instanceof ApiError && (error.code === 'not_found' || error.code === 'unauthenticated'),
+  }
+}
