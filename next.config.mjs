@@ -1,3 +1,5 @@
+import { sourceHash } from './scripts/source-hash.ts'
+
 /** @type {import('next').NextConfig} */
 export default {
   poweredByHeader: false,
@@ -9,4 +11,6 @@ export default {
   // node-pty and ws are only ever loaded by server.ts; keep them out of the route bundles.
   serverExternalPackages: ['ws'],
   devIndicators: false,
+  // server.ts builds again when the sources no longer have the hash their build is named by.
+  generateBuildId: () => sourceHash(import.meta.dirname),
 }

@@ -1,0 +1,7 @@
+import { signIn, signOut, whoIsSignedIn } from '#lib/gateway/sign-in.ts'
+
+export const dynamic = 'force-dynamic'
+
+export const GET = (request: Request) => whoIsSignedIn(request)
+export const POST = (request: Request) => signIn(request)
+export const DELETE = (request: Request) => signOut(request)

@@ -1,0 +1,6 @@
+import { followSignInLink } from '#lib/gateway/sign-in.ts'
+
+export const dynamic = 'force-dynamic'
+
+export const GET = async (request: Request, { params }: { params: Promise<{ token: string }> }) =>
+  followSignInLink(request, (await params).token)

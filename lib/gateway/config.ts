@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, chmodSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
+import { join, resolve } from 'node:path'
+import * as z from 'zod/mini'
+
+/** What the console process was told by its environment, checked. */
+export interface Config {
+  /** 0 takes any free port. */
+  port: number
+  host: string
+  /** Undefined: the console runs the local service itself. */
+  serviceUrl: string | undefined
+  dataDir: string
+  /** The first one seals new sessions, all of them open old ones. */
+  sessionSecrets: [string, ...string[]]
+  /** Public origins, when the console stands behind a proxy. */
+  publicOrigins: string[]
+}
+
+/** Everything that is wrong with the environment at once, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: string[]
+
+  constructor(problems: string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+const minSecretLength = 32
+const loopbackHosts = ['127.0.0.1', 'localhost', '::1']
+
+const text = (fallback: string) =>
+  z.pipe(
+    z.transform((value: unknown) => (value === undefined || value === '' ? fallback : value)),
+    z.string(),
+  )
+const list = z.pipe(
+  text(''),
+  z.transform((value: string) =>
+    value
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== ''),
+  ),
+)
+
+const portMessage = 'must be a port number from 0 to 65535'
+const Environment = z.object({
+  PORT: z.pipe(
+    text('3000').check(z.regex(/^\d{1,5}$/, portMessage)),
+    z.pipe(z.transform(Number), z.number().check(z.maximum(65_535, portMessage))),
+  ),
+  HOST: text('127.0.0.1').check(z.regex(/^[A-Za-z0-9.:-]+$/, 'must be a host name or an IP address, without a port')),
+  DEVDECK_SERVICE_URL: z.pipe(
+    text(''),
+    z.string().check(z.refine((url) => url === '' || isServiceUrl(url), serviceUrlMessage())),
+  ),
+  DEVDECK_DATA_DIR: text('.devdeck'),
+  DEVDECK_SESSION_SECRET: list.check(
+    z.refine(
+      (secrets: string[]) => secrets.every((each) => each.length >= minSecretLength),
+      `must have at least ${minSecretLength} characters (each, when several are given)`,
+    ),
+  ),
+  DEVDECK_ORIGIN: list.check(
+    z.refine(
+      (origins: string[]) => origins.every(isOrigin),
+      'must be one or more origins such as https://console.example.com, without a path',
+    ),
+  ),
+})
+
+/** Reads the environment; creates the data folder, and in it the session secret when none is given. Throws ConfigError. */
+export const readConfig = (environment: Record<string, string | undefined> = process.env): Config => {
+  const parsed = Environment.safeParse(pick(environment))
+  const problems = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
+  const host = environment.HOST || '127.0.0.1'
+  if (!loopbackHosts.includes(host) && !environment.DEVDECK_ORIGIN)
+    problems.push(
+      `HOST is ${host}, which other machines can reach: set DEVDECK_ORIGIN to the origin people open (https://…), so that no other name is answered`,
+    )
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+
+  const { PORT, HOST, DEVDECK_SERVICE_URL, DEVDECK_DATA_DIR, DEVDECK_SESSION_SECRET, DEVDECK_ORIGIN } = parsed.data
+  const dataDir = resolve(DEVDECK_DATA_DIR)
+  if (DEVDECK_SERVICE_URL === '' || DEVDECK_SESSION_SECRET.length === 0) useDataDir(dataDir)
+  const [first, ...more] = DEVDECK_SESSION_SECRET
+  return {
+    port: PORT,
+    host: HOST,
+    serviceUrl: DEVDECK_SERVICE_URL === '' ? undefined : DEVDECK_SERVICE_URL.replace(/\/+$/, ''),
+    dataDir,
+    sessionSecrets: first === undefined ? [ownSecret(dataDir)] : [first, ...more],
+    publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),
+  }
+}
+
+const pick = (environment: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.keys(Environment.shape).map((name) => [name, environment[name]]))
+
+const useDataDir = (dataDir: string): void => {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new ConfigError([`DEVDECK_DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`])
+  }
+}
+
+/** Generated once and kept, so that a restart signs nobody out. */
+const ownSecret = (dataDir: string): string => {
+  const file = join(dataDir, 'session-secret')
+  try {
+    writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new ConfigError([`${file} cannot be written: ${(error as Error).message}`])
+    chmodSync(file, 0o600)
+  }
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret.length < minSecretLength)
+    throw new ConfigError([
+      `${file} holds fewer than ${minSecretLength} characters: delete it, and a new secret is made`,
+    ])
+  return secret
+}
+
+function serviceUrlMessage() {
+  return 'must be an http:// or https:// address without credentials, query or fragment'
+}
+
+const isServiceUrl = (value: string): boolean => {
+  const url = URL.parse(value)
+  return (
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === '' &&
+    !/[?#\s]/.test(value)
+  )
+}
+
+const isOrigin = (value: string): boolean => {
+  const url = URL.parse(value)
+  return (
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    [url.origin, `${url.origin}/`].includes(value)
+  )
+}
+
+/** Every origin under which this console may be opened: its own addresses on `port`, and the public ones. */
+export const ownOrigins = ({ host, publicOrigins }: Pick<Config, 'host' | 'publicOrigins'>, port: number): string[] => {
+  // A wildcard is where we listen, not a name anyone should open.
+  const own = host === '0.0.0.0' || host === '::' ? [] : [host]
+  const hosts = [...new Set([...own, ...loopbackHosts])].map((each) => (isIPv6(each) ? `[${each}]` : each))
+  // URL drops a default port, as browsers do.
+  return [...new Set([...hosts.map((each) => new URL(`http://${each}:${port}`).origin), ...publicOrigins])]
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { ServiceAddress } from './registry.ts'
+
+export interface EmbeddedService extends ServiceAddress {
+  stop(): Promise<void>
+}
+
+const startTimeoutMs = 15_000
+const stopTimeoutMs = 5_000
+const shortestWaitMs = 250
+const longestWaitMs = 10_000
+const stableMs = 30_000
+const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
+
+/**
+ * Runs the local service as a child process on a free loopback port, and starts it again on the same port whenever it
+ * dies. Resolves once it listens; rejects when the first start fails.
+ */
+export const startEmbeddedService = async (dataDir: string, entry = defaultEntry): Promise<EmbeddedService> => {
+  let stopping = false
+  let url = ''
+  let waitMs = shortestWaitMs
+  let child: ChildProcess
+
+  const start = async (port: string): Promise<void> => {
+    child = spawn(
+      process.execPath,
+      [entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
+      {
+        // The service ends when its standard input does, so that it never outlives this process, however that dies.
+        stdio: ['pipe', 'pipe', 'inherit'],
+        // A session of its own: Ctrl-C in the terminal reaches this process alone, which then stops the service last.
+        detached: true,
+        env: serviceEnvironment(),
+      },
+    )
+    url = await readyAddress(child)
+    const startedAt = Date.now()
+    child.once('exit', (code, signal) => {
+      if (Date.now() - startedAt > stableMs) waitMs = shortestWaitMs
+      if (!stopping) void restart(`ended with ${signal ?? `code ${code}`}`)
+    })
+  }
+
+  const restart = async (reason: string): Promise<void> => {
+    const { port } = new URL(url)
+    while (!stopping) {
+      console.error(`The embedded service ${reason}; starting it again in ${waitMs} ms`)
+      await delay(waitMs, undefined, { ref: false })
+      waitMs = Math.min(waitMs * 2, longestWaitMs)
+      if (stopping) return
+      try {
+        return await start(port)
+      } catch (error) {
+        reason = `did not start: ${(error as Error).message}`
+      }
+    }
+  }
+
+  await start('0')
+  return {
+    embedded: true,
+    url: () => url,
+    ownKey: () => ownKey(dataDir),
+    stop: async () => {
+      stopping = true
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = once(child, 'exit')
+      child.kill('SIGTERM')
+      const killing = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+      await gone
+      clearTimeout(killing)
+    },
+  }
+}
+
+/** The address the child prints once it listens. What it prints afterwards is passed on. */
+const readyAddress = async (child: ChildProcess): Promise<string> => {
+  const { stdout } = child
+  if (!stdout) throw new Error('it has no standard output')
+  const lines = createInterface({ input: stdout })
+  const address = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => fail(new Error(`no address within ${startTimeoutMs / 1000} s`)), startTimeoutMs)
+    const fail = (error: Error) => {
+      clearTimeout(timer)
+      child.kill('SIGKILL')
+      reject(error)
+    }
+    child.once('error', fail)
+    child.once('exit', (code, signal) => fail(new Error(`it ended with ${signal ?? `code ${code}`}`)))
+    lines.on('line', (line) => {
+      const found = /listening on (http:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
+      if (!found) return
+      clearTimeout(timer)
+      resolve(found)
+    })
+  })
+  lines.removeAllListeners('line').on('line', (line) => console.log(line))
+  return address
+}
+
+/** Everything but what only the console is to know. */
+const serviceEnvironment = () => {
+  const { DEVDECK_SESSION_SECRET: _, ...environment } = process.env
+  return environment
+}
+
+/** As the service reads them: `DEVDECK_API_KEYS` if set, else the key it generated. */
+const ownKey = (dataDir: string): string | undefined => {
+  const [first] = (process.env.DEVDECK_API_KEYS ?? '').split(',').filter((each) => each.trim() !== '')
+  if (first !== undefined) return first.slice(first.indexOf(':') + 1).trim()
+  const file = join(dataDir, 'api-key')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+}

@@ -1,0 +1,3 @@
+export interface EvictionHub {
+  close(): void
+}

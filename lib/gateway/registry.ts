@@ -1,0 +1,79 @@
+import type { Config } from './config.ts'
+import type { EvictionHub } from './eviction-hub.ts'
+
+/**
+ * What the whole console process shares. Route handlers are bundled, so every module that `server.ts` loads exists a
+ * second time inside the bundle: state at module level would be two states. This one object is therefore kept on
+ * `globalThis`; `server.ts` creates it, and both sides reach it through `registry()`.
+ */
+export interface Registry {
+  config: Config
+  /** The origins this console is opened under, by the value of a Host header. */
+  origins: Map<string, string>
+  /** The port it really listens on. */
+  port: number
+  service: ServiceAddress
+  /** One-use sign-in links that nobody has followed yet. */
+  signInLinks: Set<string>
+  /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
+  revokedSessions: Map<string, number>
+  /** Times of failed sign-ins by client address. */
+  failedSignIns: Map<string, number[]>
+  /** What each session holds open: streams and terminals, as the call that ends one. */
+  openStreams: Map<string, Set<EndStream>>
+  /** One per account, by a hash of its key. */
+  evictionHubs: Map<string, EvictionHub>
+}
+
+export interface ServiceAddress {
+  embedded: boolean
+  /** Without a slash at the end. Throws nothing: while the embedded service restarts, its address stays the same. */
+  url(): string
+  /** The key of the embedded service that a sign-in link stands for. */
+  ownKey(): string | undefined
+}
+
+export type EndReason = 'signed out' | 'restarting'
+export type EndStream = (reason: EndReason) => void
+
+const key = Symbol.for('devdeck.registry')
+const holder = globalThis as { [key]?: Registry }
+
+export const registry = (): Registry => {
+  const found = holder[key]
+  if (!found) throw new Error('The console has no registry: it is started by server.ts, not by next')
+  return found
+}
+
+export const createRegistry = (
+  parts: Pick<Registry, 'config' | 'port' | 'service'> & { origins: readonly string[] },
+): Registry => {
+  const created: Registry = {
+    ...parts,
+    origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
+    signInLinks: new Set(),
+    revokedSessions: new Map(),
+    failedSignIns: new Map(),
+    openStreams: new Map(),
+    evictionHubs: new Map(),
+  }
+  holder[key] = created
+  return created
+}
+
+/** Remembers how to end something a session holds open. Returns the call that forgets it. */
+export const trackStream = (sid: string, end: EndStream): (() => void) => {
+  const { openStreams } = registry()
+  const streams = openStreams.get(sid) ?? new Set()
+  openStreams.set(sid, streams.add(end))
+  return () => {
+    streams.delete(end)
+    if (streams.size === 0 && openStreams.get(sid) === streams) openStreams.delete(sid)
+  }
+}
+
+export const endStreams = (reason: EndReason, sid?: string): void => {
+  const { openStreams } = registry()
+  const ending = sid === undefined ? [...openStreams.values()] : [openStreams.get(sid) ?? new Set<EndStream>()]
+  for (const streams of ending) for (const end of [...streams]) end(reason)
+}

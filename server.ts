@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import { type Config, ConfigError, ownOrigins, readConfig } from '#lib/gateway/config.ts'
+import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
+import { admit } from '#lib/gateway/front.ts'
+import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
+import { newSignInPath } from '#lib/gateway/sign-in.ts'
+import { terminalUpgrades } from '#lib/gateway/terminal-bridge.ts'
+import { sourceHash } from './scripts/source-hash.ts'
+
+const root = import.meta.dirname
+const dev = process.argv.includes('--dev')
+const drainMs = 5_000
+// Next reads it while it is being imported, hence the late import below.
+Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
+z.config(z.locales.en())
+
+const start = async (): Promise<void> => {
+  const config = readConfig()
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 })
+  server.on('request', stillStarting)
+  // First of all, so that a taken port is told before anything is built or started.
+  const port = await listen(server, config)
+  const origins = ownOrigins(config, port)
+  const address = config.publicOrigins[0] ?? origins[0] ?? ''
+
+  const embedded =
+    config.serviceUrl === undefined ? await startEmbeddedService(join(config.dataDir, 'service')) : undefined
+  stopping.push(
+    () => drain(server),
+    () => embedded?.stop(),
+  )
+  createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
+
+  if (!dev) await buildIfStale()
+  const { default: next } = await import('next')
+  // Next attaches a listener for WebSocket upgrades to the server it is given. This one never listens; it is handed
+  // nothing but what hot reloading needs, so that ours alone decides about every other upgrade.
+  const nextSide = createServer()
+  const app = next({ dev, dir: root, hostname: config.host, port, httpServer: nextSide })
+  await app.prepare()
+  const handle = app.getRequestHandler()
+  stopping.splice(1, 0, () => app.close())
+
+  server.off('request', stillStarting)
+  server.on('request', (request, response) => {
+    if (admit(request, response, { dev })) void handle(request, response)
+  })
+  server.on(
+    'upgrade',
+    terminalUpgrades(dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined),
+  )
+
+  console.log(`Devdeck console on ${address}`)
+  console.log(
+    embedded
+      ? `Sign in: ${address}${newSignInPath()}`
+      : `Sign in with an API key of ${config.serviceUrl} at ${address}/sign-in`,
+  )
+}
+
+const externalService = (url: string): ServiceAddress => ({ embedded: false, url: () => url, ownKey: () => undefined })
+
+const listen = async (server: Server, { port, host }: Config): Promise<number> => {
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE')
+      throw new ConfigError([`Port ${port} on ${host} is taken: stop what listens there, or set PORT to another one`])
+    throw new ConfigError([`Cannot listen on ${host}, port ${port}: ${message}`])
+  }
+  return (server.address() as AddressInfo).port
+}
+
+const stillStarting = (_: IncomingMessage, response: ServerResponse) => {
+  response.writeHead(503, {
+    'content-type': 'text/plain',
+    'retry-after': '1',
+    refresh: '1',
+    'cache-control': 'no-store',
+  })
+  response.end('Devdeck is starting …\n')
+}
+
+/** The build id is the hash of the sources, so a build of other sources is known by its id. */
+const buildIfStale = async (): Promise<void> => {
+  const stamp = join(root, '.next/BUILD_ID')
+  const hasBuild = existsSync(stamp)
+  if (hasBuild && readFileSync(stamp, 'utf8') === sourceHash(root)) return
+  console.log(
+    hasBuild
+      ? 'The sources have changed since the last build; building …'
+      : 'Building the console, as there is no build yet …',
+  )
+  rmSync(stamp, { force: true })
+  const build = spawn(process.execPath, [join(root, 'node_modules/next/dist/bin/next'), 'build'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  stopping.push(() => build.kill())
+  const [code, signal] = await once(build, 'exit')
+  if (code === 0) return
+  rmSync(stamp, { force: true })
+  throw new ConfigError([`The build failed (${signal ?? `code ${code}`}); what it said is above`])
+}
+
+const drain = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close')
+  server.close()
+  endStreams('restarting')
+  for (const hub of registry().evictionHubs.values()) hub.close()
+  server.closeIdleConnections()
+  const cutting = setTimeout(() => server.closeAllConnections(), drainMs)
+  await closed
+  clearTimeout(cutting)
+}
+
+/** In this order: the service comes last, as all others may still need it. */
+const stopping: (() => unknown)[] = []
+
+let stops = 0
+const stop = async (code: number): Promise<void> => {
+  if (stops++ > 0) process.exit(1)
+  for (const each of stopping) await each()
+  process.exit(code)
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0))
+if (!dev)
+  process.on('uncaughtException', (error) => {
+    console.error('The console stops after an unexpected error:', error)
+    void stop(1)
+  })
+
+try {
+  await start()
+} catch (error) {
+  for (const problem of error instanceof ConfigError ? error.problems : [(error as Error).stack ?? String(error)])
+    console.error(problem)
+  await stop(1)
+}
