@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react'
+import { CommandBlock } from './command-block.tsx'
+import type { Icon } from './icon.ts'
+
+export interface EmptyStateProps {
+  icon?: Icon
+  title: string
+  /** What this is, or which filters matched nothing. */
+  children?: ReactNode
+  action?: ReactNode
+  /** The API call that does the same, as a shell command. */
+  command?: string
+}
+
+export const EmptyState = ({ icon: Icon, title, children, action, command }: EmptyStateProps) => (
+  <section className="flex flex-col items-center gap-3 px-4 py-14 text-center">
+    {Icon && (
+      <span className="flex size-10 items-center justify-center rounded-lg border border-line bg-surface-1 text-muted">
+        <Icon aria-hidden className="size-5" strokeWidth={1.75} />
+      </span>
+    )}
+    <h2 className="text-lg font-medium">{title}</h2>
+    {children && <div className="max-w-prose text-lg text-balance text-muted">{children}</div>}
+    {action && <div className="mt-1 flex flex-wrap justify-center gap-2">{action}</div>}
+    {command && (
+      <div className="mt-3 w-full max-w-2xl space-y-1.5">
+        <p className="text-sm text-muted">The same from a shell</p>
+        <CommandBlock command={command} />
+      </div>
+    )}
+  </section>
+)

@@ -1,0 +1,75 @@
+'use client'
+import { CircleAlert, RotateCw } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { classes } from './classes.ts'
+import { CopyableId } from './copyable-id.tsx'
+import { type Problem, problemOf } from './problem.ts'
+import { VisibleText } from './visible-text.tsx'
+
+export type { Problem } from './problem.ts'
+export { problemOf } from './problem.ts'
+
+export interface ErrorStateProps {
+  /** What failed: "Axons could not be loaded". */
+  title: string
+  error: Problem
+  onRetry?: () => void
+  retrying?: boolean
+  action?: ReactNode
+  compact?: boolean
+}
+
+export const ErrorState = ({ title, error, onRetry, retrying, action, compact }: ErrorStateProps) => {
+  const { message, code, requestId } = problemOf(error)
+  return (
+    <div
+      role="alert"
+      className={classes('flex flex-col items-center text-center', compact ? 'gap-2 p-4' : 'gap-3 px-4 py-14')}
+    >
+      <CircleAlert aria-hidden className="size-5 text-danger" />
+      <div className="max-w-prose space-y-1">
+        <p className="text-lg font-medium">{title}</p>
+        <p className="break-words text-muted">
+          <VisibleText max={600}>{message}</VisibleText>
+        </p>
+        {(code || requestId) && (
+          <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
+            {code && <span className="font-mono">{code}</span>}
+            {requestId && (
+              <span className="inline-flex items-center gap-1">
+                request <CopyableId value={requestId} label="request id" />
+              </span>
+            )}
+          </p>
+        )}
+      </div>
+      {(onRetry || action) && (
+        <div className="flex flex-wrap justify-center gap-2">
+          {onRetry && (
+            <Button icon={RotateCw} busy={retrying} onClick={onRetry}>
+              Try again
+            </Button>
+          )}
+          {action}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** One line for a form or a dialog: what failed, beside what failed. */
+export const InlineError = ({ error, className }: { error: Problem; className?: string }) => {
+  const { message, code, requestId } = problemOf(error)
+  return (
+    <p role="alert" className={classes('flex gap-1.5 text-danger', className)}>
+      <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+      <span className="min-w-0 break-words">
+        <VisibleText max={600}>{message}</VisibleText>
+        {(code || requestId) && (
+          <span className="ml-2 font-mono text-xs text-muted">{[code, requestId].filter(Boolean).join(' · ')}</span>
+        )}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,46 @@
+'use client'
+import { CircleAlert } from 'lucide-react'
+import { type ReactNode, useId } from 'react'
+import { classes } from './classes.ts'
+
+export interface FieldControl {
+  id: string
+  'aria-describedby': string | undefined
+  'aria-invalid': true | undefined
+}
+
+export interface FieldProps {
+  label: ReactNode
+  hint?: ReactNode
+  error?: ReactNode
+  optional?: boolean
+  hideLabel?: boolean
+  className?: string
+  /** Spread what it is given into the control. */
+  children: (control: FieldControl) => ReactNode
+}
+
+export const Field = ({ label, hint, error, optional, hideLabel, className, children }: FieldProps) => {
+  const id = useId()
+  const described = [error ? `${id}-error` : '', hint ? `${id}-hint` : ''].filter(Boolean).join(' ')
+  return (
+    <div className={classes('flex flex-col gap-1', className)}>
+      <label htmlFor={id} className={hideLabel ? 'sr-only' : 'font-medium'}>
+        {label}
+        {optional && <span className="font-normal text-muted"> (optional)</span>}
+      </label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
+      {error && (
+        <p id={`${id}-error`} role="alert" className="flex gap-1 text-sm text-danger">
+          <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+          <span className="min-w-0 break-words">{error}</span>
+        </p>
+      )}
+      {hint && (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+'use client'
+import { LoaderCircle } from 'lucide-react'
+import type { ComponentProps } from 'react'
+import { inertProps } from './button.tsx'
+import { classes } from './classes.ts'
+import type { Icon } from './icon.ts'
+import { Tooltip } from './tooltip.tsx'
+
+export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
+  /** The button's name, shown as its tooltip. */
+  label: string
+  icon: Icon
+  variant?: 'ghost' | 'secondary' | 'danger'
+  size?: 'sm' | 'md'
+  busy?: boolean
+  disabledReason?: string | null
+}
+
+export const IconButton = ({
+  label,
+  icon,
+  variant = 'ghost',
+  size = 'md',
+  busy,
+  disabledReason,
+  className,
+  onClick,
+  ...rest
+}: IconButtonProps) => {
+  const Icon = busy ? LoaderCircle : icon
+  const name = disabledReason ? `${label}: ${disabledReason}` : label
+  return (
+    <Tooltip content={name}>
+      <button
+        type="button"
+        {...rest}
+        {...inertProps(Boolean(busy || disabledReason), onClick)}
+        aria-label={name}
+        aria-busy={busy || undefined}
+        className={classes(
+          'inline-flex shrink-0 items-center justify-center rounded-md border transition-colors aria-disabled:cursor-not-allowed aria-disabled:opacity-60',
+          size === 'sm' ? 'size-6' : 'size-8',
+          variantClasses[variant],
+          className,
+        )}
+      >
+        <Icon
+          aria-hidden
+          className={classes(size === 'sm' ? 'size-3.5' : 'size-4', busy && 'motion-safe:animate-spin')}
+        />
+      </button>
+    </Tooltip>
+  )
+}
+
+const variantClasses = {
+  ghost: 'border-transparent text-muted hover:bg-surface-2 hover:text-text',
+  secondary: 'border-line bg-surface-0 text-text hover:border-line-strong hover:bg-surface-2',
+  danger: 'border-transparent text-danger hover:bg-danger-bg',
+}

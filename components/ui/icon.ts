@@ -1,0 +1,1 @@
+export type { LucideIcon as Icon } from 'lucide-react'

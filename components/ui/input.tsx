@@ -1,0 +1,23 @@
+import type { ComponentProps } from 'react'
+import { classes } from './classes.ts'
+import type { Icon } from './icon.ts'
+
+export interface InputProps extends ComponentProps<'input'> {
+  mono?: boolean
+  icon?: Icon
+}
+
+export const Input = ({ mono, icon: Icon, className, ...rest }: InputProps) => {
+  const look = classes(controlClasses, 'h-8 px-2.5', mono && 'font-mono', Icon && 'pl-8')
+  if (!Icon) return <input {...rest} className={classes(look, className)} />
+  return (
+    <span className={classes('relative inline-flex w-full', className)}>
+      <Icon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
+      <input {...rest} className={look} />
+    </span>
+  )
+}
+
+export const controlClasses =
+  'w-full min-w-0 rounded-md border border-line-strong bg-surface-0 text-text placeholder:text-muted hover:border-muted ' +
+  'focus-visible:border-focus focus-visible:outline-offset-0 aria-invalid:border-danger disabled:bg-surface-2 disabled:text-muted'

@@ -1,0 +1,116 @@
+'use client'
+import { Plus, X } from 'lucide-react'
+import { type ClipboardEvent, useId, useRef } from 'react'
+import { Button } from './button.tsx'
+import { IconButton } from './icon-button.tsx'
+import { Input } from './input.tsx'
+import { type KeyValueRow, parseAssignments } from './key-values.ts'
+
+export interface KeyValueEditorProps {
+  /** What the rows are: "Metadata". */
+  label: string
+  value: readonly KeyValueRow[]
+  onChange: (rows: KeyValueRow[]) => void
+  keyPlaceholder?: string
+  valuePlaceholder?: string
+  addLabel?: string
+  keySuggestions?: readonly string[]
+  hint?: string
+  error?: string | null
+  /** Hides the values while they are typed. */
+  secretValues?: boolean
+}
+
+export const KeyValueEditor = ({
+  label,
+  value: rows,
+  onChange,
+  keyPlaceholder = 'key',
+  valuePlaceholder = 'value',
+  addLabel = 'Add row',
+  keySuggestions = [],
+  hint = 'Paste KEY=VALUE lines to add several at once.',
+  error,
+  secretValues,
+}: KeyValueEditorProps) => {
+  const id = useId()
+  const group = useRef<HTMLFieldSetElement>(null)
+  const change = (index: number, part: Partial<KeyValueRow>) =>
+    onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)))
+  const paste = (index: number) => (event: ClipboardEvent<HTMLInputElement>) => {
+    const pasted = parseAssignments(event.clipboardData.getData('text'))
+    if (!pasted || event.currentTarget.value !== '') return
+    event.preventDefault()
+    onChange([...rows.slice(0, index), ...pasted, ...rows.slice(index + 1)])
+  }
+  const focusLater = (selector: string) =>
+    requestAnimationFrame(() => group.current?.querySelector<HTMLElement>(selector)?.focus())
+  const add = () => {
+    onChange([...rows, { key: '', value: '' }])
+    focusLater(`[data-row="${rows.length}"] input`)
+  }
+  const remove = (index: number) => {
+    onChange(rows.filter((_, at) => at !== index))
+    focusLater('[data-add]')
+  }
+  return (
+    <fieldset ref={group} aria-describedby={`${id}-hint`} className="min-w-0 space-y-2">
+      <legend className="mb-1 font-medium">{label}</legend>
+      {keySuggestions.length > 0 && (
+        <datalist id={`${id}-keys`}>
+          {keySuggestions.map((key) => (
+            <option key={key} value={key} />
+          ))}
+        </datalist>
+      )}
+      {rows.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows are edited in place and have no other identity
+        <div key={index} data-row={index} className="flex items-center gap-1.5">
+          <Input
+            mono
+            aria-label={`${label}: key ${index + 1}`}
+            placeholder={keyPlaceholder}
+            list={keySuggestions.length > 0 ? `${id}-keys` : undefined}
+            value={row.key}
+            autoComplete="off"
+            spellCheck={false}
+            onPaste={paste(index)}
+            onChange={(event) => change(index, { key: event.target.value })}
+          />
+          <span aria-hidden className="font-mono text-muted">
+            =
+          </span>
+          <Input
+            mono
+            aria-label={`${label}: value ${index + 1}`}
+            placeholder={valuePlaceholder}
+            type={secretValues ? 'password' : 'text'}
+            value={row.value}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => change(index, { value: event.target.value })}
+          />
+          <IconButton
+            size="sm"
+            icon={X}
+            label={`Remove ${row.key || `row ${index + 1}`}`}
+            onClick={() => remove(index)}
+          />
+        </div>
+      ))}
+      {error && (
+        <p role="alert" className="text-sm text-danger">
+          {error}
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button data-add size="sm" icon={Plus} onClick={add}>
+          {addLabel}
+        </Button>
+        <span id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </span>
+      </div>
+    </fieldset>
+  )
+}

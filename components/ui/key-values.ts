@@ -1,0 +1,39 @@
+export interface KeyValueRow {
+  key: string
+  value: string
+}
+
+/** The rows as a map. Rows that are empty on both sides are left out; a value without a key or a key given twice is refused. */
+export const rowsToMap = (
+  rows: readonly KeyValueRow[],
+): { ok: true; map: Record<string, string> } | { ok: false; message: string; index: number } => {
+  const map = new Map<string, string>()
+  for (const [index, { key, value }] of rows.entries()) {
+    if (key === '' && value === '') continue
+    if (key === '') return { ok: false, index, message: `Row ${index + 1} has a value but no key` }
+    if (map.has(key)) return { ok: false, index, message: `${key} is given twice` }
+    map.set(key, value)
+  }
+  return { ok: true, map: Object.fromEntries(map) }
+}
+
+/**
+ * The rows of pasted `KEY=VALUE` lines (an .env file, the output of `env`), or null when the text is anything else.
+ * Blank lines, comments, a leading `export` and quotes around the whole value are dropped.
+ */
+export const parseAssignments = (text: string): KeyValueRow[] | null => {
+  const lines = text
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  const rows = lines
+    .map((line) => /^(?:export\s+)?([^=\s"']+)\s*=(.*)$/.exec(line))
+    .map((match) => match && toRow(match))
+  return rows.length > 0 && rows.every((row) => row !== null) ? rows : null
+}
+
+const toRow = ([, key = '', value = '']: RegExpExecArray): KeyValueRow => {
+  const trimmed = value.trim()
+  const quoted = /^(["'])([\s\S]*)\1$/.exec(trimmed)
+  return { key, value: quoted?.[2] ?? trimmed }
+}

@@ -1,0 +1,68 @@
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { cutEnd } from './text.ts'
+import { VisibleText } from './visible-text.tsx'
+
+export interface MetadataChipsProps {
+  metadata: Readonly<Record<string, string>>
+  /** The address of the list filtered by this pair. Without it the chips are only shown. */
+  hrefFor?: (key: string, value: string) => string
+  /** Most chips shown; the others are counted. */
+  max?: number
+  empty?: ReactNode
+}
+
+export const MetadataChips = ({
+  metadata,
+  hrefFor,
+  max = Number.POSITIVE_INFINITY,
+  empty = null,
+}: MetadataChipsProps) => {
+  const pairs = Object.entries(metadata)
+  if (pairs.length === 0) return empty
+  const rest = pairs.slice(max)
+  return (
+    <ul className="flex min-w-0 flex-wrap items-center gap-1">
+      {pairs.slice(0, max).map(([key, value]) => (
+        <li key={key} className="flex max-w-full min-w-0">
+          <Chip pair={[key, value]} href={hrefFor?.(key, value)} />
+        </li>
+      ))}
+      {rest.length > 0 && (
+        <li
+          title={cutEnd(rest.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)}
+          className="tabular px-1 text-xs text-muted"
+        >
+          +{rest.length}
+          <span className="sr-only"> more</span>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: string }) => {
+  const title = cutEnd(`${key}=${value}`, 1000)
+  const face = (
+    <>
+      <VisibleText max={80} className="max-w-40 shrink-0 truncate text-muted">
+        {key}
+      </VisibleText>
+      <span className="text-muted">=</span>
+      <VisibleText max={120} className="max-w-56 min-w-0 truncate">
+        {value}
+      </VisibleText>
+    </>
+  )
+  const shape =
+    'inline-flex h-6 max-w-full min-w-0 items-center rounded-sm border border-line bg-surface-1 px-1.5 font-mono text-xs'
+  return href ? (
+    <Link href={href} title={`Filter by ${title}`} className={`${shape} hover:border-line-strong hover:bg-surface-2`}>
+      {face}
+    </Link>
+  ) : (
+    <span title={title} className={shape}>
+      {face}
+    </span>
+  )
+}

@@ -1,0 +1,44 @@
+import Link from 'next/link'
+import { classes } from './classes.ts'
+import type { Icon } from './icon.ts'
+
+export interface Tab {
+  id: string
+  label: string
+  href: string
+  icon?: Icon
+  count?: number
+}
+
+export interface TabsProps {
+  /** What the tabs divide: "Devbox". */
+  label: string
+  tabs: readonly Tab[]
+  current: string
+}
+
+/** Links, so that a tab has an address, opens in a new window and survives a reload. */
+export const Tabs = ({ label, tabs, current }: TabsProps) => (
+  <nav aria-label={label} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
+    {tabs.map(({ id, label, href, icon: Icon, count }) => (
+      <Link
+        key={id}
+        href={href}
+        scroll={false}
+        aria-current={id === current ? 'page' : undefined}
+        className={classes(
+          '-mb-px inline-flex h-9 shrink-0 items-center gap-1.5 border-b-2 px-2 font-medium -outline-offset-2',
+          id === current
+            ? 'border-accent text-text'
+            : 'border-transparent text-muted hover:border-line-strong hover:text-text',
+        )}
+      >
+        {Icon && <Icon aria-hidden className="size-3.5" />}
+        {label}
+        {count !== undefined && (
+          <span className="tabular rounded-full bg-surface-2 px-1.5 text-xs text-muted">{count}</span>
+        )}
+      </Link>
+    ))}
+  </nav>
+)

@@ -1,0 +1,35 @@
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds. */
+export const formatRelative = (ms: number, nowMs: number): string => {
+  const distance = Math.abs(nowMs - ms)
+  if (distance < 5 * second) return 'just now'
+  if (distance >= 30 * day) return toDate(ms)?.toISOString().slice(0, 10) ?? String(ms)
+  const [size, unit] = units.find(([size]) => distance >= size) ?? [second, 's']
+  const amount = `${Math.floor(distance / size)} ${unit}`
+  return ms > nowMs ? `in ${amount}` : `${amount} ago`
+}
+
+const units: [number, string][] = [
+  [day, 'd'],
+  [hour, 'h'],
+  [minute, 'min'],
+  [second, 's'],
+]
+
+/** Date, time with seconds and the zone; in UTC unless a zone is given. */
+export const formatExact = (ms: number, timeZone = 'UTC'): string => {
+  const date = toDate(ms)
+  if (!date) return String(ms)
+  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(date)
+  const zone = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' })
+    .formatToParts(date)
+    .find(({ type }) => type === 'timeZoneName')?.value
+  return `${parts} ${zone ?? timeZone}`
+}
+
+/** The date of a time, or null when it is outside what a date can hold. */
+export const toDate = (ms: number): Date | null => (Math.abs(ms) <= 8.64e15 ? new Date(ms) : null)

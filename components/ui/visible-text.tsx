@@ -1,0 +1,36 @@
+import { classes } from './classes.ts'
+import { cutEnd, visiblePieces } from './text.ts'
+
+export interface VisibleTextProps {
+  children: string
+  /** On one line, cut where the room ends; the start of the text is in the tooltip. */
+  truncate?: boolean
+  /** Longest text that is put in the page, in characters. */
+  max?: number
+  mono?: boolean
+  className?: string
+}
+
+/** Text from outside: its direction cannot leak, and what would act unseen is shown. */
+export const VisibleText = ({
+  children,
+  truncate,
+  max = truncate ? 300 : undefined,
+  mono,
+  className,
+}: VisibleTextProps) => (
+  <bdi
+    title={truncate ? cutEnd(children, 1000) : undefined}
+    className={classes(truncate ? 'block truncate' : 'break-words', mono && 'font-mono', className)}
+  >
+    {visiblePieces(max === undefined ? children : cutEnd(children, max)).map(({ at, text, codePoint }) =>
+      codePoint ? (
+        <span key={at} title={codePoint} className="mx-px rounded-sm bg-surface-2 px-0.5 font-mono text-xs text-muted">
+          {text}
+        </span>
+      ) : (
+        text
+      ),
+    )}
+  </bdi>
+)

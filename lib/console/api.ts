@@ -1,0 +1,23 @@
+import { type Client, createClient } from '#lib/client/client.ts'
+import { paths } from './paths.ts'
+
+/**
+ * The service as pages call it: through the console, which knows the key. An answer of 401 anywhere means that the
+ * session is over, and leads to the sign-in page and from there back here.
+ */
+export const browserApi: Client = createClient({
+  baseUrl: '/api',
+  fetch: async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.status === 401) leaveForSignIn()
+    return response
+  },
+})
+
+let leaving = false
+/** Many calls may find out at once; the page leaves once. */
+export const leaveForSignIn = (): void => {
+  if (leaving) return
+  leaving = true
+  location.assign(paths.signIn(location.pathname + location.search))
+}

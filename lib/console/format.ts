@@ -1,0 +1,30 @@
+/** 1234567 as "1,234,567". */
+export const formatCount = (count: number): string => new Intl.NumberFormat('en-US').format(count)
+
+/** Binary units with three digits: "1.21 MiB". */
+export const formatBytes = (bytes: number): string => {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1)
+  const amount = bytes / 1024 ** power
+  return `${power === 0 ? amount : amount.toPrecision(amount >= 1000 ? 4 : 3)} ${byteUnits[power]}`
+}
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+/** The two largest units: "850 ms", "4.2 s", "3 min 5 s", "2 h 10 min", "5 d 3 h". */
+export const formatDurationMs = (ms: number): string => {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 10_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
+  const seconds = Math.floor(ms / 1000)
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ]
+  const first = parts.findIndex(([amount]) => amount > 0)
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(' ')
+}

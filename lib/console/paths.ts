@@ -1,0 +1,22 @@
+import type { AxonListQuery } from '#lib/contract/axons.ts'
+import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
+import { pageDefaults, searchOf } from './url-query.ts'
+
+/** The address of every page. */
+export const paths = {
+  overview: () => '/',
+  devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
+  devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
+  axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
+  axon: (id: string) => `/axons/${encodeURIComponent(id)}`,
+  signIn: (next?: string) => `/sign-in${searchOf({ next })}`,
+}
+
+/**
+ * Where to go after signing in: `next` when it is a page of this console, else the overview. Anything that a browser
+ * could read as another origin (`//host`, `/\host`, control characters it would drop) is refused.
+ */
+export const safeNext = (next: string | null | undefined): string => {
+  if (!next || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return paths.overview()
+  return /^\/(api|sign-in)(\/|\?|$)/.test(next) ? paths.overview() : next
+}

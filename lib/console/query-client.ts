@@ -1,0 +1,25 @@
+import { isServer, QueryClient } from '@tanstack/react-query'
+import { ApiError } from '#lib/client/client.ts'
+
+const maxRetries = 2
+const recoveryIntervalMs = 3_000
+
+/** Reads are repeated when a repetition can help, and keep being repeated while the service is away. Writes never are. */
+export const makeQueryClient = (): QueryClient =>
+  new QueryClient({
+    defaultOptions: {
+      queries: {
+        // What the server has just rendered is not asked for again at once.
+        staleTime: 5_000,
+        // A page is rendered now or, with its retries, in the browser.
+        retry: isServer ? false : (failures, error) => failures < maxRetries && isOutage(error),
+        retryDelay: (attempt) => 500 * 2 ** attempt,
+        refetchInterval: ({ state }) => (isOutage(state.error) ? recoveryIntervalMs : false),
+      },
+      mutations: { retry: false },
+    },
+  })
+
+/** Whether the service or the way to it failed, rather than the request. */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 502)
