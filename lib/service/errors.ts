@@ -6,6 +6,8 @@ interface ErrorDetails {
   retryAfterSeconds?: number
   /** What the public clients should do; without it they retry 408, 409, 429 and every 5xx. */
   shouldRetry?: boolean
+  /** The methods an address takes, on a `method_not_allowed`. */
+  allow?: readonly string[]
   cause?: unknown
 }
 
@@ -16,6 +18,7 @@ export class ServiceError extends Error {
   readonly field: string | undefined
   readonly retryAfterSeconds: number | undefined
   readonly shouldRetry: boolean | undefined
+  readonly allow: readonly string[] | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause })
@@ -23,6 +26,7 @@ export class ServiceError extends Error {
     this.field = details.field
     this.retryAfterSeconds = details.retryAfterSeconds
     this.shouldRetry = details.shouldRetry
+    this.allow = details.allow
   }
 }
 

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http'
+import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+import type { Authenticate, Identity } from './auth.ts'
+import { readJsonBody } from './body.ts'
+import { type Caller, notImplemented } from './implement.ts'
+import { invalid, parseParams, type Router } from './router.ts'
+
+export interface Admission {
+  router: Router
+  authenticate: Authenticate
+  /** Throws 403 for requests under a foreign name or of a web page. */
+  checkAddress: (request: IncomingMessage) => void
+}
+
+/** A request that passed every check. */
+export interface Admitted {
+  endpoint: Endpoint
+  identity: Identity
+  /** Runs the handler on the decoded input. */
+  call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => unknown
+}
+
+const nobody: Identity = { account: '' }
+
+/** The checks before a handler runs, in their order; throws the first refusal. */
+export const admit = async (
+  request: IncomingMessage,
+  requestId: string,
+  { router, authenticate, checkAddress }: Admission,
+): Promise<Admitted> => {
+  checkAddress(request)
+  const method = request.method ?? ''
+  const { match, allow } = router(method, request.url ?? '')
+  // Before anything is told about the address: without a key, unknown and known ones look the same.
+  const identity = match?.route.endpoint.open ? nobody : authenticate(request, match)
+  if (allow)
+    throw new ServiceError('method_not_allowed', `${method} is not allowed here, only ${allow.join(', ')}`, { allow })
+  if (!match) throw new ServiceError('not_found', 'There is nothing at this address')
+  const { endpoint, handler } = match.route
+  const params = parseParams(match)
+  const query = parseSearch(endpoint, match.search)
+  const body = method === 'GET' ? {} : parseBody(endpoint, await readJsonBody(request))
+  if (handler === notImplemented)
+    throw new ServiceError('not_implemented', `${endpoint.id} is not implemented by this service yet`, {
+      shouldRetry: false,
+    })
+  const { account, ptyDevboxId } = identity
+  const caller = { account, requestId, ...(ptyDevboxId === undefined ? {} : { ptyDevboxId }) }
+  return { endpoint, identity, call: (rest) => handler({ params, query, body, ...caller, ...rest }) }
+}
+
+const parseSearch = (endpoint: Endpoint, search: string): object => {
+  if (!endpoint.query) return {}
+  const parsed = parseQuery(endpoint.query, search)
+  if (!parsed.ok) throw invalid(parsed.problems[0])
+  return parsed.value as object
+}
+
+const parseBody = (endpoint: Endpoint, body: unknown): object => {
+  if (!endpoint.body) return {}
+  const parsed = endpoint.body.safeParse(body)
+  if (!parsed.success) throw invalid(fieldProblems(parsed.error)[0])
+  return parsed.data as object
+}

@@ -1,0 +1,104 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { contract } from '#lib/contract/index.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+import type { Match } from './router.ts'
+
+export interface ApiKey {
+  account: string
+  key: string
+}
+
+/** Whose terminals a token or ticket opens, and of which devbox. */
+export interface PtyGrant {
+  account: string
+  devboxId: string
+}
+
+/** What the terminals hand out and this file checks. */
+export interface PtyTokens {
+  /** The grant of a token of `devboxes.createPtyTunnel`; it may be used many times. */
+  find(token: string): PtyGrant | undefined
+  /** Uses up the one-use ticket of a `connect_url`; undefined when it is unknown, old, used, or of another session. */
+  redeem(ticket: string, sessionName: string): PtyGrant | undefined
+}
+
+export interface Identity {
+  account: string
+  ptyDevboxId?: string
+  /** The WebSocket subprotocol to answer with. */
+  protocol?: string
+}
+
+/** Throws 401 unless the request carries a credential that is good for what it asks. */
+export type Authenticate = (request: IncomingMessage, match: Match | undefined) => Identity
+
+export const createAuthenticate = (keys: readonly ApiKey[], ptyTokens: PtyTokens): Authenticate => {
+  const known = keys.map(({ account, key }) => ({ account, digest: digestOf(key) }))
+
+  const byKey = (token: string | undefined): Identity | undefined => {
+    if (!token) return undefined
+    const digest = digestOf(token)
+    let account: string | undefined
+    // No early exit: how long it takes must not tell which key was nearly right.
+    for (const each of known) if (timingSafeEqual(each.digest, digest)) account = each.account
+    return account === undefined ? undefined : { account }
+  }
+
+  const byToken = (token: string | undefined): Identity | undefined => {
+    if (!token) return undefined
+    const grant = ptyTokens.find(token)
+    return byKey(token) ?? (grant && { account: grant.account, ptyDevboxId: grant.devboxId })
+  }
+
+  const byTicket = (request: IncomingMessage, { params }: Match): Identity | undefined => {
+    const ticket = new URLSearchParams(request.url?.split('?')[1]).get('ticket')
+    const grant = ticket && params.session_name ? ptyTokens.redeem(ticket, params.session_name) : undefined
+    return grant && { account: grant.account, ptyDevboxId: grant.devboxId }
+  }
+
+  const forAttach = (request: IncomingMessage, match: Match): Identity | undefined => {
+    const protocols = offeredProtocols(request.headers)
+    // The ticket comes first so that it is used up even when a better credential rides along.
+    const identity =
+      byTicket(request, match) ?? byTunnelHeaders(request.headers, byToken) ?? firstOf(protocols, byToken)
+    if (!identity) return undefined
+    // A client that offered subprotocols hangs up unless one of them comes back.
+    const protocol = protocols.find((each) => byToken(each)) ?? protocols[0]
+    return protocol === undefined ? identity : { ...identity, protocol }
+  }
+
+  return (request, match) => {
+    const endpoint = match?.route.endpoint
+    const identity =
+      match && endpoint === contract.terminals.attach
+        ? forAttach(request, match)
+        : endpoint === contract.terminals.connect || endpoint === contract.terminals.control
+          ? byTunnelHeaders(request.headers, byToken)
+          : byKey(bearer(request.headers.authorization))
+    if (!identity) throw new ServiceError('unauthenticated', 'A valid API key is needed: Authorization: Bearer <key>')
+    return identity
+  }
+}
+
+const digestOf = (text: string) => createHash('sha256').update(text).digest()
+
+const bearer = (header: string | string[] | undefined) =>
+  typeof header === 'string' ? /^bearer +(\S+) *$/i.exec(header)?.[1] : undefined
+
+const byTunnelHeaders = (headers: IncomingHttpHeaders, find: (token: string | undefined) => Identity | undefined) =>
+  find(bearer(headers.authorization)) ?? find(bearer(headers['x-runloop-tunnel-authorization']))
+
+const offeredProtocols = (headers: IncomingHttpHeaders) =>
+  (headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean)
+
+const firstOf = <T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined => {
+  for (const item of items) {
+    const found = find(item)
+    if (found) return found
+  }
+  return undefined
+}

@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http'
+import { type ErrorBody, errorStatus } from '#lib/contract/errors.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+
+/** Writes one line about a failure that is the service's own fault. */
+export type LogError = (entry: { request_id: string; operation: string; message: string; stack?: string }) => void
+
+/** Answers with the one error shape. The answer must not have begun. */
+export const sendError = (response: ServerResponse, error: ServiceError, requestId: string) => {
+  const body: ErrorBody = { code: error.code, message: error.message, request_id: requestId }
+  if (error.field !== undefined) body.field = error.field
+  if (error.code === 'unauthenticated') response.setHeader('www-authenticate', 'Bearer')
+  if (error.allow !== undefined) response.setHeader('allow', error.allow.join(', '))
+  if (error.retryAfterSeconds !== undefined) response.setHeader('retry-after', Math.ceil(error.retryAfterSeconds))
+  if (error.shouldRetry !== undefined) response.setHeader('x-should-retry', String(error.shouldRetry))
+  sendJson(response, errorStatus[error.code], JSON.stringify(body), requestId)
+}
+
+export const sendJson = (response: ServerResponse, status: number, json: string, requestId: string) => {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(json),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+  })
+  response.end(json)
+}
+
+/** Every thrown value as one of the closed list; what no code threw on purpose is logged here, once. */
+export const toServiceError = (error: unknown, requestId: string, operation: string, log: LogError): ServiceError => {
+  if (error instanceof ServiceError) return error
+  if (isDiskFull(error))
+    return new ServiceError('insufficient_storage', 'The disk of the service is full', {
+      shouldRetry: false,
+      cause: error,
+    })
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  log({ request_id: requestId, operation, message, ...(stack === undefined ? {} : { stack }) })
+  return new ServiceError('internal', `Something went wrong in the service (request ${requestId})`, { cause: error })
+}
+
+const sqliteFull = 13
+
+const isDiskFull = (error: unknown) =>
+  error instanceof Error &&
+  (('errcode' in error && error.errcode === sqliteFull) ||
+    ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')))

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import { pipeline } from 'node:stream/promises'
+import type { ServiceError } from '#lib/service/errors.ts'
+import { type Admission, admit } from './admit.ts'
+import { checkAnswer } from './answer-check.ts'
+import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
+import { requestIdOf } from './request-id.ts'
+import { invalid } from './router.ts'
+import { sendEvents } from './sse.ts'
+
+export interface ListenerContext extends Admission {
+  /** Whether every JSON answer and event is checked against the contract before it leaves. */
+  validateAnswers: boolean
+  /** Aborted when the service stops: ends the open streams. */
+  stopping: AbortSignal
+  log: LogError
+}
+
+/** Answers every request but upgrades, whatever happens, and never throws. */
+export const createListener =
+  (context: ListenerContext) => async (request: IncomingMessage, response: ServerResponse) => {
+    const requestId = requestIdOf(request)
+    let operation = 'unknown'
+    const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)
+    const gone = new AbortController()
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort()
+    })
+    response.on('error', () => gone.abort())
+    try {
+      const { endpoint, call } = await admit(request, requestId, context)
+      operation = endpoint.id
+      if (endpoint.response.kind === 'websocket')
+        throw invalid({ field: 'upgrade', message: 'is missing; this address is a WebSocket' })
+      const toJson = (value: unknown) => {
+        const json = JSON.stringify(value)
+        if (context.validateAnswers) checkAnswer(endpoint, json)
+        return json
+      }
+      const answer = await call({ signal: gone.signal, setHeader: (name, value) => response.setHeader(name, value) })
+      if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(answer), requestId)
+      else if (endpoint.response.kind === 'events') {
+        const signal = AbortSignal.any([gone.signal, context.stopping])
+        const source = answer as AsyncIterable<unknown>
+        await sendEvents({ response, source, requestId, signal, toJson, toServiceError: asServiceError })
+      } else {
+        response.setHeader('content-type', endpoint.response.contentType)
+        response.setHeader('x-content-type-options', 'nosniff')
+        response.setHeader('x-request-id', requestId)
+        await pipeline(answer as AsyncIterable<Uint8Array>, response)
+      }
+    } catch (error) {
+      const failure = asServiceError(error)
+      // When half an answer is out, cutting the connection is the only way left to say that it is not whole.
+      if (response.headersSent) response.destroy()
+      else if (!response.destroyed) {
+        leaveBodyUnread(request, response)
+        sendError(response, failure, requestId)
+      }
+    }
+  }
+
+/**
+ * Lets the client hear an answer that comes before its body has: closing the connection on unread bytes would reset it
+ * and the answer could be lost. HTTP/1.1 reads on into nothing (the server's request timeout ends that).
+ */
+const leaveBodyUnread = (request: IncomingMessage, response: ServerResponse) => {
+  if (request.complete) return
+  if (request.httpVersionMajor === 2)
+    response.once('finish', () => (request as unknown as Http2ServerRequest).stream.close())
+  else request.resume()
+}

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Upgrades } from './upgrade.ts'
+
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 30_000
+/** Longer than a caller's pool keeps a connection, so that it is the caller who closes. */
+const keepAliveTimeoutMs = 65_000
+const closeGraceMs = 1_500
+/** How every HTTP/2 connection begins. No HTTP/1.1 request can. */
+const http2Preface = Buffer.from('PRI * HTTP/2.0')
+
+interface ServerOptions {
+  host: string
+  port: number
+  listener: (request: IncomingMessage, response: ServerResponse) => void
+  upgrades: Upgrades
+}
+
+export interface HttpServer {
+  port: number
+  /** Stops accepting at once, then lets open answers finish for a moment; done within two seconds. */
+  close: () => Promise<void>
+}
+
+/** HTTP/1.1, cleartext HTTP/2 with prior knowledge and WebSockets on one port. Rejects when the port cannot be had. */
+export const listen = async ({ host, port, listener, upgrades }: ServerOptions): Promise<HttpServer> => {
+  const http1 = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      shouldUpgradeCallback: upgrades.wants,
+    },
+    listener,
+  )
+  http1.on('upgrade', upgrades.upgrade)
+  // The compatibility classes of http2 are those of http in all that is used here.
+  const http2 = createHttp2Server(
+    { settings: { maxConcurrentStreams: 100 } },
+    listener as unknown as Parameters<typeof createHttp2Server>[1],
+  )
+  const sessions = new Set<Http2Session>()
+  http2.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+  })
+  http2.on('sessionError', () => undefined)
+
+  const takeHttp1 = http1.listeners('connection') as ((socket: Socket) => void)[]
+  http1.removeAllListeners('connection')
+  const sockets = new Set<Socket>()
+  http1.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    whenProtocolIsKnown(socket, (isHttp2) => {
+      if (isHttp2) http2.emit('connection', socket)
+      else for (const take of takeHttp1) take.call(http1, socket)
+    })
+  })
+
+  await new Promise<void>((resolve, reject) => {
+    http1.once('error', reject)
+    http1.listen(port, host, () => resolve(http1.off('error', reject) && undefined))
+  })
+
+  const close = async () => {
+    const closed = new Promise<void>((resolve) => http1.close(() => resolve()))
+    upgrades.close()
+    for (const session of sessions) session.close()
+    const cut = setTimeout(() => {
+      upgrades.terminate()
+      for (const socket of sockets) socket.destroy()
+    }, closeGraceMs)
+    await closed
+    clearTimeout(cut)
+  }
+  return { port: (http1.address() as AddressInfo).port, close }
+}
+
+/** Reads just enough of a new connection to tell the protocols apart, and puts it back. */
+const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void) => {
+  let seen: Buffer = Buffer.alloc(0)
+  const giveUp = () => socket.destroy()
+  const timer = setTimeout(giveUp, headersTimeoutMs)
+  const forget = () => clearTimeout(timer)
+  const onData = (chunk: Buffer) => {
+    seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk])
+    const length = Math.min(seen.length, http2Preface.length)
+    const couldBeHttp2 = seen.subarray(0, length).equals(http2Preface.subarray(0, length))
+    if (couldBeHttp2 && length < http2Preface.length) return
+    forget()
+    socket.off('data', onData).off('error', giveUp).off('close', forget)
+    socket.pause()
+    socket.unshift(seen)
+    decide(couldBeHttp2)
+    // An HTTP/2 session takes what was put back by itself.
+    if (!couldBeHttp2) socket.resume()
+  }
+  socket.on('data', onData).on('error', giveUp).once('close', forget)
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { errorStatus } from '#lib/contract/errors.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+
+const keepAliveMs = 15_000
+
+interface EventStream<T> {
+  response: ServerResponse
+  source: AsyncIterable<T>
+  requestId: string
+  /** Aborted when the client leaves, or when the service stops. */
+  signal: AbortSignal
+  toJson: (event: T) => string
+  toServiceError: (error: unknown) => ServiceError
+}
+
+/**
+ * Writes each item of `source` as one data-only event until it ends or the client leaves, never ahead of what the
+ * client takes. The source is told to stop in every case.
+ */
+export const sendEvents = async <T>({
+  response,
+  source,
+  requestId,
+  signal,
+  toJson,
+  toServiceError,
+}: EventStream<T>) => {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    // no-transform: a proxy that compresses would hold events back.
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+  })
+  response.write(': connected\n\n')
+  const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
+  const iterator = source[Symbol.asyncIterator]()
+  const orAborted = abortable(signal)
+  try {
+    while (!signal.aborted) {
+      const next = await orAborted(iterator.next())
+      if (next === undefined || next.done) break
+      if (!response.write(`data: ${toJson(next.value)}\n\n`)) await orAborted(once(response, 'drain'))
+    }
+    // Unspecified: how a stopping service ends a stream. A clean end would read as "all is said", and 408 is what the
+    // public clients answer by connecting again.
+    if (signal.aborted) writeError(response, new ServiceError('timeout', 'The service is stopping; connect again'))
+  } catch (error) {
+    writeError(response, toServiceError(error))
+  } finally {
+    clearInterval(keepAlive)
+    // Not awaited: a generator that waits for its next event only hears of this after that event.
+    iterator.return?.().catch(() => undefined)
+    response.end()
+  }
+}
+
+const writeError = (response: ServerResponse, { code, message }: ServiceError) => {
+  if (!response.destroyed)
+    response.write(`event: error\ndata: ${JSON.stringify({ code: String(errorStatus[code]), message })}\n\n`)
+}
+
+/**
+ * Settles like the promise it is given, or with undefined once the signal is aborted. One listener serves all calls:
+ * a Promise.race per event against one promise that lasts as long as the stream would keep every event in memory.
+ */
+const abortable = (signal: AbortSignal) => {
+  let giveUp: (() => void) | undefined
+  signal.addEventListener('abort', () => giveUp?.(), { once: true })
+  return <T>(promise: Promise<T>): Promise<T | undefined> =>
+    new Promise((resolve, reject) => {
+      giveUp = () => resolve(undefined)
+      promise.then(resolve, reject)
+    })
+}

@@ -1,0 +1,68 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { ServiceError } from '#lib/service/errors.ts'
+import { admit } from './admit.ts'
+import { sendError, toServiceError } from './error-response.ts'
+import type { ListenerContext } from './listener.ts'
+import { requestIdOf } from './request-id.ts'
+import type { Router } from './router.ts'
+
+/** Largest message a client may send; keystrokes and pastes stay far below. */
+const maxMessageBytes = 1024 * 1024
+const goingAway = 1001
+
+export type Upgrades = ReturnType<typeof createUpgrades>
+
+/** Upgrades for the contract's WebSocket endpoints; any other request that asks for one is answered as if it had not. */
+export const createUpgrades = (context: ListenerContext) => {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    // Compression costs time per keystroke and memory per socket, and most traffic stays on this machine.
+    perMessageDeflate: false,
+    handleProtocols: (_, request) => protocols.get(request) ?? false,
+  })
+  const protocols = new WeakMap<IncomingMessage, string>()
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const requestId = requestIdOf(request)
+    const gone = new AbortController()
+    const onClose = () => gone.abort()
+    socket.once('close', onClose).on('error', onClose)
+    try {
+      const { identity, call } = await admit(request, requestId, context)
+      const take = (await call({ signal: gone.signal, setHeader: () => undefined })) as (socket: WebSocket) => void
+      if (gone.signal.aborted) return
+      if (context.stopping.aborted) throw new ServiceError('unavailable', 'The service is stopping')
+      if (identity.protocol !== undefined) protocols.set(request, identity.protocol)
+      server.handleUpgrade(request, socket, head, take)
+    } catch (error) {
+      const failure = toServiceError(error, requestId, `upgrade ${request.method}`, context.log)
+      if (!socket.destroyed) refuse(request, socket, failure, requestId)
+    }
+  }
+
+  const close = () => {
+    for (const client of server.clients) client.close(goingAway, 'The service is stopping')
+  }
+
+  /** Cuts the sockets that did not close by themselves. */
+  const terminate = () => {
+    for (const client of server.clients) client.terminate()
+  }
+
+  return { upgrade, close, terminate, wants: wantsUpgrade(context.router) }
+}
+
+const wantsUpgrade = (router: Router) => (request: IncomingMessage) =>
+  request.headers.upgrade?.toLowerCase() === 'websocket' &&
+  router(request.method ?? '', request.url ?? '').match?.route.endpoint.response.kind === 'websocket'
+
+const refuse = (request: IncomingMessage, socket: Duplex, error: ServiceError, requestId: string) => {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0])
+  response.once('finish', () => socket.end())
+  sendError(response, error, requestId)
+}

@@ -1,0 +1,8 @@
+import { accounts } from '#lib/contract/accounts.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { implement } from '#lib/service/http/implement.ts'
+
+export const accountRoutes = ({ isolation }: Deps) =>
+  implement(accounts, {
+    me: ({ account }) => ({ id: account, name: account, account_status: 'ACCOUNT_STATUS_ENABLED', isolation }),
+  })

@@ -1,0 +1,4 @@
+import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import { implement, notImplemented } from '#lib/service/http/implement.ts'
+
+export const benchmarkJobRoutes = () => implement(benchmarkJobs, { get: notImplemented })
