@@ -86,7 +86,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
 
   const { PORT, HOST, DEVDECK_SERVICE_URL, DEVDECK_DATA_DIR, DEVDECK_SESSION_SECRET, DEVDECK_ORIGIN } = parsed.data
   const dataDir = resolve(DEVDECK_DATA_DIR)
-  if (DEVDECK_SERVICE_URL === '' || DEVDECK_SESSION_SECRET.length === 0) useDataDir(dataDir)
+  if (DEVDECK_SERVICE_URL === '' || DEVDECK_SESSION_SECRET.length === 0) claimDataDir(dataDir)
   const [first, ...more] = DEVDECK_SESSION_SECRET
   return {
     port: PORT,
@@ -101,7 +101,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
 const pick = (environment: Record<string, string | undefined>) =>
   Object.fromEntries(Object.keys(Environment.shape).map((name) => [name, environment[name]]))
 
-const useDataDir = (dataDir: string): void => {
+const claimDataDir = (dataDir: string): void => {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
