@@ -124,21 +124,23 @@ describe('the connection', () => {
     let connections = 0
     const server = createServer((_request, response) => answer(response, ++connections)).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
-    const seen: FeedEvent[] = []
+    const seen: (FeedEvent | { event: 'signed out' })[] = []
     let wake = () => {}
+    const note = (event: (typeof seen)[number]) => {
+      seen.push(event)
+      wake()
+    }
     const connection = connectFeed({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-      onEvent(event) {
-        seen.push(event)
-        wake()
-      },
+      onEvent: note,
+      onSignedOut: () => note({ event: 'signed out' }),
     })
     ends.push(() => {
       connection.close()
       server.closeAllConnections()
       server.close()
     })
-    const until = async (event: FeedEvent['event'], times = 1) => {
+    const until = async (event: (typeof seen)[number]['event'], times = 1) => {
       while (seen.filter((each) => each.event === event).length < times)
         await new Promise<void>((resolve) => (wake = resolve))
     }
@@ -177,5 +179,13 @@ describe('the connection', () => {
     })
     await until('snapshot')
     expect(seen.map(({ event }) => event)).toEqual(['lost', 'connected', 'snapshot'])
+  })
+
+  it('stops for good once the session is over', async () => {
+    const { seen, until } = await relay((response) => {
+      response.writeHead(401).end()
+    })
+    await until('signed out')
+    expect(seen).toEqual([{ event: 'signed out' }])
   })
 })

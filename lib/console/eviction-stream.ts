@@ -113,6 +113,8 @@ export interface FeedConnection {
 interface ConnectOptions {
   url: string
   onEvent(event: FeedEvent): void
+  /** The session is over; nothing is asked for any more. */
+  onSignedOut(): void
 }
 
 const relayEvents: readonly string[] = [
@@ -128,7 +130,7 @@ const backoffMs = (attempt: number) => Math.min(15_000, 500 * 2 ** attempt) * (0
  * Keeps one stream open until closed; after each `connected` a snapshot follows. Reads the stream by fetch because
  * EventSource gives up for good on any answer that is no stream, and notices no connection that died without a word.
  */
-export const connectFeed = ({ url, onEvent }: ConnectOptions): FeedConnection => {
+export const connectFeed = ({ url, onEvent, onSignedOut }: ConnectOptions): FeedConnection => {
   let attempt = 0
   let heardMs = Date.now()
   let retry: ReturnType<typeof setTimeout> | undefined
@@ -136,6 +138,10 @@ export const connectFeed = ({ url, onEvent }: ConnectOptions): FeedConnection =>
 
   const read = async (signal: AbortSignal) => {
     const response = await fetch(url, { headers: { accept: 'text/event-stream' }, cache: 'no-store', signal })
+    if (response.status === 401) {
+      close()
+      return onSignedOut()
+    }
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     if (!response.ok || !isStream || !response.body) throw new Error(`The eviction stream answered ${response.status}`)
     attempt = 0
@@ -171,17 +177,19 @@ export const connectFeed = ({ url, onEvent }: ConnectOptions): FeedConnection =>
     if (!retry && isSilent()) open()
   }, staleAfterMs / 4)
 
+  const close = () => {
+    clearTimeout(retry)
+    clearInterval(watchdog)
+    const ending = current
+    current = undefined
+    ending?.abort()
+  }
+
   open()
   return {
     check() {
-      if (retry || isSilent()) open()
+      if (current && (retry || isSilent())) open()
     },
-    close() {
-      clearTimeout(retry)
-      clearInterval(watchdog)
-      const ending = current
-      current = undefined
-      ending?.abort()
-    },
+    close,
   }
 }

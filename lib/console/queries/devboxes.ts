@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
+import { ApiError, type Client } from '#lib/client/client.ts'
 import {
   type Devbox,
   type DevboxCreate,
@@ -8,6 +8,7 @@ import {
   hasEnded,
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api.ts'
+import { isOutage } from '../query-client.ts'
 
 export const devboxKeys = {
   all: ['devboxes'] as const,
@@ -16,27 +17,29 @@ export const devboxKeys = {
 }
 
 const restingMs = 15_000
+const recoveryMs = 3_000
 const movingMs = 2_000
 /** On its way from one state to another, so that the next look is worth taking soon. */
 const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
-/** What a list is asked for; the cursor belongs to its pages, not to its address. */
-export type DevboxFilters = Omit<DevboxListQuery, 'starting_after'>
+/** How long until the next look: soon while the service is away, never once asking again cannot help. */
+const pace = (error: unknown, ms: number | false) =>
+  isOutage(error) ? recoveryMs : error instanceof ApiError && error.code === 'not_found' ? false : ms
 
 export const devboxQueries = {
-  list: (filters: DevboxFilters, api: Client = browserApi) =>
+  /** The pages of a list from `query.starting_after` on. */
+  list: (query: DevboxListQuery, api: Client = browserApi) =>
     infiniteQueryOptions({
-      queryKey: [...devboxKeys.lists, filters] as const,
-      queryFn: ({ pageParam, signal }) =>
-        api.devboxes.list({ query: pageParam ? { ...filters, starting_after: pageParam } : filters, signal }),
-      initialPageParam: '',
-      getNextPageParam: (page) => (page.has_more ? page.devboxes.at(-1)?.id : undefined),
+      queryKey: [...devboxKeys.lists, query] as const,
+      queryFn: ({ pageParam, signal }) => api.devboxes.list({ query: { ...query, starting_after: pageParam }, signal }),
+      initialPageParam: query.starting_after,
+      getNextPageParam: ({ has_more, devboxes }) => (has_more ? devboxes.at(-1)?.id : undefined),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state }) => {
         const pages = state.data?.pages ?? []
         // Every loaded page is asked for again: look often only while that is one call.
-        if (pages.length > 1) return restingMs
-        return pages.some(({ devboxes }) => devboxes.some(isMoving)) ? movingMs : restingMs
+        const isSoon = pages.length === 1 && pages.some(({ devboxes }) => devboxes.some(isMoving))
+        return pace(state.error, isSoon ? movingMs : restingMs)
       },
     }),
 
@@ -44,11 +47,8 @@ export const devboxQueries = {
     queryOptions({
       queryKey: devboxKeys.one(id),
       queryFn: ({ signal }) => api.devboxes.get({ params: { id }, signal }),
-      refetchInterval: ({ state }) => {
-        if (!state.data) return restingMs
-        if (hasEnded(state.data.status)) return false
-        return isMoving(state.data) ? movingMs : 5_000
-      },
+      refetchInterval: ({ state: { data, error } }) =>
+        pace(error, !data ? restingMs : hasEnded(data.status) ? false : isMoving(data) ? movingMs : restingMs / 3),
     }),
 
   metadataKeys: (api: Client = browserApi) =>

@@ -1,13 +1,15 @@
-import { type QueryClient, queryOptions, skipToken } from '@tanstack/react-query'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { leaveForSignIn } from '../api.ts'
 import { connectFeed, type EvictionFeed, emptyFeed, nextFeed } from '../eviction-stream.ts'
 import { devboxKeys } from './devboxes.ts'
 
 export const evictionQueries = {
   /** Pushed by `followEvictions`, never fetched: banner, toasts, row badges and the tab title read this one entry. */
   feed: () =>
-    queryOptions<EvictionFeed>({
+    queryOptions({
       queryKey: ['evictions'],
-      queryFn: skipToken,
+      queryFn: () => emptyFeed,
+      enabled: false,
       initialData: emptyFeed,
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: Number.POSITIVE_INFINITY,
@@ -19,6 +21,7 @@ export const followEvictions = (queryClient: QueryClient): (() => void) => {
   const { queryKey } = evictionQueries.feed()
   const connection = connectFeed({
     url: '/api/evictions',
+    onSignedOut: leaveForSignIn,
     onEvent(event) {
       queryClient.setQueryData<EvictionFeed>(queryKey, (feed = emptyFeed) => nextFeed(feed, event, Date.now()))
       // The eviction has happened or was taken back: either way the devbox's status may be another one now.

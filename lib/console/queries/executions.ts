@@ -1,19 +1,21 @@
-import { mutationOptions, type QueryClient, queryOptions, skipToken } from '@tanstack/react-query'
+import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, type Client } from '#lib/client/client.ts'
 import type { OutputChunk } from '#lib/contract/executions.ts'
 import { browserApi } from '../api.ts'
 import { CommandRun } from '../command-run.ts'
 import type { OutputStream } from '../transcript.ts'
 
+const none: readonly CommandRun[] = []
 const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devboxId] as const
 
 export const executionQueries = {
   /** The commands started from this page since it was loaded, the newest first. Never fetched. */
   ofThisVisit: (devboxId: string) =>
-    queryOptions<readonly CommandRun[]>({
+    queryOptions({
       queryKey: commandsKey(devboxId),
-      queryFn: skipToken,
-      initialData: [],
+      queryFn: () => none,
+      enabled: false,
+      initialData: none,
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: Number.POSITIVE_INFINITY,
     }),

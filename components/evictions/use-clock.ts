@@ -1,0 +1,27 @@
+'use client'
+import { useSyncExternalStore } from 'react'
+
+/**
+ * What `read` makes of the time, kept up to date; the component renders again only when that changes, so `read` should
+ * answer text, a number or a boolean. Four looks a second keep a countdown from skipping one.
+ */
+export const useClock = <T extends string | number | boolean | null>(read: (nowMs: number) => T): T => {
+  const now = () => read(Date.now())
+  return useSyncExternalStore(eachQuarterSecond, now, now)
+}
+
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+const eachQuarterSecond = (listener: () => void) => {
+  listeners.add(listener)
+  timer ??= setInterval(() => {
+    for (const each of listeners) each()
+  }, 250)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
