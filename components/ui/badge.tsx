@@ -19,7 +19,7 @@ export const Badge = ({ tone, icon: Icon, children, title, busy, className }: Ba
   <span
     title={title}
     className={classes(
-      'inline-flex h-5 max-w-full items-center gap-1 rounded-full border px-1.5 text-xs font-medium whitespace-nowrap',
+      'inline-flex h-5 max-w-full items-center align-middle gap-1 rounded-full border px-1.5 text-xs font-medium whitespace-nowrap',
       toneClasses[tone],
       className,
     )}

@@ -16,11 +16,13 @@ export interface ErrorStateProps {
   error: Problem
   onRetry?: () => void
   retrying?: boolean
+  /** It is being tried again without anyone asking. */
+  recovers?: boolean
   action?: ReactNode
   compact?: boolean
 }
 
-export const ErrorState = ({ title, error, onRetry, retrying, action, compact }: ErrorStateProps) => {
+export const ErrorState = ({ title, error, onRetry, retrying, recovers, action, compact }: ErrorStateProps) => {
   const { message, code, requestId } = problemOf(error)
   return (
     <div
@@ -33,6 +35,7 @@ export const ErrorState = ({ title, error, onRetry, retrying, action, compact }:
         <p className="break-words text-muted">
           <VisibleText max={600}>{message}</VisibleText>
         </p>
+        {recovers && <p className="text-muted">This is tried again every few seconds.</p>}
         {(code || requestId) && (
           <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
             {code && <span className="font-mono">{code}</span>}

@@ -1,7 +1,7 @@
+import { type Endpoint, type EndpointAnswer, type EndpointCall, fillPath } from '#lib/contract/endpoint.ts'
 import type { ErrorCode } from '#lib/contract/errors.ts'
 import { codeForStatus, errorStatus } from '#lib/contract/errors.ts'
 import { type Contract, contract } from '#lib/contract/index.ts'
-import { type Endpoint, type EndpointAnswer, type EndpointCall, fillPath } from '#lib/contract/endpoint.ts'
 import { encodeQuery } from '#lib/contract/query-string.ts'
 import { readEvents } from './events.ts'
 
@@ -13,7 +13,12 @@ export class ApiError extends Error {
   readonly requestId: string | undefined
   readonly field: string | undefined
 
-  constructor(code: ApiError['code'], status: number, message: string, more: { requestId?: string; field?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ApiError['code'],
+    status: number,
+    message: string,
+    more: { requestId?: string; field?: string; cause?: unknown } = {},
+  ) {
     super(message, { cause: more.cause })
     this.code = code
     this.status = status
@@ -39,11 +44,14 @@ type Answer<E extends Endpoint> = E['response']['kind'] extends 'events'
     ? Promise<EndpointAnswer<E>>
     : Promise<Response>
 
-type Call<E extends Endpoint> = Record<never, never> extends EndpointCall<E>
-  ? (call?: EndpointCall<E> & CallOptions) => Answer<E>
-  : (call: EndpointCall<E> & CallOptions) => Answer<E>
+type Call<E extends Endpoint> =
+  Record<never, never> extends EndpointCall<E>
+    ? (call?: EndpointCall<E> & CallOptions) => Answer<E>
+    : (call: EndpointCall<E> & CallOptions) => Answer<E>
 
-export type Client = { [R in keyof Contract]: { [O in keyof Contract[R]]: Contract[R][O] extends Endpoint ? Call<Contract[R][O]> : never } }
+export type Client = {
+  [R in keyof Contract]: { [O in keyof Contract[R]]: Contract[R][O] extends Endpoint ? Call<Contract[R][O]> : never }
+}
 
 interface AnyCall extends CallOptions {
   params?: Record<string, unknown>
@@ -99,11 +107,16 @@ export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }
 const readJson = async (response: Response): Promise<unknown> => {
   const type = response.headers.get('content-type') ?? ''
   if (!/^application\/(json|[\w.-]+\+json)\b/.test(type))
-    throw new ApiError('bad_upstream', response.status, `The answer is not JSON but ${type || 'of no stated type'}: this is not the service`)
+    throw new ApiError(
+      'bad_upstream',
+      response.status,
+      `The answer is not JSON but ${type || 'of no stated type'}: this is not the service`,
+    )
   return response.json()
 }
 
-const readError = async (response: Response): Promise<ApiError> => {
+/** An answer that is no success, as the error it stands for. */
+export const readError = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
   let body: Partial<Record<'code' | 'message' | 'request_id' | 'field', unknown>> = {}
   try {

@@ -1,5 +1,5 @@
 import { isServer, QueryClient } from '@tanstack/react-query'
-import { ApiError } from '#lib/client/client.ts'
+import { isOutage } from './failures.ts'
 
 const maxRetries = 2
 const recoveryIntervalMs = 3_000
@@ -19,7 +19,3 @@ export const makeQueryClient = (): QueryClient =>
       mutations: { retry: false },
     },
   })
-
-/** Whether the service or the way to it failed, rather than the request. */
-export const isOutage = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 0 || error.status >= 502)

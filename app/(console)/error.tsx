@@ -1,0 +1,2 @@
+'use client'
+export { PageFailure as default } from '#components/layout/page-failure.tsx'

@@ -1,0 +1,19 @@
+import { cookies } from 'next/headers'
+import type { ReactNode } from 'react'
+import { ConsoleFrame } from '#components/layout/console-frame.tsx'
+import { preferenceCookies } from '#lib/console/preferences.ts'
+import { requireSession } from '#lib/gateway/session.ts'
+
+export default async function ConsoleLayout({ children }: { children: ReactNode }) {
+  const { account, service } = await requireSession()
+  const remembered = await cookies()
+  return (
+    <ConsoleFrame
+      session={{ account, service }}
+      sidebarCollapsed={remembered.get(preferenceCookies.sidebar)?.value === 'collapsed'}
+      isolationNoticeSeen={remembered.has(preferenceCookies.isolationNotice)}
+    >
+      {children}
+    </ConsoleFrame>
+  )
+}

@@ -1,0 +1,41 @@
+import type { Metadata, Viewport } from 'next'
+import localFont from 'next/font/local'
+import { cookies } from 'next/headers'
+import type { ReactNode } from 'react'
+import { preferenceCookies, themeOf } from '#lib/console/preferences.ts'
+import './globals.css'
+import { Providers } from './providers.tsx'
+
+const sans = localFont({
+  src: '../node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2',
+  variable: '--font-geist',
+  weight: '100 900',
+  display: 'swap',
+})
+const mono = localFont({
+  src: '../node_modules/@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2',
+  variable: '--font-geist-mono',
+  weight: '100 900',
+  display: 'swap',
+  // Its metrics would make the fallback proportional.
+  adjustFontFallback: false,
+})
+
+export const metadata: Metadata = {
+  title: { default: 'Devdeck', template: '%s · Devdeck' },
+  description: 'Devboxes, axons and benchmarks',
+  robots: { index: false },
+}
+export const viewport: Viewport = { width: 'device-width', initialScale: 1 }
+
+// Reading the cookie also keeps every page dynamic, which the per-request nonce of the content policy needs.
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  const theme = themeOf((await cookies()).get(preferenceCookies.theme)?.value)
+  return (
+    <html lang="en" data-theme={theme === 'system' ? undefined : theme} className={`${sans.variable} ${mono.variable}`}>
+      <body>
+        <Providers>{children}</Providers>
+      </body>
+    </html>
+  )
+}

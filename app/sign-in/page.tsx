@@ -1,0 +1,66 @@
+import { join, relative } from 'node:path'
+import { ArrowRight } from 'lucide-react'
+import type { Metadata } from 'next'
+import { Mark } from '#components/layout/brand.tsx'
+import { ThemeMenu } from '#components/layout/theme-menu.tsx'
+import { SignInForm } from '#components/sign-in/sign-in-form.tsx'
+import { Banner } from '#components/ui/banner.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { safeNext } from '#lib/console/paths.ts'
+import { type PageSearchParams, toSearchParams } from '#lib/console/url-query.ts'
+import { registry } from '#lib/gateway/registry.ts'
+import { readSession } from '#lib/gateway/session.ts'
+
+export const metadata: Metadata = { title: 'Sign in' }
+
+export default async function SignInPage({ searchParams }: { searchParams: Promise<PageSearchParams> }) {
+  const asked = toSearchParams(await searchParams)
+  const next = asked.get('next') ?? undefined
+  const session = await readSession()
+  const { service, config } = registry()
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <div className="flex justify-end p-3">
+        <ThemeMenu />
+      </div>
+      <main className="mx-auto w-full max-w-96 flex-1 px-4 pt-[10dvh] pb-16">
+        <Mark className="size-9" />
+        <h1 className="mt-5 text-2xl font-semibold tracking-tight">Sign in to Devdeck</h1>
+        <p className="mt-1 mb-6 text-lg text-muted">
+          {service.embedded ? 'With a key of the local service at' : 'With an API key of the service at'}
+          <code className="block font-mono text-base break-all text-text">{service.url()}</code>
+        </p>
+        <div className="space-y-4">
+          {asked.get('problem') === 'link-used' && (
+            <Banner tone="attention" title="This sign-in link has been used">
+              A link signs in once. Restart the console to get a new one, or enter the key.
+            </Banner>
+          )}
+          {session && (
+            <Banner
+              tone="neutral"
+              title={`Signed in as ${session.account.name.slice(0, 60)}`}
+              actions={
+                <ButtonLink href={safeNext(next)} size="sm" icon={ArrowRight} prefetch={false}>
+                  Continue
+                </ButtonLink>
+              }
+            >
+              Another key takes its place.
+            </Banner>
+          )}
+          <SignInForm
+            serviceUrl={service.url()}
+            keyFile={service.embedded ? fromHere(join(config.dataDir, 'service', 'api-key')) : undefined}
+            next={next}
+          />
+        </div>
+      </main>
+    </div>
+  )
+}
+
+const fromHere = (file: string) => {
+  const path = relative(process.cwd(), file)
+  return path.startsWith('..') ? file : path
+}

@@ -1,0 +1,54 @@
+'use client'
+import { ChevronRight } from 'lucide-react'
+import Link from 'next/link'
+import { usePathname } from 'next/navigation'
+import { Fragment } from 'react'
+import { shortenMiddle } from '#components/ui/text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { destinations } from './navigation.ts'
+
+export const Breadcrumb = () => {
+  const crumbs = crumbsOf(usePathname())
+  return (
+    <nav aria-label="Breadcrumb" className="min-w-0">
+      <ol className="flex min-w-0 items-center gap-1">
+        {crumbs.map(({ label, href, isId }, index) => {
+          const isLast = index === crumbs.length - 1
+          return (
+            <Fragment key={href}>
+              {index > 0 && (
+                <li aria-hidden>
+                  <ChevronRight className="size-3.5 text-muted" />
+                </li>
+              )}
+              <li className="min-w-0 truncate">
+                {isLast ? (
+                  <span aria-current="page" className={isId ? 'font-mono text-sm text-muted' : 'font-medium'}>
+                    <VisibleText>{label}</VisibleText>
+                  </span>
+                ) : (
+                  <Link href={href} className="rounded-sm text-muted hover:text-text">
+                    {label}
+                  </Link>
+                )}
+              </li>
+            </Fragment>
+          )
+        })}
+      </ol>
+    </nav>
+  )
+}
+
+const crumbsOf = (pathname: string): { label: string; href: string; isId?: boolean }[] => {
+  const [page, id] = pathname.split('/').slice(1)
+  const destination = destinations.find(({ href }) => href === `/${page}`)
+  if (!destination) return []
+  const { label, href } = destination
+  return id
+    ? [
+        { label, href },
+        { label: shortenMiddle(id, 18), href: pathname, isId: true },
+      ]
+    : [{ label, href }]
+}

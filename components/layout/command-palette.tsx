@@ -1,0 +1,143 @@
+'use client'
+import { Command } from 'cmdk'
+import { Box, Keyboard, LogOut, Search, Waypoints } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { Dialog } from 'radix-ui'
+import { type ReactNode, useState } from 'react'
+import type { Icon } from '#components/ui/icon.ts'
+import { cutEnd } from '#components/ui/text.ts'
+import { paths } from '#lib/console/paths.ts'
+import { themes } from '#lib/console/preferences.ts'
+import { axonIdPattern } from '#lib/contract/axons.ts'
+import { idPattern } from '#lib/contract/common.ts'
+import { useSignOut } from './account-menu.tsx'
+import { Keys } from './keys.tsx'
+import { destinations } from './navigation.ts'
+import { setTheme, themeLooks } from './theme.ts'
+
+export interface CommandPaletteProps {
+  open: boolean
+  onOpenChange: (open: boolean) => void
+  onHelp: () => void
+}
+
+export const CommandPalette = ({ open, onOpenChange, onHelp }: CommandPaletteProps) => (
+  <Dialog.Root open={open} onOpenChange={onOpenChange}>
+    <Dialog.Portal>
+      <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
+      <Dialog.Content
+        aria-describedby={undefined}
+        className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
+      >
+        <Dialog.Title className="sr-only">Command palette</Dialog.Title>
+        <Commands onClose={() => onOpenChange(false)} onHelp={onHelp} />
+      </Dialog.Content>
+    </Dialog.Portal>
+  </Dialog.Root>
+)
+
+const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) => {
+  const router = useRouter()
+  const signOut = useSignOut()
+  const [text, setText] = useState('')
+  const asked = text.trim()
+  const act = (action: () => void) => () => {
+    onClose()
+    action()
+  }
+  const go = (href: string) => act(() => router.push(href))
+  return (
+    <Command label="Command palette" loop>
+      <div className="flex items-center gap-2.5 border-b border-line px-4">
+        <Search aria-hidden className="size-4 text-muted" />
+        <Command.Input
+          value={text}
+          onValueChange={setText}
+          placeholder="Go to a page, or paste an id"
+          className="h-12 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
+        />
+      </div>
+      <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
+        <Command.Empty className="px-3 py-6 text-center text-muted">Nothing fits</Command.Empty>
+        {asked !== '' && (
+          <Group heading="Find">
+            {asked.startsWith('dbx_') && idPattern.test(asked) && (
+              <Entry value={`devbox ${asked}`} icon={Box} onSelect={go(paths.devbox(asked))}>
+                Open devbox <span className="font-mono text-sm">{asked}</span>
+              </Entry>
+            )}
+            {axonIdPattern.test(asked) && (
+              <Entry value={`axon ${asked}`} icon={Waypoints} onSelect={go(paths.axon(asked))}>
+                Open axon <span className="font-mono text-sm">{asked}</span>
+              </Entry>
+            )}
+            <Entry
+              value={`search devboxes ${asked}`}
+              icon={Search}
+              onSelect={go(paths.devboxes({ search: asked.slice(0, 256) }))}
+            >
+              Search devboxes for “{cutEnd(asked, 60)}”
+            </Entry>
+            <Entry
+              value={`search axons ${asked}`}
+              icon={Search}
+              onSelect={go(paths.axons({ search: asked.slice(0, 256) }))}
+            >
+              Search axons for “{cutEnd(asked, 60)}”
+            </Entry>
+          </Group>
+        )}
+        <Group heading="Go to">
+          {destinations.map(({ label, href, icon, keys }) => (
+            <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
+              {label}
+            </Entry>
+          ))}
+        </Group>
+        <Group heading="Console">
+          {themes.map((theme) => (
+            <Entry key={theme} icon={themeLooks[theme].icon} onSelect={act(() => setTheme(theme))}>
+              {themeLooks[theme].label}
+            </Entry>
+          ))}
+          <Entry icon={Keyboard} hint={<Keys keys={['?']} />} onSelect={act(onHelp)}>
+            Keyboard shortcuts
+          </Entry>
+          <Entry icon={LogOut} onSelect={act(() => signOut.mutate())}>
+            Sign out
+          </Entry>
+        </Group>
+      </Command.List>
+    </Command>
+  )
+}
+
+const Group = ({ heading, children }: { heading: string; children: ReactNode }) => (
+  <Command.Group
+    heading={heading}
+    className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted"
+  >
+    {children}
+  </Command.Group>
+)
+
+interface EntryProps {
+  icon: Icon
+  hint?: ReactNode
+  /** What the typed text is compared with, when it is not what the entry says. */
+  value?: string
+  onSelect: () => void
+  children: ReactNode
+}
+
+const Entry = ({ icon: Icon, hint, value, onSelect, children }: EntryProps) => (
+  <Command.Item
+    value={value}
+    onSelect={onSelect}
+    className="flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 data-[selected=true]:bg-surface-2"
+  >
+    <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+    <span className="min-w-0 flex-1 truncate">{children}</span>
+    {hint}
+  </Command.Item>
+)

@@ -1,0 +1,106 @@
+'use client'
+import { Search } from 'lucide-react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { EvictionBanner } from '#components/evictions/eviction-banner.tsx'
+import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
+import { StreamStatus } from '#components/evictions/stream-status.tsx'
+import type { SessionView } from '#lib/contract/relay.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { Breadcrumb } from './breadcrumb.tsx'
+import { CommandPalette } from './command-palette.tsx'
+import { IsolationNotice } from './isolation-notice.tsx'
+import { Keys } from './keys.tsx'
+import { NavigationDrawer } from './navigation-drawer.tsx'
+import { remember } from './remember.ts'
+import { ShortcutsDialog } from './shortcuts-dialog.tsx'
+import { Sidebar } from './sidebar.tsx'
+import { ThemeMenu } from './theme-menu.tsx'
+import { useShortcuts } from './use-shortcuts.ts'
+
+export interface ConsoleFrameProps {
+  session: SessionView
+  sidebarCollapsed: boolean
+  isolationNoticeSeen: boolean
+  children: ReactNode
+}
+
+/** What stands around every page. */
+export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
+  const [collapsed, setCollapsed] = useState(sidebarCollapsed)
+  const [opened, setOpened] = useState<'palette' | 'help' | null>(null)
+  const top = useRef<HTMLDivElement>(null)
+  useShortcuts(setOpened)
+  useFrameTop(top)
+  const collapse = (next: boolean) => {
+    setCollapsed(next)
+    remember('sidebar', next ? 'collapsed' : 'expanded')
+  }
+  return (
+    <>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-overlay focus:px-3 focus:py-2 focus:shadow-overlay"
+      >
+        Skip to the content
+      </a>
+      <div className="flex min-h-dvh">
+        <Sidebar collapsed={collapsed} onCollapse={collapse} />
+        <div className="flex min-w-0 flex-1 flex-col">
+          <div ref={top} className="sticky top-0 z-20">
+            <header className="flex h-12 items-center gap-1 border-b border-line bg-surface-0 px-3 md:px-6">
+              <NavigationDrawer />
+              <Breadcrumb />
+              <div className="ml-auto flex shrink-0 items-center gap-1">
+                <PaletteButton onClick={() => setOpened('palette')} />
+                <span className="mx-1.5">
+                  <StreamStatus />
+                </span>
+                <ThemeMenu />
+                <AccountMenu session={session} onHelp={() => setOpened('help')} />
+              </div>
+            </header>
+            <EvictionBanner />
+            {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
+          </div>
+          <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
+            {children}
+          </main>
+        </div>
+      </div>
+      <EvictionStream />
+      <CommandPalette
+        open={opened === 'palette'}
+        onOpenChange={(open) => setOpened(open ? 'palette' : null)}
+        onHelp={() => setOpened('help')}
+      />
+      <ShortcutsDialog open={opened === 'help'} onOpenChange={(open) => setOpened(open ? 'help' : null)} />
+    </>
+  )
+}
+
+const PaletteButton = ({ onClick }: { onClick: () => void }) => (
+  <button
+    type="button"
+    aria-label="Open the command palette"
+    onClick={onClick}
+    className="flex h-8 items-center gap-2 rounded-md px-2 text-muted hover:bg-surface-2 hover:text-text lg:w-64 lg:border lg:border-line lg:bg-surface-1"
+  >
+    <Search aria-hidden className="size-4 lg:size-3.5" />
+    <span className="hidden flex-1 text-left lg:block">Search or go to</span>
+    <span className="hidden lg:block">
+      <Keys keys={['Ctrl', 'K']} />
+    </span>
+  </button>
+)
+
+/** Banners come and go; what sticks below the frame's top has to know its height. */
+const useFrameTop = (top: RefObject<HTMLElement | null>) =>
+  useEffect(() => {
+    if (!top.current) return
+    const observer = new ResizeObserver(([entry]) => {
+      const height = entry?.borderBoxSize[0]?.blockSize
+      if (height !== undefined) document.documentElement.style.setProperty('--frame-top', `${height}px`)
+    })
+    observer.observe(top.current)
+    return () => observer.disconnect()
+  }, [top])

@@ -1,0 +1,20 @@
+import { Box, Gauge, Waypoints } from 'lucide-react'
+import type { Icon } from '#components/ui/icon.ts'
+import { paths } from '#lib/console/paths.ts'
+
+export interface Destination {
+  label: string
+  href: string
+  icon: Icon
+  keys: readonly [string, string]
+}
+
+/** The pages of the sidebar and the palette. Only what works is listed. */
+export const destinations: readonly Destination[] = [
+  { label: 'Overview', href: paths.overview(), icon: Gauge, keys: ['g', 'o'] },
+  { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },
+  { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
+]
+
+export const isWithin = (pathname: string, href: string): boolean =>
+  href === '/' ? pathname === '/' : pathname === href || pathname.startsWith(`${href}/`)

@@ -1,0 +1,21 @@
+'use client'
+import { SunMoon } from 'lucide-react'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { themes } from '#lib/console/preferences.ts'
+import { setTheme, themeLooks, useTheme } from './theme.ts'
+
+export const ThemeMenu = () => {
+  const current = useTheme()
+  return (
+    <DropdownMenu
+      label="Theme"
+      trigger={<IconButton icon={SunMoon} label="Theme" />}
+      items={themes.map((theme) => ({
+        ...themeLooks[theme],
+        checked: theme === current,
+        onSelect: () => setTheme(theme),
+      }))}
+    />
+  )
+}

@@ -1,0 +1,32 @@
+'use client'
+import { Monitor, Moon, Sun } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import type { Icon } from '#components/ui/icon.ts'
+import { type Theme, themeOf } from '#lib/console/preferences.ts'
+import { remember } from './remember.ts'
+
+export const themeLooks: Record<Theme, { label: string; icon: Icon }> = {
+  system: { label: 'Theme of the system', icon: Monitor },
+  light: { label: 'Light theme', icon: Sun },
+  dark: { label: 'Dark theme', icon: Moon },
+}
+
+/** The document's root holds the theme; the cookie holds it for the next page. */
+export const setTheme = (theme: Theme): void => {
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+  remember('theme', theme)
+  for (const listener of listeners) listener()
+}
+
+export const useTheme = (): Theme =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => themeOf(document.documentElement.dataset.theme),
+    () => 'system',
+  )
+
+const listeners = new Set<() => void>()

@@ -1,0 +1,49 @@
+'use client'
+import { useRouter } from 'next/navigation'
+import { useEffect, useRef } from 'react'
+import { isTyping } from '#components/ui/is-typing.ts'
+import { paths } from '#lib/console/paths.ts'
+import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/console/shortcuts.ts'
+
+/** Listens for the frame's keys while it is mounted. `open` shows the palette or the help. */
+export const useShortcuts = (open: (what: 'palette' | 'help') => void) => {
+  const router = useRouter()
+  const latest = useRef({ open, router })
+  useEffect(() => {
+    latest.current = { open, router }
+  })
+  useEffect(() => {
+    let state: ShortcutState = { leaderAtMs: null }
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing || belongsToTerminal(event.target)) return
+      const stroke = {
+        key: event.key,
+        command: event.ctrlKey || event.metaKey,
+        alt: event.altKey,
+        isTyping: isTyping(document.activeElement),
+      }
+      const next = nextShortcut(state, stroke, Date.now())
+      state = next.state
+      if (!next.action || (next.action !== 'palette' && document.querySelector('[role=dialog]'))) return
+      event.preventDefault()
+      perform(next.action, latest.current)
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
+}
+
+/** Ctrl+K cuts a line in a shell. */
+const belongsToTerminal = (target: EventTarget | null) =>
+  target instanceof Element && target.closest('[data-takes-keys]') !== null
+
+interface Means {
+  open: (what: 'palette' | 'help') => void
+  router: ReturnType<typeof useRouter>
+}
+
+const perform = (action: ShortcutAction, { open, router }: Means): void => {
+  if (action === 'palette' || action === 'help') open(action)
+  else if (action === 'filter') document.querySelector<HTMLInputElement>('[data-filter-input]')?.focus()
+  else router.push(paths[action]())
+}

@@ -1,0 +1,124 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { KeyRound, PlugZap } from 'lucide-react'
+import { type FormEvent, useEffect, useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Field } from '#components/ui/field.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { isOutage } from '#lib/console/failures.ts'
+import { safeNext } from '#lib/console/paths.ts'
+import { sessionMutations } from '#lib/console/queries/session.ts'
+
+export interface SignInFormProps {
+  serviceUrl: string
+  /** Where the embedded service keeps its key. */
+  keyFile?: string
+  next?: string
+}
+
+export const SignInForm = ({ serviceUrl, keyFile, next }: SignInFormProps) => {
+  const [apiKey, setApiKey] = useState('')
+  const signIn = useMutation({
+    ...sessionMutations.signIn(),
+    // A full load: what an earlier session left in memory is gone.
+    onSuccess: () => location.assign(safeNext(next)),
+  })
+  const { error, mutate } = signIn
+  const outage = useOutage(signIn, () => mutate(apiKey.trim()))
+  const { code, field, message } = problemOf(error)
+  const isKeyAtFault = error !== null && (code === 'unauthenticated' || field === 'api_key')
+  const isBusy = (signIn.isPending && !outage) || signIn.isSuccess
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (apiKey.trim() !== '' && !signIn.isPending && !signIn.isSuccess) mutate(apiKey.trim())
+  }
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      <Field
+        label="API key"
+        error={isKeyAtFault && (code === 'unauthenticated' ? 'Key refused: the service does not know it.' : message)}
+        hint={
+          keyFile && (
+            <>
+              The key of this console’s own service is in{' '}
+              <code className="font-mono break-all text-text">{keyFile}</code>. The link printed when the console
+              started signs in without it.
+            </>
+          )
+        }
+      >
+        {(control) => (
+          <Input
+            {...control}
+            autoFocus
+            required
+            mono
+            type="password"
+            name="api_key"
+            icon={KeyRound}
+            value={apiKey}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            onChange={(event) => setApiKey(event.target.value)}
+          />
+        )}
+      </Field>
+      {error !== null && !isKeyAtFault && !outage && <InlineError error={error} />}
+      {outage && (
+        <Banner tone="attention" icon={PlugZap} role="status" title={outage.message}>
+          <p className="break-words">
+            {outage.isConsole ? 'The console that serves this page' : <code className="font-mono">{serviceUrl}</code>}{' '}
+            does not answer. This page keeps trying and signs in as soon as it does
+            {outage.inSeconds > 0 ? (
+              <span className="tabular">; next try in {outage.inSeconds} s.</span>
+            ) : (
+              '; trying now.'
+            )}
+          </p>
+        </Banner>
+      )}
+      <Button type="submit" variant="primary" busy={isBusy} className="w-full">
+        {outage ? 'Try now' : 'Sign in'}
+      </Button>
+    </form>
+  )
+}
+
+const firstWaitSeconds = 2
+const longestWaitSeconds = 15
+
+interface Attempt {
+  status: string
+  error: unknown
+  submittedAt: number
+}
+
+/** While the service is away: what is wrong and when `retry` is called next. Null otherwise. */
+const useOutage = ({ status, error, submittedAt }: Attempt, retry: () => void) => {
+  const [outage, setOutage] = useState<{ message: string; isConsole: boolean; waitSeconds: number } | null>(null)
+  const [inSeconds, setInSeconds] = useState(0)
+  const [seen, setSeen] = useState(0)
+  if (status === 'error' && seen !== submittedAt) {
+    setSeen(submittedAt)
+    const waitSeconds = Math.min(longestWaitSeconds, outage ? outage.waitSeconds * 2 : firstWaitSeconds)
+    const { message, code } = problemOf(error)
+    setOutage(isOutage(error) ? { message, isConsole: code === 'unreachable', waitSeconds } : null)
+    setInSeconds(waitSeconds)
+  }
+  if (status === 'success' && outage) setOutage(null)
+  const isWaiting = outage !== null && status === 'error'
+  useEffect(() => {
+    if (!isWaiting) return
+    const timer = setTimeout(() => {
+      setInSeconds(inSeconds - 1)
+      if (inSeconds <= 1) retry()
+    }, 1000)
+    return () => clearTimeout(timer)
+  })
+  return outage && { ...outage, inSeconds: isWaiting ? inSeconds : 0 }
+}

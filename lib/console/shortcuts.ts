@@ -1,0 +1,47 @@
+/** What the frame does at a key, outside of fields and terminals. */
+export type ShortcutAction = 'palette' | 'filter' | 'help' | 'overview' | 'devboxes' | 'axons'
+
+export interface KeyStroke {
+  key: string
+  /** Ctrl, or Command on a Mac. */
+  command: boolean
+  alt: boolean
+  isTyping: boolean
+}
+
+/** A `g` that waits for its second letter, and when it was struck. */
+export interface ShortcutState {
+  leaderAtMs: number | null
+}
+
+export const leaderTimeoutMs = 1200
+
+const single: Record<string, ShortcutAction> = { '/': 'filter', '?': 'help' }
+const afterLeader: Record<string, ShortcutAction> = { o: 'overview', d: 'devboxes', a: 'axons' }
+
+/** The list the help dialog shows. */
+export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] = [
+  { keys: ['Ctrl', 'K'], does: 'Open the command palette' },
+  { keys: ['/'], does: 'Go to the filter of the list' },
+  { keys: ['j'], does: 'Next row' },
+  { keys: ['k'], does: 'Previous row' },
+  { keys: ['Enter'], does: 'Open the row' },
+  { keys: ['g', 'o'], does: 'Go to the overview' },
+  { keys: ['g', 'd'], does: 'Go to devboxes' },
+  { keys: ['g', 'a'], does: 'Go to axons' },
+  { keys: ['?'], does: 'Show these shortcuts' },
+]
+
+export const nextShortcut = (
+  { leaderAtMs }: ShortcutState,
+  { key, command, alt, isTyping }: KeyStroke,
+  nowMs: number,
+): { state: ShortcutState; action: ShortcutAction | null } => {
+  const idle: ShortcutState = { leaderAtMs: null }
+  if (command && !alt && key.toLowerCase() === 'k') return { state: idle, action: 'palette' }
+  if (command || alt || isTyping) return { state: idle, action: null }
+  const led = leaderAtMs !== null && nowMs - leaderAtMs <= leaderTimeoutMs
+  if (led && Object.hasOwn(afterLeader, key)) return { state: idle, action: afterLeader[key] ?? null }
+  if (key === 'g') return { state: { leaderAtMs: nowMs }, action: null }
+  return { state: idle, action: Object.hasOwn(single, key) ? (single[key] ?? null) : null }
+}
