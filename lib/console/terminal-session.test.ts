@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws'
 import type { TerminalNotice } from '#lib/contract/relay.ts'
-import { TerminalSession, type TerminalState } from './terminal-session.ts'
+import { cleanPaste, TerminalSession, type TerminalState } from './terminal-session.ts'
 
 const ends: (() => void)[] = []
 afterEach(() => {
@@ -218,5 +218,11 @@ describe('a terminal session', () => {
     say(socket, { type: 'problem', code: 'unavailable', message: 'The service \x1b]52;c;ZXZpbA==\x07is away' })
     await until(() => screen.text.includes('is away'))
     expect(screen.text).toBe('\r\n\x1b[0;2m[The service  ]52;c;ZXZpbA== is away]\x1b[0m\r\n')
+  })
+})
+
+describe('pasted text', () => {
+  it('cannot end a bracketed paste, and keeps its lines and tabs', () => {
+    expect(cleanPaste('a\x1b[201~\tb\r\nc\x03\x9b31mé')).toBe('a[201~\tb\r\nc31mé')
   })
 })

@@ -50,6 +50,7 @@ export class TerminalSession {
   #shellSize: { cols: number; rows: number } | undefined
   /** This page has shown a shell before, so that a new one is worth a word. */
   #hasShownShell = false
+  #lastProblem: string | undefined
   #expectsReplay = false
   #isReplaying = false
 
@@ -137,6 +138,7 @@ export class TerminalSession {
     switch (notice.type) {
       case 'ready':
         this.#attempt = 0
+        this.#lastProblem = undefined
         this.#shellSize = { cols: notice.cols, rows: notice.rows }
         if (notice.created && this.#hasShownShell) this.say('The last shell is gone. This is a new one.')
         this.#hasShownShell = true
@@ -145,7 +147,9 @@ export class TerminalSession {
         this.#sendSize()
         return
       case 'problem':
-        this.say(notice.message)
+        // Each failed try to come back brings the same one.
+        if (notice.message !== this.#lastProblem) this.say(notice.message)
+        this.#lastProblem = notice.message
         return
       case 'exit':
         // The close that follows carries the same.
@@ -227,3 +231,10 @@ const resetScreen = '\x1bc'
 
 const clamp = (cells: number) => Math.min(maxCells, Math.max(1, Math.floor(cells)))
 const sizeOf = ({ cols, rows }: TerminalScreen) => ({ cols: clamp(cols), rows: clamp(rows) })
+
+/**
+ * Pasted text without the control characters a keyboard would not send by accident, above all the escape that ends a
+ * bracketed paste. Tabs and line ends stay.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+export const cleanPaste = (text: string): string => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '')

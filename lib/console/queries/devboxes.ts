@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
-import { ApiError, type Client } from '#lib/client/client.ts'
+import type { Client } from '#lib/client/client.ts'
 import {
   type Devbox,
   type DevboxCreate,
@@ -8,7 +8,7 @@ import {
   hasEnded,
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api.ts'
-import { isOutage } from '../query-client.ts'
+import { isMissing, isOutage } from '../failures.ts'
 
 export const devboxKeys = {
   all: ['devboxes'] as const,
@@ -23,8 +23,7 @@ const movingMs = 2_000
 const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
 /** How long until the next look: soon while the service is away, never once asking again cannot help. */
-const pace = (error: unknown, ms: number | false) =>
-  isOutage(error) ? recoveryMs : error instanceof ApiError && error.code === 'not_found' ? false : ms
+const pace = (error: unknown, ms: number | false) => (isOutage(error) ? recoveryMs : isMissing(error) ? false : ms)
 
 export const devboxQueries = {
   /** The pages of a list from `query.starting_after` on. */

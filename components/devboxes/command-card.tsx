@@ -1,0 +1,145 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { CircleCheck, CircleHelp, CircleX, LoaderCircle, OctagonX, RotateCcw } from 'lucide-react'
+import { useState, useSyncExternalStore } from 'react'
+import { useClock } from '#components/evictions/use-clock.ts'
+import { Badge } from '#components/ui/badge.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { CommandRun, CommandSnapshot } from '#lib/console/command-run.ts'
+import { formatDurationMs } from '#lib/console/format.ts'
+import { executionMutations } from '#lib/console/queries/executions.ts'
+import { CommandOutput } from './command-output.tsx'
+
+export const CommandCard = ({ run, onEdit }: { run: CommandRun; onEdit: (command: string) => void }) => {
+  const snapshot = useSyncExternalStore(run.subscribe, run.getSnapshot, run.getSnapshot)
+  const isRunning = !snapshot.hasEnded && snapshot.lost === null
+  return (
+    <article
+      aria-label={`Command ${run.command.slice(0, 80)}`}
+      className="overflow-hidden rounded-lg border border-line"
+    >
+      <header className="flex flex-wrap items-start gap-x-3 gap-y-2 bg-surface-1 px-3 py-2">
+        <code className="max-h-32 min-w-0 flex-1 basis-60 overflow-y-auto font-mono text-sm whitespace-pre-wrap break-all">
+          <span aria-hidden className="mr-2 text-muted select-none">
+            $
+          </span>
+          <CommandText command={run.command} />
+        </code>
+        <div className="flex flex-wrap items-center gap-2">
+          <Elapsed snapshot={snapshot} />
+          <span role="status">
+            <RunBadge snapshot={snapshot} />
+          </span>
+          {isRunning ? (
+            <Kill run={run} />
+          ) : (
+            <Button size="sm" variant="ghost" icon={RotateCcw} onClick={() => onEdit(run.command)}>
+              Edit and run again
+            </Button>
+          )}
+        </div>
+      </header>
+      {snapshot.isReconnecting && (
+        <p className="border-t border-line bg-attention-bg px-3 py-1 text-sm text-attention">
+          The output stream broke and is being continued; the command runs on.
+        </p>
+      )}
+      {snapshot.lost !== null && (
+        <div className="border-t border-line px-3 py-2">
+          <InlineError error={snapshot.lost} />
+        </div>
+      )}
+      <CommandOutput transcript={snapshot.transcript} isRunning={isRunning} />
+    </article>
+  )
+}
+
+const CommandText = ({ command }: { command: string }) =>
+  command.split('\n').map((line, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a fixed text
+    <span key={index}>
+      {index > 0 && '\n'}
+      <VisibleText max={2000}>{line}</VisibleText>
+    </span>
+  ))
+
+const Elapsed = ({ snapshot: { startedMs, endedMs, hasEnded } }: { snapshot: CommandSnapshot }) => {
+  const text = useClock((nowMs) =>
+    hasEnded
+      ? formatDurationMs((endedMs ?? nowMs) - startedMs)
+      : formatDurationMs(Math.max(1, Math.floor((nowMs - startedMs) / 1000)) * 1000),
+  )
+  return <span className="tabular text-sm text-muted">{text}</span>
+}
+
+const RunBadge = ({ snapshot: { execution, hasEnded, lost } }: { snapshot: CommandSnapshot }) => {
+  if (lost !== null)
+    return (
+      <Badge tone="attention" icon={CircleHelp}>
+        Lost
+      </Badge>
+    )
+  if (!hasEnded)
+    return (
+      <Badge tone="progress" icon={LoaderCircle} busy>
+        {execution.status === 'queued' ? 'Queued' : 'Running'}
+      </Badge>
+    )
+  const status = execution.exit_status
+  if (status === 0)
+    return (
+      <Badge tone="ok" icon={CircleCheck}>
+        Exit 0
+      </Badge>
+    )
+  return (
+    <Badge tone="danger" icon={CircleX}>
+      {status == null ? 'Ended' : exitText(status)}
+    </Badge>
+  )
+}
+
+/** A shell reports the end by a signal as 128 and its number. */
+const exitText = (status: number): string => {
+  const signal = signals[status - 128]
+  return signal ? `Exit ${status} (${signal})` : `Exit ${status}`
+}
+const signals: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  6: 'SIGABRT',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  15: 'SIGTERM',
+}
+
+const Kill = ({ run }: { run: CommandRun }) => {
+  const [wholeGroup, setWholeGroup] = useState(false)
+  const kill = useMutation(executionMutations.kill())
+  return (
+    <span className="inline-flex flex-wrap items-center gap-2">
+      <label className="inline-flex min-h-6 cursor-pointer items-center gap-1.5 text-sm text-muted">
+        <input
+          type="checkbox"
+          className="size-4 accent-(--accent-solid)"
+          checked={wholeGroup}
+          onChange={({ target }) => setWholeGroup(target.checked)}
+        />
+        and its process group
+      </label>
+      <Button
+        size="sm"
+        icon={OctagonX}
+        busy={kill.isPending}
+        onClick={() => kill.mutate({ run, killProcessGroup: wholeGroup })}
+      >
+        Kill command
+      </Button>
+      {kill.error && <InlineError error={kill.error} />}
+    </span>
+  )
+}

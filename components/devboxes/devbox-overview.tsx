@@ -1,0 +1,162 @@
+import { Fragment, type ReactNode } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatDurationMs } from '#lib/console/format.ts'
+import { paths } from '#lib/console/paths.ts'
+import type { Devbox } from '#lib/contract/devboxes.ts'
+import { Lifetime } from './lifetime.tsx'
+import { StateHistory } from './state-history.tsx'
+
+export const DevboxOverview = ({ devbox }: { devbox: Devbox }) => (
+  <div className="grid items-start gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,3fr)_minmax(18rem,2fr)]">
+    <div className="min-w-0 space-y-8">
+      <Ending devbox={devbox} />
+      <Section title="Devbox">
+        <Facts facts={factsOf(devbox)} />
+      </Section>
+      <Section title="Metadata">
+        <MetadataChips
+          metadata={devbox.metadata}
+          hrefFor={(key, value) => paths.devboxes({ metadata: [{ key, op: 'eq', value }] })}
+          empty={<p className="text-muted">None. Metadata makes a devbox findable in the list.</p>}
+        />
+      </Section>
+      <Section title="Launch parameters">
+        <LaunchParameters devbox={devbox} />
+      </Section>
+    </div>
+    <Section title="State history">
+      <StateHistory devbox={devbox} />
+    </Section>
+  </div>
+)
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section aria-label={title} className="min-w-0 space-y-3">
+    <h2 className="border-b border-line pb-1.5 text-lg font-medium">{title}</h2>
+    {children}
+  </section>
+)
+
+type Fact = [label: string, value: ReactNode]
+
+const Facts = ({ facts }: { facts: Fact[] }) => (
+  <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-2">
+    {facts.map(([label, value]) => (
+      <Fragment key={label}>
+        <dt className="text-muted">{label}</dt>
+        <dd className="min-w-0 break-words">{value}</dd>
+      </Fragment>
+    ))}
+  </dl>
+)
+
+const factsOf = (devbox: Devbox): Fact[] => {
+  const { launch_parameters: launch, tunnel } = devbox
+  const facts: (Fact | false | null | undefined | '')[] = [
+    ['Created', <RelativeTime key="t" ms={devbox.create_time_ms} />],
+    devbox.end_time_ms !== null && ['Ended', <RelativeTime key="t" ms={devbox.end_time_ms} />],
+    ['Lifetime', <Lifetime key="t" devbox={devbox} />],
+    launch.keep_alive_time_seconds != null && [
+      'Keep-alive time',
+      formatDurationMs(launch.keep_alive_time_seconds * 1000),
+    ],
+    ['Size', sizeText(launch)],
+    launch.architecture && ['Architecture', launch.architecture],
+    devbox.blueprint_id && ['Blueprint', <CopyableId key="t" value={devbox.blueprint_id} label="blueprint id" />],
+    devbox.snapshot_id && ['Snapshot', <CopyableId key="t" value={devbox.snapshot_id} label="snapshot id" />],
+    devbox.initiator_type && ['Started by', [devbox.initiator_type, devbox.initiator_id].filter(Boolean).join(' ')],
+    devbox.capabilities.length > 0 && ['Capabilities', devbox.capabilities.join(', ')],
+    ['Tunnel', tunnel ? `${tunnel.auth_mode}, key ${tunnel.tunnel_key}` : 'None'],
+  ]
+  return facts.filter((fact): fact is Fact => Boolean(fact))
+}
+
+const sizeText = (launch: Devbox['launch_parameters']): string => {
+  const custom = [
+    launch.custom_cpu_cores && `${launch.custom_cpu_cores} cores`,
+    launch.custom_gb_memory && `${launch.custom_gb_memory} GB memory`,
+    launch.custom_disk_size && `${launch.custom_disk_size} GB disk`,
+  ].filter(Boolean)
+  if (custom.length > 0) return custom.join(', ')
+  return launch.resource_size_request ?? 'Default of the service'
+}
+
+const LaunchParameters = ({ devbox: { launch_parameters: launch } }: { devbox: Devbox }) => {
+  const commands = launch.launch_commands ?? []
+  const given = Object.entries(launch).filter(
+    ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
+  )
+  const rest = given.filter(([name]) => name !== 'launch_commands')
+  if (given.length === 0) return <p className="text-muted">None were given.</p>
+  return (
+    <div className="space-y-3">
+      {commands.length > 0 && (
+        <ol aria-label="Launch commands" className="overflow-hidden rounded-md border border-line">
+          {commands.map((command, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the commands of a devbox never change
+            <li key={index} className="flex gap-3 border-line px-3 py-1.5 font-mono text-sm not-first:border-t">
+              <span aria-hidden className="tabular text-muted select-none">
+                {index + 1}
+              </span>
+              <VisibleText max={2000} className="min-w-0 break-all">
+                {command}
+              </VisibleText>
+            </li>
+          ))}
+        </ol>
+      )}
+      {rest.length > 0 && (
+        <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-1.5 font-mono text-sm">
+          {rest.map(([name, value]) => (
+            <Fragment key={name}>
+              <dt className="text-muted">{name}</dt>
+              <dd className="min-w-0 break-all">
+                <VisibleText max={2000}>
+                  {typeof value === 'object' ? JSON.stringify(value) : String(value)}
+                </VisibleText>
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+    </div>
+  )
+}
+
+/** Why it ended, in words. */
+const Ending = ({ devbox: { status, failure_reason, shutdown_reason } }: { devbox: Devbox }) => {
+  if (status === 'failure')
+    return (
+      <Banner tone="danger" title="This devbox failed">
+        {failure_reason ? wordsFor(failureWords, failure_reason) : 'The service gave no reason.'}
+      </Banner>
+    )
+  if (status === 'shutdown')
+    return (
+      <Banner tone="neutral" title="This devbox was shut down">
+        {shutdown_reason ? wordsFor(shutdownWords, shutdown_reason) : 'The service gave no reason.'}
+      </Banner>
+    )
+  return null
+}
+
+const wordsFor = (words: Record<string, string>, reason: string): ReactNode =>
+  (Object.hasOwn(words, reason) && words[reason]) || <VisibleText max={300}>{reason}</VisibleText>
+
+const failureWords: Record<string, string> = {
+  out_of_memory: 'It ran out of memory.',
+  out_of_disk: 'It ran out of disk.',
+  execution_failed: 'A launch command or its entrypoint failed.',
+  health_check_failed: 'It stopped answering health checks.',
+}
+const shutdownWords: Record<string, string> = {
+  api_shutdown: 'By a call of the API or by this console.',
+  keep_alive_timeout: 'Its keep-alive time was over.',
+  entrypoint_exit: 'Its entrypoint ended.',
+  idle: 'It was idle for longer than it was allowed to be.',
+  ttl_expired: 'It reached the end of its lifetime.',
+}

@@ -1,0 +1,63 @@
+'use client'
+import { Ellipsis, Pause, Play, Power, SquareTerminal } from 'lucide-react'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { paths } from '#lib/console/paths.ts'
+import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import type { DevboxMoves } from './use-devbox-moves.tsx'
+
+export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
+  const name = devbox.name || devbox.id
+  const isSuspended = devbox.status === 'suspended'
+  const busy = moves.busyId === devbox.id
+  return (
+    <>
+      {isSuspended ? (
+        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => moves.resume(devbox)} />
+      ) : (
+        <IconButton
+          size="sm"
+          icon={Pause}
+          label={`Suspend ${name}`}
+          busy={busy}
+          disabledReason={devboxRefusal('suspend', devbox.status)}
+          onClick={() => moves.suspend(devbox)}
+        />
+      )}
+      <DropdownMenu
+        label={`Actions for ${name}`}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+        items={[
+          {
+            label: 'Open terminal',
+            icon: SquareTerminal,
+            href: paths.devbox(devbox.id, 'terminal'),
+            disabledReason: devboxRefusal('open_terminal', devbox.status),
+          },
+          'separator',
+          {
+            label: 'Suspend devbox',
+            icon: Pause,
+            disabledReason: devboxRefusal('suspend', devbox.status),
+            onSelect: () => moves.suspend(devbox),
+          },
+          {
+            label: 'Resume devbox',
+            icon: Play,
+            disabledReason: devboxRefusal('resume', devbox.status),
+            onSelect: () => moves.resume(devbox),
+          },
+          {
+            label: 'Shut down devbox',
+            icon: Power,
+            tone: 'danger',
+            disabledReason: hasEnded(devbox.status)
+              ? 'The devbox has ended already'
+              : devboxRefusal('shutdown', devbox.status),
+            onSelect: () => moves.shutdown(devbox),
+          },
+        ]}
+      />
+    </>
+  )
+}

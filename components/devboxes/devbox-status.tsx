@@ -1,0 +1,33 @@
+import { CircleCheck, CircleHelp, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
+import { Badge, type Tone } from '#components/ui/badge.tsx'
+import type { Icon } from '#components/ui/icon.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { DevboxStatus } from '#lib/contract/devboxes.ts'
+
+export const DevboxStatusBadge = ({ status }: { status: string }) => {
+  const look = Object.hasOwn(looks, status) ? looks[status as DevboxStatus] : undefined
+  return (
+    <Badge tone={look?.tone ?? 'neutral'} icon={look?.icon ?? CircleHelp} busy={look?.icon === LoaderCircle}>
+      {look?.word ?? <VisibleText max={40}>{status}</VisibleText>}
+    </Badge>
+  )
+}
+
+export const devboxStatusWord = (status: string): string =>
+  Object.hasOwn(looks, status) ? looks[status as DevboxStatus].word : status
+
+export const devboxStatusTone = (status: string): Tone =>
+  Object.hasOwn(looks, status) ? looks[status as DevboxStatus].tone : 'neutral'
+
+const looks: Record<DevboxStatus, { tone: Tone; icon: Icon; word: string }> = {
+  scheduled: { tone: 'neutral', icon: Hourglass, word: 'Scheduled' },
+  queued: { tone: 'neutral', icon: Hourglass, word: 'Queued' },
+  provisioning: { tone: 'progress', icon: LoaderCircle, word: 'Provisioning' },
+  initializing: { tone: 'progress', icon: LoaderCircle, word: 'Initializing' },
+  running: { tone: 'ok', icon: CircleCheck, word: 'Running' },
+  suspending: { tone: 'progress', icon: LoaderCircle, word: 'Suspending' },
+  suspended: { tone: 'neutral', icon: CirclePause, word: 'Suspended' },
+  resuming: { tone: 'progress', icon: LoaderCircle, word: 'Resuming' },
+  failure: { tone: 'danger', icon: CircleX, word: 'Failed' },
+  shutdown: { tone: 'neutral', icon: Power, word: 'Shut down' },
+}
