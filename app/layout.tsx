@@ -6,13 +6,13 @@ import { preferenceCookies, themeOf } from '#lib/console/preferences.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 
-const sans = localFont({
+const geist = localFont({
   src: '../node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2',
   variable: '--font-geist',
   weight: '100 900',
   display: 'swap',
 })
-const mono = localFont({
+const geistMono = localFont({
   src: '../node_modules/@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2',
   variable: '--font-geist-mono',
   weight: '100 900',
@@ -32,7 +32,11 @@ export const viewport: Viewport = { width: 'device-width', initialScale: 1 }
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const theme = themeOf((await cookies()).get(preferenceCookies.theme)?.value)
   return (
-    <html lang="en" data-theme={theme === 'system' ? undefined : theme} className={`${sans.variable} ${mono.variable}`}>
+    <html
+      lang="en"
+      data-theme={theme === 'system' ? undefined : theme}
+      className={`${geist.variable} ${geistMono.variable}`}
+    >
       <body>
         <Providers>{children}</Providers>
       </body>

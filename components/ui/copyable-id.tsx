@@ -31,8 +31,7 @@ export const CopyableId = ({ value, label = 'id', full, href, className }: Copya
       )}
     />
   )
-  const shape =
-    'group -mx-1 inline-flex min-h-6 max-w-full items-center gap-1 rounded-sm px-1 font-mono text-sm hover:bg-surface-2'
+  const shape = 'group inline-flex min-h-6 max-w-full items-center gap-1 rounded-sm font-mono text-sm hover:text-accent'
   return (
     <span className={classes('inline-flex max-w-full min-w-0 items-center', className)}>
       {href && (

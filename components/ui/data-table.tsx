@@ -112,7 +112,8 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                         column.mono && 'font-mono text-sm',
                         cellVisibility(column),
                       )
-                      const content = <div className="truncate">{column.cell(row)}</div>
+                      // A row keeps its height whatever it holds.
+                      const content = <div className="truncate [&_.flex-wrap]:flex-nowrap">{column.cell(row)}</div>
                       if (index > 0)
                         return (
                           <td key={column.id} className={shape}>
@@ -199,8 +200,8 @@ const narrowOnly = '@2xl:hidden'
 const cellVisibility = ({ priority }: { priority?: 1 | 2 | 3 }) => priority === 3 && wideOnly
 
 const headClasses =
-  'sticky top-(--frame-top) z-10 h-8 border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'
-const cellClasses = 'h-9 border-b border-line px-3 py-0 font-normal'
+  'z-10 h-8 @4xl:sticky @4xl:top-(--frame-top) border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'
+const cellClasses = 'h-9 border-b border-line px-3 py-0'
 const rowClasses =
   'hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
 const rowLinkClasses =

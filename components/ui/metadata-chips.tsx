@@ -31,7 +31,7 @@ export const MetadataChips = ({
       {rest.length > 0 && (
         <li
           title={cutEnd(rest.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)}
-          className="tabular px-1 text-xs text-muted"
+          className="tabular shrink-0 px-1 text-xs text-muted"
         >
           +{rest.length}
           <span className="sr-only"> more</span>

@@ -26,7 +26,7 @@ export const PageHeader = ({ title, id, badge, back, description, actions, child
       </Link>
     )}
     <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
-      <div className="min-w-0 flex-1 basis-72">
+      <div className="min-w-0 flex-1 basis-40">
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
           <h1 className="line-clamp-3 min-w-0 text-2xl font-semibold tracking-tight break-words">{title}</h1>
           {badge}

@@ -39,4 +39,15 @@ export const visiblePieces = (text: string): TextPiece[] => {
 }
 
 const hidden = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D\u{E0020}-\u{E007F}]]/gv
+/** JSON with every hidden character escaped: the same document, but nothing in it can disguise itself. */
+export const visibleJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(hidden, (character) =>
+    // The only line breaks JSON text has are those of its layout.
+    character === '\n'
+      ? character
+      : [...Array(character.length).keys()]
+          .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+
 const symbols: Record<string, string> = { '\n': '↵', '\r': '␍', '\t': '⇥', '\0': '␀', '\u001B': '␛' }

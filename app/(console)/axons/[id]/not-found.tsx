@@ -1,0 +1,1 @@
+export { AxonMissing as default } from '#components/axons/axon-detail.tsx'

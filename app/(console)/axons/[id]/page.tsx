@@ -1,0 +1,27 @@
+import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { AxonDetail } from '#components/axons/axon-detail.tsx'
+import { isMissing } from '#lib/console/failures.ts'
+import { axonQueries } from '#lib/console/queries/axons.ts'
+import { makeQueryClient } from '#lib/console/query-client.ts'
+import { idPattern } from '#lib/contract/common.ts'
+import { requireSession } from '#lib/gateway/session.ts'
+
+export const metadata: Metadata = { title: 'Axon' }
+
+export default async function AxonPage({ params }: { params: Promise<{ id: string }> }) {
+  const { api } = await requireSession()
+  const { id } = await params
+  if (!idPattern.test(id)) notFound()
+  const queryClient = makeQueryClient()
+  await queryClient.fetchQuery(axonQueries.get(id, api)).catch((error: unknown) => {
+    if (isMissing(error)) notFound()
+    // Anything else the page shows itself, with a way to try again.
+  })
+  return (
+    <HydrationBoundary state={dehydrate(queryClient)}>
+      <AxonDetail id={id} />
+    </HydrationBoundary>
+  )
+}

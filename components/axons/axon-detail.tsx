@@ -1,0 +1,139 @@
+'use client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { SearchX, Trash2 } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { CommandBlock } from '#components/ui/command-block.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { visibleJson } from '#components/ui/text.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { isMissing, isOutage } from '#lib/console/failures.ts'
+import { paths } from '#lib/console/paths.ts'
+import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
+import type { Axon } from '#lib/contract/axons.ts'
+import { AxonName } from './axon-name.tsx'
+import { AxonState } from './axon-state.tsx'
+
+export const AxonDetail = ({ id }: { id: string }) => {
+  const query = useQuery(axonQueries.get(id))
+  const error = useShownError(query)
+  if (query.data) return <Detail axon={query.data} />
+  if (isMissing(error)) return <AxonMissing />
+  if (!error) return <SkeletonRows rows={4} columns={2} label="Loading the axon" />
+  return (
+    <ErrorState
+      title="The axon could not be loaded"
+      error={error}
+      recovers={isOutage(error)}
+      retrying={query.isFetching}
+      onRetry={() => void query.refetch()}
+      action={<ButtonLink href={paths.axons()}>All axons</ButtonLink>}
+    />
+  )
+}
+
+export const AxonMissing = () => (
+  <EmptyState
+    icon={SearchX}
+    title="There is no axon with this id"
+    action={<ButtonLink href={paths.axons()}>All axons</ButtonLink>}
+  >
+    It may belong to another account, or the address may be mistyped. Deleted axons stay readable.
+  </EmptyState>
+)
+
+const Detail = ({ axon }: { axon: Axon }) => {
+  const [isDeleting, setIsDeleting] = useState(false)
+  const { id, name, metadata, created_at_ms, deleted_at_ms } = axon
+  return (
+    <>
+      <PageHeader
+        back={{ href: paths.axons(), label: 'Axons' }}
+        title={<AxonName axon={axon} max={200} />}
+        id={id}
+        badge={<AxonState axon={axon} />}
+        actions={
+          <Button
+            icon={Trash2}
+            disabledReason={deleted_at_ms == null ? null : 'the axon is deleted already'}
+            onClick={() => setIsDeleting(true)}
+          >
+            Delete axon
+          </Button>
+        }
+      />
+      <dl className="grid max-w-4xl border-t border-line sm:grid-cols-[10rem_minmax(0,1fr)]">
+        <Fact label="Name">{name ? <VisibleText>{name}</VisibleText> : <span className="text-muted">None</span>}</Fact>
+        <Fact label="Created">
+          <RelativeTime ms={created_at_ms} />
+        </Fact>
+        <Fact label="Deleted">
+          {deleted_at_ms == null ? <span className="text-muted">Never</span> : <RelativeTime ms={deleted_at_ms} />}
+        </Fact>
+        <Fact label="Metadata">
+          <MetadataChips
+            metadata={metadata}
+            hrefFor={(key, value) => paths.axons({ metadata: [{ key, op: 'eq', value }] })}
+            empty={<span className="text-muted">None</span>}
+          />
+        </Fact>
+      </dl>
+      <section className="mt-6 max-w-4xl">
+        <h2 className="mb-2 text-lg font-medium">As the service tells it</h2>
+        <CommandBlock label="JSON" command={visibleJson(axon)} />
+      </section>
+      <DeleteDialog axon={axon} open={isDeleting} onOpenChange={setIsDeleting} />
+    </>
+  )
+}
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <>
+    <dt className="pt-2.5 text-muted sm:border-b sm:border-line sm:pb-2.5">{label}</dt>
+    <dd className="min-w-0 border-b border-line pt-0.5 pb-2.5 sm:pt-2.5">{children}</dd>
+  </>
+)
+
+interface DeleteDialogProps {
+  axon: Axon
+  open: boolean
+  onOpenChange: (open: boolean) => void
+}
+
+const DeleteDialog = ({ axon, open, onOpenChange }: DeleteDialogProps) => {
+  const remove = useMutation(axonMutations.delete())
+  return (
+    <ConfirmDialog
+      open={open}
+      onOpenChange={(next) => {
+        onOpenChange(next)
+        remove.reset()
+      }}
+      title="Delete this axon?"
+      consequence="It is marked as deleted for good. Its name and metadata stay readable, and lists show it with the time of its deletion."
+      confirmLabel="Delete axon"
+      typed={typeable(axon.name) ? axon.name : axon.id}
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={() =>
+        remove.mutate(axon.id, {
+          onSuccess: () => {
+            onOpenChange(false)
+            toast.ok('Axon deleted')
+          },
+        })
+      }
+    />
+  )
+}
+
+/** Whether a person can be asked to type this name. */
+const typeable = (name: string | null | undefined): name is string => /^[\w.:/-]{1,40}$/.test(name ?? '')

@@ -1,0 +1,74 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { type FormEvent, useId, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Field } from '#components/ui/field.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
+import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { paths } from '#lib/console/paths.ts'
+import { axonMutations } from '#lib/console/queries/axons.ts'
+
+export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
+  const formId = useId()
+  const router = useRouter()
+  const [name, setName] = useState('')
+  const [rows, setRows] = useState<KeyValueRow[]>([])
+  const [rowsProblem, setRowsProblem] = useState<string | null>(null)
+  const create = useMutation(axonMutations.create())
+
+  const change = (next: boolean) => {
+    onOpenChange(next)
+    if (next) return
+    setName('')
+    setRows([])
+    setRowsProblem(null)
+    create.reset()
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (create.isPending) return
+    const metadata = rowsToMap(rows)
+    setRowsProblem(metadata.ok ? null : metadata.message)
+    if (!metadata.ok) return
+    create.mutate(
+      { name: name || null, metadata: metadata.map },
+      {
+        onSuccess: ({ id }) => {
+          change(false)
+          toast.ok('Axon created', { action: { label: 'Open axon', onClick: () => router.push(paths.axon(id)) } })
+        },
+      },
+    )
+  }
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={change}
+      title="Create axon"
+      busy={create.isPending}
+      footer={
+        <>
+          <Button onClick={() => change(false)}>Cancel</Button>
+          <Button type="submit" form={formId} variant="primary" busy={create.isPending}>
+            Create axon
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="space-y-5">
+        <Field label="Name" optional hint="Lists can be filtered by how it starts.">
+          {(control) => (
+            <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
+          )}
+        </Field>
+        <KeyValueEditor label="Metadata" value={rows} onChange={setRows} error={rowsProblem} />
+        {create.error && <InlineError error={create.error} />}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,80 @@
+'use client'
+import { type FormEvent, useId, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { readCondition } from '#lib/console/metadata-condition.ts'
+import type { MetadataCondition } from '#lib/contract/query-string.ts'
+
+export interface MetadataFilterFormProps {
+  keySuggestions?: readonly string[]
+  onAdd: (condition: MetadataCondition) => void
+}
+
+export const MetadataFilterForm = ({ keySuggestions = [], onAdd }: MetadataFilterFormProps) => {
+  const listId = useId()
+  const [key, setKey] = useState('')
+  const [op, setOp] = useState<MetadataCondition['op']>('eq')
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const read = readCondition(key, op, text)
+    if (read.ok) onAdd(read.condition)
+    setProblem(read.ok ? null : read.message)
+  }
+  return (
+    <form
+      onSubmit={submit}
+      aria-label="Filter by metadata"
+      className="flex flex-wrap items-center gap-2 rounded-md border border-line bg-surface-1 p-2"
+    >
+      <datalist id={listId}>
+        {keySuggestions.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <Input
+        mono
+        // The form was opened by the click before.
+        autoFocus
+        aria-label="Metadata key"
+        placeholder="key"
+        list={keySuggestions.length > 0 ? listId : undefined}
+        autoComplete="off"
+        spellCheck={false}
+        className="max-w-44"
+        value={key}
+        onChange={({ target }) => setKey(target.value)}
+      />
+      <Select
+        aria-label="Comparison"
+        className="w-28"
+        value={op}
+        onChange={({ target }) => setOp(target.value === 'in' ? 'in' : 'eq')}
+        options={[
+          { value: 'eq', label: 'is' },
+          { value: 'in', label: 'is any of' },
+        ]}
+      />
+      <Input
+        mono
+        aria-label={op === 'eq' ? 'Metadata value' : 'Metadata values, parted by commas'}
+        placeholder={op === 'eq' ? 'value' : 'value, value, …'}
+        autoComplete="off"
+        spellCheck={false}
+        className="max-w-60"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <Button type="submit" variant="primary">
+        Add filter
+      </Button>
+      {problem && (
+        <p role="alert" className="text-sm text-danger">
+          {problem}
+        </p>
+      )}
+    </form>
+  )
+}
