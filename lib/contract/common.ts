@@ -4,8 +4,21 @@ import * as z from 'zod/mini'
 export const EpochMs = z.int()
 
 /** User-defined metadata, environment variables: a JSON object whose values are all strings. */
-export const StringMap = z.record(z.string(), z.string())
-export type StringMap = z.infer<typeof StringMap>
+export type StringMap = Record<string, string>
+
+const isStringMap = (value: unknown): value is StringMap =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((each) => typeof each === 'string')
+
+// Not z.record: it drops the key `__proto__`, a name like any other in JSON.
+export const StringMap = z.custom<StringMap>(isStringMap, 'must be an object whose values are all strings')
+z.globalRegistry.add(StringMap, {
+  type: 'object',
+  propertyNames: { type: 'string' },
+  additionalProperties: { type: 'string' },
+})
 
 /** Unspecified: the characters of an id. These are all a path segment can carry without being read as anything else. */
 export const idPattern = /^[A-Za-z0-9_-]{1,256}$/
