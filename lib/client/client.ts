@@ -90,7 +90,7 @@ export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }
       case 'json':
         return async (options: AnyCall = {}) => readJson(await send(endpoint, options))
       case 'events':
-        return (options: AnyCall = {}) => readEvents(() => send(endpoint, options))
+        return (options: AnyCall = {}) => readEvents(() => send(endpoint, options), streamError)
       default:
         return (options: AnyCall = {}) => send(endpoint, options)
     }
@@ -112,18 +112,25 @@ const readJson = async (response: Response): Promise<unknown> => {
       response.status,
       `The answer is not JSON but ${type || 'of no stated type'}: this is not the service`,
     )
-  return response.json()
+  const text = await response.text().catch((cause: unknown) => {
+    if (isAbort(cause)) throw cause
+    throw new ApiError('unreachable', response.status, 'The service went away in the middle of its answer', { cause })
+  })
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ApiError('bad_upstream', response.status, 'The answer is not valid JSON: this is not the service', {
+      cause,
+    })
+  }
 }
+
+const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError'
 
 /** An answer that is no success, as the error it stands for. */
 export const readError = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
-  let body: Partial<Record<'code' | 'message' | 'request_id' | 'field', unknown>> = {}
-  try {
-    body = Object(JSON.parse(text))
-  } catch {
-    // Not our error shape: the status alone has to tell.
-  }
+  const body = readObject(text)
   const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
   const code = asText(body.code)
   return new ApiError(
@@ -132,4 +139,25 @@ export const readError = async (response: Response): Promise<ApiError> => {
     asText(body.message) ?? `The service answered ${response.status} without a reason`,
     { requestId: asText(body.request_id), field: asText(body.field) },
   )
+}
+
+/** What an `error` event says: `code` is the HTTP status the failure would have had as an answer. */
+const streamError = (data: string): ApiError => {
+  const { code, message } = readObject(data)
+  const status = Number(code)
+  return new ApiError(
+    codeForStatus(Number.isInteger(status) ? status : 500),
+    Number.isInteger(status) ? status : 500,
+    typeof message === 'string' ? message : 'The service ended the stream without a reason',
+  )
+}
+
+/** The JSON object in `text`, or an empty one when it holds something else. */
+const readObject = (text: string): Record<string, unknown> => {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    // Not our shape: what is known without it has to tell.
+    return {}
+  }
 }

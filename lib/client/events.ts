@@ -15,25 +15,30 @@ export class EventParser {
   #rest = ''
   #event = ''
   #data: string[] = []
+  #dataLength = 0
   #started = false
+  #endedInCr = false
 
   push(text: string): ServerEvent[] {
-    if (!this.#started && text !== '') {
-      this.#started = true
-      text = text.replace(/^\uFEFF/, '')
-    }
-    this.#rest += text
-    if (this.#rest.length > maxEventLength) throw new RangeError(`An event is longer than ${maxEventLength} characters`)
+    if (text === '') return []
+    const skip = (!this.#started && text[0] === '\uFEFF') || (this.#endedInCr && text[0] === '\n') ? 1 : 0
+    this.#started = true
+    // A CR ends its line at once; if an LF comes with the next chunk, it belongs to that CR.
+    this.#endedInCr = text.endsWith('\r')
     const found: ServerEvent[] = []
-    // A lone CR at the end may be the first half of CRLF, so it waits for the next chunk.
-    const lineEnd = /\r\n|\n|\r(?!$)/g
-    let start = 0
-    for (let match = lineEnd.exec(this.#rest); match; match = lineEnd.exec(this.#rest)) {
-      const event = this.#line(this.#rest.slice(start, match.index))
+    const lineEnd = /\r\n?|\n/g
+    lineEnd.lastIndex = skip
+    let start = skip
+    // Only the new text is searched: searching the rest again with each chunk takes the square of a long line's time.
+    for (let match = lineEnd.exec(text); match; match = lineEnd.exec(text)) {
+      const event = this.#line(this.#rest + text.slice(start, match.index))
       if (event) found.push(event)
+      this.#rest = ''
       start = lineEnd.lastIndex
     }
-    this.#rest = this.#rest.slice(start)
+    this.#rest += text.slice(start)
+    if (this.#dataLength + this.#rest.length > maxEventLength)
+      throw new RangeError(`An event is longer than ${maxEventLength} characters`)
     return found
   }
 
@@ -43,13 +48,17 @@ export class EventParser {
       const complete = this.#data.length > 0
       this.#event = ''
       this.#data = []
+      this.#dataLength = 0
       return complete ? event : undefined
     }
     const colon = line.indexOf(':')
     const field = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')
     if (field === 'event') this.#event = value
-    else if (field === 'data') this.#data.push(value)
+    else if (field === 'data') {
+      this.#data.push(value)
+      this.#dataLength += value.length + 1
+    }
     return undefined
   }
 }
@@ -57,7 +66,8 @@ export class EventParser {
 /** The events of an open response body, in order, until it ends. */
 export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const parser = new EventParser()
-  const decoder = new TextDecoder()
+  // The parser takes the byte order mark away, once.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const reader = body.getReader()
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
@@ -67,12 +77,15 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
   }
 }
 
-/** The JSON of each data event. An `error` event of the service ends the iteration by throwing its message. */
-export async function* readEvents<T>(open: () => Promise<Response>): AsyncGenerator<T> {
+/** The JSON of each data event. An `error` event of the service ends the iteration by throwing what its data says. */
+export async function* readEvents<T>(
+  open: () => Promise<Response>,
+  toError: (data: string) => Error,
+): AsyncGenerator<T> {
   const response = await open()
   if (!response.body) return
   for await (const { event, data } of parseEvents(response.body)) {
-    if (event === 'error') throw new Error(`The stream was ended by the service: ${data}`)
+    if (event === 'error') throw toError(data)
     yield JSON.parse(data) as T
   }
 }

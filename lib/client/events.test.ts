@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { EventParser, maxEventLength, parseEvents, readEvents, type ServerEvent } from './events.ts'
+
+const bodyOf = (chunks: readonly Uint8Array[]) =>
+  new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+
+const split = (bytes: Uint8Array, size: number) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+
+const read = async (text: string, size = Number.POSITIVE_INFINITY) => {
+  const bytes = new TextEncoder().encode(text)
+  const found: ServerEvent[] = []
+  for await (const event of parseEvents(bodyOf(split(bytes, Math.min(size, bytes.length || 1))))) found.push(event)
+  return found
+}
+
+const message = (data: string, event = 'message') => ({ event, data })
+
+const corpus: [what: string, text: string, events: ServerEvent[]][] = [
+  ['nothing', '', []],
+  ['one event', 'data: 1\n\n', [message('1')]],
+  ['no space after the colon', 'data:1\n\n', [message('1')]],
+  ['two spaces, of which one stays', 'data:  1\n\n', [message(' 1')]],
+  ['a colon in the data', 'data: {"a":"b:c"}\n\n', [message('{"a":"b:c"}')]],
+  ['lines that end in CR LF', 'data: 1\r\n\r\ndata: 2\r\n\r\n', [message('1'), message('2')]],
+  ['lines that end in CR', 'data: 1\r\rdata: 2\r\r', [message('1'), message('2')]],
+  ['all line ends at once', 'data: 1\r\n\ndata: 2\r\r\ndata: 3\n\r\n', [message('1'), message('2'), message('3')]],
+  ['several data lines', 'data: 1\ndata\ndata: 2\n\n', [message('1\n\n2')]],
+  [
+    'comments and keep-alives',
+    ': connected\n\n: keep-alive\n\ndata: 1\n: in between\ndata: 2\n\n:\n\n',
+    [message('1\n2')],
+  ],
+  ['id and retry', 'id: 7\nretry: 10\ndata: 1\n\n', [message('1')]],
+  ['a name', 'event: error\ndata: {}\n\ndata: 1\n\n', [message('{}', 'error'), message('1')]],
+  ['a name without data', 'event: ping\n\ndata: 1\n\n', [message('1')]],
+  ['empty data', 'data:\n\n', [message('')]],
+  ['an event that was cut off', 'data: 1\n\ndata: 2\n', [message('1')]],
+  ['a byte order mark', '\uFEFFdata: 1\n\n', [message('1')]],
+  ['a byte order mark that is part of the text', 'data: 1\n\n\uFEFFdata: 2\n\n', [message('1')]],
+  ['letters of two, three and four bytes', 'data: é\u2028😀\n\n', [message('é\u2028😀')]],
+  ['fields nobody knows', 'colour: red\ndata: 1\nDATA: 2\n data: 3\n\n', [message('1')]],
+]
+
+describe('parseEvents', () => {
+  it.each(corpus)('reads %s', async (_, text, events) => {
+    expect(await read(text)).toEqual(events)
+  })
+
+  it.each(corpus)('reads %s in chunks of any size', async (_, text, events) => {
+    for (const size of [1, 2, 3, 5, 7]) expect(await read(text, size)).toEqual(events)
+  })
+
+  it('gives an event as soon as its last line is there, without waiting for more', async () => {
+    for (const end of ['\n\n', '\r\n\r\n', '\r\r']) {
+      const stream = new TransformStream<Uint8Array, Uint8Array>()
+      const writer = stream.writable.getWriter()
+      const events = parseEvents(stream.readable)
+      const first = events.next()
+      await writer.write(new TextEncoder().encode(`data: 1${end}`))
+      expect((await first).value).toEqual(message('1'))
+      await Promise.all([events.return(undefined), writer.closed.catch(() => undefined)])
+    }
+  })
+
+  it('cancels the body when its reader leaves', async () => {
+    let canceled = false
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode('data: 1\n\n')),
+      cancel: () => {
+        canceled = true
+      },
+    })
+    for await (const event of parseEvents(body)) {
+      expect(event).toEqual(message('1'))
+      break
+    }
+    expect(canceled).toBe(true)
+  })
+})
+
+describe('EventParser', () => {
+  it('refuses an event without end, in one line or many', () => {
+    const long = new EventParser()
+    expect(() => {
+      for (let i = 0; i < 10; i++) long.push('x'.repeat(maxEventLength / 8))
+    }).toThrow(RangeError)
+    const many = new EventParser()
+    expect(() => {
+      for (let i = 0; i < 10; i++) many.push(`data: ${'x'.repeat(maxEventLength / 8)}\n`)
+    }).toThrow(RangeError)
+  })
+
+  it('takes any number of events in one chunk and over time', () => {
+    const parser = new EventParser()
+    const line = `data: ${'x'.repeat(1_000)}\n\n`
+    for (let i = 0; i < 3; i++) expect(parser.push(line.repeat(5_000))).toHaveLength(5_000)
+  })
+
+  it('takes time that grows with the text, not with its square, in small chunks', () => {
+    const took = (length: number) => {
+      const parser = new EventParser()
+      const started = performance.now()
+      for (let i = 0; i < length; i += 1_000) parser.push('x'.repeat(1_000))
+      return performance.now() - started
+    }
+    took(1_000_000)
+    expect(took(4_000_000)).toBeLessThan(1_000)
+  })
+})
+
+describe('readEvents', () => {
+  const open = (text: string) => async () => new Response(text)
+  const toError = (data: string) => new Error(data)
+
+  it('gives the JSON of each event', async () => {
+    const found: unknown[] = []
+    for await (const event of readEvents(open('data: {"a":1}\n\nevent: named\ndata: [2]\n\n'), toError))
+      found.push(event)
+    expect(found).toEqual([{ a: 1 }, [2]])
+  })
+
+  it('ends by throwing what an error event says', async () => {
+    const found: unknown[] = []
+    const reading = (async () => {
+      const text = 'data: 1\n\nevent: error\ndata: {"code":"409"}\n\ndata: 2\n\n'
+      for await (const event of readEvents(open(text), toError)) found.push(event)
+    })()
+    await expect(reading).rejects.toThrow('{"code":"409"}')
+    expect(found).toEqual([1])
+  })
+})
