@@ -13,6 +13,8 @@ export interface ServiceConfig {
   keys?: readonly ApiKey[]
   /** Names besides the loopback ones under which the service may be called. */
   allowHosts: readonly string[]
+  /** How devboxes are kept apart from this machine; `auto` takes bubblewrap where it works. */
+  isolation: 'auto' | 'bubblewrap' | 'none'
   /** Checks every answer against the contract before it leaves: for tests and development. */
   validateAnswers: boolean
 }
@@ -39,6 +41,7 @@ const Flags = z.object({
   host: z._default(hostName, '127.0.0.1'),
   'data-dir': z._default(z.string().check(z.minLength(1, 'must not be empty')), '.devdeck/service'),
   'allow-host': z._default(z.array(authority), []),
+  isolation: z._default(z.enum(['auto', 'bubblewrap', 'none'], 'must be auto, bubblewrap or none'), 'auto'),
   'stop-with-parent': z._default(z.boolean(), false),
   'validate-answers': z._default(z.boolean(), false),
 })
@@ -55,7 +58,7 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
     ...(more.length > 0 || !isCommand(command) ? [`unknown command ${positionals.join(' ')}`] : []),
   ]
   if (!flags.success || !isCommand(command) || problems.length > 0) throw new StartError(problems.join('; '))
-  const { host, port } = flags.data
+  const { host, port, isolation } = flags.data
   return {
     command,
     host,
@@ -63,6 +66,7 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
     dataDir: resolve(flags.data['data-dir']),
     ...(keys.keys.length > 0 ? { keys: keys.keys } : {}),
     allowHosts: flags.data['allow-host'],
+    isolation,
     validateAnswers: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
   }
@@ -80,6 +84,7 @@ const parseFlags = (args: readonly string[]) => {
         host: { type: 'string' },
         'data-dir': { type: 'string' },
         'allow-host': { type: 'string', multiple: true },
+        isolation: { type: 'string' },
         'stop-with-parent': { type: 'boolean' },
         'validate-answers': { type: 'boolean' },
       },

@@ -1,4 +1,10 @@
+import type { Evictions } from './evictions.ts'
+import type { Devboxes } from './runtime/devbox.ts'
+import type { Executions } from './runtime/execution.ts'
+import type { TerminalTokens } from './runtime/pty-tokens.ts'
+import type { Terminals } from './runtime/terminal.ts'
 import type { AxonStore } from './store/axons.ts'
+import type { DevboxStore } from './store/devboxes.ts'
 
 /** What routes work with. Made once per service, in `service.ts`. */
 export interface Deps {
@@ -7,5 +13,10 @@ export interface Deps {
   isolation: 'bubblewrap' | 'none'
   /** Milliseconds since the epoch. */
   now: () => number
-  store: { axons: AxonStore }
+  store: { axons: AxonStore; devboxes: DevboxStore }
+  devboxes: Devboxes
+  executions: Executions
+  terminals: Terminals
+  ptyTokens: TerminalTokens
+  evictions: Evictions
 }

@@ -1,18 +1,16 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { devboxes } from '#lib/contract/devboxes.ts'
-import { evictions } from '#lib/contract/evictions.ts'
-import { executions } from '#lib/contract/executions.ts'
+import { hasEnded } from '#lib/contract/devboxes.ts'
 import type { Contract } from '#lib/contract/index.ts'
-import { terminals } from '#lib/contract/terminals.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ServiceConfig } from './config.ts'
 import { openDataDir, readOrMakeApiKey, StartError } from './data-dir.ts'
 import type { Deps } from './deps.ts'
+import { Evictions } from './evictions.ts'
 import { allowedAuthorities, bracketed, createAddressGate } from './http/address-gate.ts'
-import { createAuthenticate, type PtyTokens } from './http/auth.ts'
-import { implement, notImplemented, type Route } from './http/implement.ts'
+import { createAuthenticate } from './http/auth.ts'
+import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
 import { listen } from './http/server.ts'
@@ -22,10 +20,22 @@ import { axonRoutes } from './routes/axons.ts'
 import { benchmarkJobRoutes } from './routes/benchmark-jobs.ts'
 import { benchmarkRunRoutes } from './routes/benchmark-runs.ts'
 import { benchmarkRoutes } from './routes/benchmarks.ts'
+import { devboxRoutes } from './routes/devboxes.ts'
+import { evictionRoutes } from './routes/evictions.ts'
+import { executionRoutes } from './routes/executions.ts'
 import { healthRoutes } from './routes/health.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
+import { terminalRoutes } from './routes/terminals.ts'
+import { Devboxes } from './runtime/devbox.ts'
+import { Executions } from './runtime/execution.ts'
+import { TerminalTokens } from './runtime/pty-tokens.ts'
+import { chooseSandbox } from './runtime/sandbox/choose.ts'
+import { Terminals } from './runtime/terminal.ts'
 import { createAxonStore } from './store/axons.ts'
 import { openDatabase } from './store/database.ts'
+import { createDevboxStore } from './store/devboxes.ts'
+import { createEvictionStore } from './store/evictions.ts'
+import { createExecutionStore } from './store/executions.ts'
 
 export interface Service {
   url: string
@@ -52,15 +62,47 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
   try {
     const database = openDatabase(privateFile(join(dataDir.path, 'devdeck.db')))
     undo.push(() => database.close())
-    const ptyTokens: PtyTokens = { find: () => undefined, redeem: () => undefined }
-    const routes = Object.values(
-      routesOf({
-        version: packageJson.version,
-        isolation: 'none',
-        now: Date.now,
-        store: { axons: createAxonStore(database) },
-      }),
-    ).flat()
+    const store = { axons: createAxonStore(database), devboxes: createDevboxStore(database) }
+    const sandbox = await chooseSandbox(config.isolation, (message) => logError({ level: 'warn', message }))
+    const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
+    const executions = new Executions(createExecutionStore(database), folderOf)
+    const devboxes = new Devboxes({
+      store: store.devboxes,
+      executions,
+      sandbox,
+      serviceId: dataDir.serviceId,
+      folderOf,
+      log: logError,
+    })
+    const terminals = new Terminals()
+    const ptyTokens = new TerminalTokens()
+    const evictions = new Evictions(createEvictionStore(database), (devboxId) => void devboxes.evict(devboxId))
+    devboxes.changes.on('status', (devboxId: string, status: string) => {
+      if (status === 'suspending' || hasEnded(status)) {
+        terminals.endAll(devboxId, `The devbox is ${status}`)
+        evictions.cancel(devboxId)
+      }
+      if (hasEnded(status)) ptyTokens.revoke(devboxId)
+    })
+    undo.push(async () => {
+      evictions.close()
+      terminals.close()
+      await devboxes.close()
+    })
+    await devboxes.recover()
+    evictions.recover()
+    const deps: Deps = {
+      version: packageJson.version,
+      isolation: sandbox.isolation,
+      now: Date.now,
+      store,
+      devboxes,
+      executions,
+      terminals,
+      ptyTokens,
+      evictions,
+    }
+    const routes = Object.values(routesOf(deps)).flat()
 
     const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
     const gate: { check: ReturnType<typeof createAddressGate> } = { check: createAddressGate(new Set()) }
@@ -94,20 +136,15 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   health: healthRoutes(deps),
   accounts: accountRoutes(deps),
   axons: axonRoutes(deps),
-  evictions: implement(evictions, unimplemented(evictions)),
+  evictions: evictionRoutes(deps),
   snapshots: snapshotRoutes(),
-  devboxes: implement(devboxes, unimplemented(devboxes)),
-  executions: implement(executions, unimplemented(executions)),
-  terminals: implement(terminals, unimplemented(terminals)),
+  devboxes: devboxRoutes(deps),
+  executions: executionRoutes(deps),
+  terminals: terminalRoutes(deps),
   benchmarkJobs: benchmarkJobRoutes(),
   benchmarkRuns: benchmarkRunRoutes(),
   benchmarks: benchmarkRoutes(),
 })
-
-const unimplemented = <R extends object>(resource: R) =>
-  Object.fromEntries(Object.keys(resource).map((operation) => [operation, notImplemented])) as {
-    [O in keyof R]: typeof notImplemented
-  }
 
 /** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */
 const privateFile = (file: string) => {

@@ -51,16 +51,17 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (account, key, value, seq)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE executions (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
     devbox_id TEXT NOT NULL REFERENCES devboxes (id),
     command TEXT NOT NULL,
     shell_name TEXT,
     status TEXT NOT NULL,
     exit_status INTEGER,
     create_time_ms INTEGER NOT NULL,
-    end_time_ms INTEGER
+    end_time_ms INTEGER,
+    PRIMARY KEY (devbox_id, id)
   ) STRICT;
-  CREATE INDEX executions_by_devbox ON executions (devbox_id, create_time_ms);
+  CREATE INDEX executions_unfinished ON executions (status) WHERE status <> 'completed';
   CREATE TABLE evictions (
     devbox_id TEXT PRIMARY KEY REFERENCES devboxes (id),
     account TEXT NOT NULL,

@@ -1,0 +1,89 @@
+import { type ExecuteCommand, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+import { implement } from '#lib/service/http/implement.ts'
+import type { Stream } from '#lib/service/runtime/execution.ts'
+
+const forEver = 2 ** 31 - 1
+
+export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
+  const launch = (
+    account: string,
+    devboxId: string,
+    { command, shell_name, attach_stdin, command_id }: ExecuteCommand & { command_id?: string | null | undefined },
+  ) => {
+    if (attach_stdin)
+      throw new ServiceError('invalid_argument', 'attach_stdin is not supported by this service', {
+        field: 'attach_stdin',
+        shouldRetry: false,
+      })
+    return runtime.launch(devboxId, devboxes.running(account, devboxId, 'execute'), {
+      command,
+      shellName: shell_name,
+      id: command_id,
+    })
+  }
+
+  const stream =
+    (name: Stream) =>
+    ({
+      params,
+      query,
+      account,
+      signal,
+    }: {
+      params: { devbox_id: string; execution_id: string }
+      query: { offset: number }
+      account: string
+      signal: AbortSignal
+    }) => {
+      devboxes.get(account, params.devbox_id)
+      return runtime.follow(params.devbox_id, params.execution_id, name, query.offset, signal)
+    }
+
+  return implement(executions, {
+    executeSync: async ({ params, body, account, signal, setHeader }) => {
+      setHeader('deprecation', 'true')
+      const id = await launch(account, params.id, body)
+      // Unspecified: a caller that leaves. The command goes on, as it would had it been started asynchronously.
+      await runtime.reaches(params.id, id, ['completed'], forEver, signal)
+      const { stdout, stderr, exit_status, shell_name } = await runtime.get(params.id, id)
+      return {
+        devbox_id: params.id,
+        stdout: stdout ?? '',
+        stderr: stderr ?? '',
+        exit_status: exit_status ?? 0,
+        shell_name,
+      }
+    },
+    executeAsync: async ({ params, body, account }) => runtime.get(params.id, await launch(account, params.id, body)),
+    execute: async ({ params, query, body, account, signal }) => {
+      const id = await launch(account, params.id, body)
+      await runtime.reaches(params.id, id, ['completed'], (body.optimistic_timeout ?? maxHoldSeconds) * 1000, signal)
+      return runtime.get(params.id, id, query.last_n)
+    },
+    get: ({ params, query, account }) => {
+      devboxes.get(account, params.devbox_id)
+      return runtime.get(params.devbox_id, params.execution_id, query.last_n)
+    },
+    waitForStatus: async ({ params, query, body, account, signal }) => {
+      const { devbox_id, execution_id } = params
+      devboxes.get(account, devbox_id)
+      const holdMs = Math.min(body.timeout_seconds ?? maxHoldSeconds, maxHoldSeconds) * 1000
+      if (await runtime.reaches(devbox_id, execution_id, body.statuses, holdMs, signal))
+        return runtime.get(devbox_id, execution_id, query.last_n)
+      const status = runtime.status(devbox_id, execution_id)
+      throw new ServiceError('timeout', `Execution ${execution_id} is ${status}, not ${body.statuses.join(' or ')}`, {
+        shouldRetry: true,
+      })
+    },
+    kill: async ({ params, body, account }) => {
+      const { devbox_id, execution_id } = params
+      devboxes.get(account, devbox_id)
+      await runtime.kill(devbox_id, execution_id, body.kill_process_group ?? false)
+      return runtime.get(devbox_id, execution_id)
+    },
+    streamStdout: stream('stdout'),
+    streamStderr: stream('stderr'),
+  })
+}

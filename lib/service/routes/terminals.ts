@@ -1,0 +1,45 @@
+import { terminals } from '#lib/contract/terminals.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { type Caller, implement } from '#lib/service/http/implement.ts'
+
+export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
+  // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
+  const keyOf = ({ account, ptyDevboxId }: Caller, name: string) => {
+    const devboxId = ptyDevboxId ?? store.devboxes.idAtStart(account, name)
+    if (devboxId !== undefined) return { account, devboxId, name }
+    throw new ServiceError(
+      'invalid_argument',
+      'session_name: names no devbox. Start it with a devbox id (dbx_…-name), or use the token of create_pty_tunnel',
+      { field: 'session_name', shouldRetry: false },
+    )
+  }
+
+  return implement(terminals, {
+    connect: ({ params: { session_name }, query, ...caller }) => {
+      const key = keyOf(caller, session_name)
+      const devbox = devboxes.running(key.account, key.devboxId, 'open_terminal')
+      const { session, created } = runtime.open(key, devbox, query.size)
+      const ticket = ptyTokens.issue(key.account, key.devboxId, session_name)
+      return session.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
+    },
+    control: ({ params: { session_name }, body, ...caller }) => {
+      const session = runtime.find(keyOf(caller, session_name)) ?? notFound('terminal session', session_name)
+      if (body.action === 'resize') session.resize(body)
+      else if (body.action === 'close') session.close()
+      else if (!session.signal(body.signal))
+        throw new ServiceError('invalid_argument', 'The terminal has no foreground process group', {
+          shouldRetry: false,
+        })
+      return { session_name, status: body.action === 'close' ? 'closed' : 'ready' }
+    },
+    attach: ({ params: { session_name }, query, ...caller }) => {
+      const key = keyOf(caller, session_name)
+      const devbox = devboxes.running(key.account, key.devboxId, 'open_terminal')
+      const { session } = runtime.open(key, devbox, query.size)
+      // Unspecified: the status for a second client of a session.
+      if (session.attached) throw new ServiceError('conflict', `Terminal session ${session_name} has a client already`)
+      return (client) => session.attach(client, query.size)
+    },
+  })
+}

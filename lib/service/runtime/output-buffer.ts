@@ -1,0 +1,175 @@
+import { close, openSync, write } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { Writable } from 'node:stream'
+
+// Longest piece a reader gets is 64 KiB, with what may be held back of the one before.
+const maxReadBytes = 64 * 1024 - 3
+// Above this the writer of the pipe waits, so memory stays flat however fast it writes.
+const maxUnwrittenBytes = 1024 * 1024
+// Unspecified: how much of a stream is kept. Beyond it output is read and dropped, so that `yes` cannot fill the disk.
+export const maxKeptBytes = 1024 ** 3
+
+/**
+ * One output stream of an execution, kept in a file: written once with backpressure, read from any byte offset by any
+ * number of readers while it grows and after.
+ */
+export class OutputBuffer {
+  /** Pipe the process's output into it. Write errors (a full disk) drop what follows instead of blocking the process. */
+  readonly sink: Writable
+  readonly #file: string
+  #size = 0
+  #ended = false
+  #grown = Promise.withResolvers<void>()
+
+  constructor(file: string) {
+    this.#file = file
+    const descriptor = openSync(file, 'a', 0o600)
+    let dropping = false
+    const store = (chunk: Buffer, done: () => void): void => {
+      const kept = dropping ? chunk.subarray(0, 0) : chunk.subarray(0, maxKeptBytes - this.#size)
+      if (kept.length === 0) {
+        done()
+        return
+      }
+      write(descriptor, kept, 0, kept.length, null, (error, written) => {
+        if (error) dropping = true
+        else this.#grow(written)
+        if (!error && written < kept.length) store(kept.subarray(written), done)
+        else done()
+      })
+    }
+    this.sink = new Writable({
+      highWaterMark: maxUnwrittenBytes,
+      write: (chunk: Buffer, _encoding, done) => store(chunk, done),
+      writev: (chunks, done) => store(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
+      destroy: (error, done) => close(descriptor, () => done(error)),
+    })
+  }
+
+  /** Everything written so far is in the file and nothing more will come: readers end. */
+  async end(): Promise<void> {
+    await new Promise<void>((resolve) => this.sink.end(resolve))
+    this.#ended = true
+    this.#wake()
+  }
+
+  /** Bytes from `offset` on, as they come, until the stream has ended or `signal` aborts. */
+  async *follow(offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+    signal.addEventListener('abort', this.#wake)
+    const handle = await open(this.#file)
+    try {
+      for (let position = offset; !signal.aborted; ) {
+        const grown = this.#grown.promise
+        if (position < this.#size) {
+          const { buffer, bytesRead } = await handle.read(
+            Buffer.allocUnsafe(maxReadBytes),
+            0,
+            Math.min(maxReadBytes, this.#size - position),
+            position,
+          )
+          if (bytesRead === 0) return
+          position += bytesRead
+          yield buffer.subarray(0, bytesRead)
+        } else if (this.#ended) return
+        else await grown
+      }
+    } finally {
+      signal.removeEventListener('abort', this.#wake)
+      await handle.close()
+    }
+  }
+
+  #grow(bytes: number) {
+    this.#size += bytes
+    this.#wake()
+  }
+
+  #wake = () => {
+    const { resolve } = this.#grown
+    this.#grown = Promise.withResolvers()
+    resolve()
+  }
+}
+
+/** The bytes of a finished stream from `offset` on. */
+export async function* readFinished(file: string, offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const handle = await open(file).catch(ifMissing)
+  if (!handle) return
+  try {
+    for (let position = offset; !signal.aborted; ) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(maxReadBytes), 0, maxReadBytes, position)
+      if (bytesRead === 0) return
+      position += bytesRead
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The last `maxBytes` of a finished stream, at most `lastLines` lines of them; `truncated` when there was more. */
+export const readTail = async (file: string, maxBytes: number, lastLines = Number.POSITIVE_INFINITY) => {
+  const size = (await stat(file).catch(ifMissing))?.size ?? 0
+  const start = Math.max(0, size - maxBytes)
+  const chunks: Buffer[] = []
+  for await (const chunk of readFinished(file, start, new AbortController().signal)) chunks.push(chunk)
+  const all = Buffer.concat(chunks)
+  const tail = start === 0 ? all : all.subarray(firstWholeCharacter(all))
+  const kept = tail.subarray(startOfLastLines(tail, lastLines))
+  return { text: kept.toString('utf8'), truncated: kept.length < size || size >= maxKeptBytes }
+}
+
+const ifMissing = (error: NodeJS.ErrnoException) => {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}
+
+const firstWholeCharacter = (bytes: Buffer): number => {
+  let at = 0
+  while (at < 3 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++
+  return at
+}
+
+/** A newline ends its line, so the last byte never counts as the end of one before. */
+const startOfLastLines = (bytes: Buffer, lines: number): number => {
+  if (lines === 0) return bytes.length
+  let end = bytes.length - 1
+  for (let left = lines; left > 0; left--) {
+    if (end <= 0) return 0
+    end = bytes.lastIndexOf(10, end - 1)
+    if (end === -1) return 0
+  }
+  return end + 1
+}
+
+/**
+ * Text of a byte stream, in pieces that never cut a character. What no further byte could make a character becomes
+ * U+FFFD, as does an unfinished one at the very end: the pieces joined are the whole decoded at once. `offset` counts
+ * the bytes up to the end of the piece.
+ */
+export async function* decodeChunks(
+  bytes: AsyncIterable<Buffer>,
+  offset: number,
+): AsyncGenerator<{ output: string; offset: number }> {
+  let held: Buffer = Buffer.alloc(0)
+  let position = offset
+  for await (const chunk of bytes) {
+    const all = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    const whole = all.length - unfinishedTail(all)
+    held = all.subarray(whole)
+    position += whole
+    if (whole > 0) yield { output: all.toString('utf8', 0, whole), offset: position }
+  }
+  if (held.length > 0) yield { output: held.toString('utf8'), offset: position + held.length }
+}
+
+/** How many bytes at the end begin a character that is not complete yet. */
+const unfinishedTail = (bytes: Buffer): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if ((byte & 0xc0) === 0x80) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return length > back ? back : 0
+  }
+  return 0
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Reads of /proc and signals. Each answers for a process that has gone meanwhile as for one that never was. */
+
+interface ProcessStat {
+  state: string
+  parent: number
+  session: number
+  /** Foreground process group of the controlling terminal, -1 without one. */
+  foregroundGroup: number
+}
+
+export const processStat = (pid: number): ProcessStat | undefined => {
+  const text = read(`/proc/${pid}/stat`)
+  if (text === undefined) return undefined
+  // The command name stands in parentheses and may hold anything, further parentheses too.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return {
+    state: fields[0] ?? '',
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    foregroundGroup: Number(fields[5]),
+  }
+}
+
+export const childrenOf = (pid: number): number[] =>
+  (read(`/proc/${pid}/task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number)
+
+/** True for a zombie as well: it runs nothing any more. */
+export const isGone = (pid: number): boolean => {
+  const stat = processStat(pid)
+  return stat === undefined || stat.state === 'Z' || stat.state === 'X'
+}
+
+/** Processes whose environment holds all of `marked`, those of their sessions, and all descendants; never this one. */
+export const findProcesses = (marked: Record<string, string>): number[] => {
+  const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
+  const alive = new Map<number, ProcessStat>()
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry)
+    const stat = Number.isInteger(pid) ? processStat(pid) : undefined
+    if (stat && stat.state !== 'Z' && stat.state !== 'X') alive.set(pid, stat)
+  }
+  const own = processStat(process.pid)?.session
+  const found = new Set<number>()
+  const sessions = new Set<number>()
+  for (const [pid, stat] of alive) {
+    const variables = read(`/proc/${pid}/environ`)?.split('\0')
+    if (!variables || !wanted.every((one) => variables.includes(one))) continue
+    found.add(pid)
+    if (stat.session !== own && stat.session > 0) sessions.add(stat.session)
+  }
+  for (let size = -1; size !== found.size; ) {
+    size = found.size
+    for (const [pid, stat] of alive) if (sessions.has(stat.session) || found.has(stat.parent)) found.add(pid)
+  }
+  found.delete(process.pid)
+  return [...found]
+}
+
+/** Sends a signal; false when there is no such process, or group for a negative number. */
+export const signal = (pid: number, name: NodeJS.Signals): boolean => {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
+/** Asks again every few milliseconds until `done` says so. Throws after ten seconds: a process that outlives SIGKILL that long hangs in the kernel. */
+export const waitUntil = async (done: () => boolean): Promise<void> => {
+  const giveUpAt = Date.now() + 10_000
+  while (!done()) {
+    if (Date.now() > giveUpAt) throw new Error('Processes did not end within 10 s')
+    await delay(5)
+  }
+}
+
+const read = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    // Gone, or another user's.
+    return undefined
+  }
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import type { PtyTunnel } from '#lib/contract/devboxes.ts'
+import type { PtyGrant, PtyTokens } from '#lib/service/http/auth.ts'
+
+const tokenLifeMs = 12 * 60 * 60 * 1000
+const ticketLifeMs = 60_000
+
+interface Ticket extends PtyGrant {
+  sessionName: string
+}
+
+/** Tokens open the terminals of one devbox; tickets open one session once. Both are forgotten with the service. */
+export class TerminalTokens implements PtyTokens {
+  readonly #tokens = new Map<string, PtyGrant>()
+  readonly #tickets = new Map<string, Ticket>()
+
+  create(account: string, devboxId: string): PtyTunnel {
+    return {
+      tunnel_key: randomBytes(16).toString('hex'),
+      auth_token: keep(this.#tokens, { account, devboxId }, tokenLifeMs),
+    }
+  }
+
+  find(token: string): PtyGrant | undefined {
+    return this.#tokens.get(token)
+  }
+
+  issue(account: string, devboxId: string, sessionName: string): string {
+    return keep(this.#tickets, { account, devboxId, sessionName }, ticketLifeMs)
+  }
+
+  redeem(ticket: string, sessionName: string): PtyGrant | undefined {
+    const grant = this.#tickets.get(ticket)
+    this.#tickets.delete(ticket)
+    return grant?.sessionName === sessionName ? { account: grant.account, devboxId: grant.devboxId } : undefined
+  }
+
+  /** Forgets what opens the devbox's terminals. */
+  revoke(devboxId: string): void {
+    for (const grants of [this.#tokens, this.#tickets])
+      for (const [secret, grant] of grants) if (grant.devboxId === devboxId) grants.delete(secret)
+  }
+}
+
+/** Under a new secret that can be told in a header, a query and as a WebSocket subprotocol. */
+const keep = <T>(secrets: Map<string, T>, grant: T, lifeMs: number): string => {
+  const secret = randomBytes(32).toString('base64url')
+  secrets.set(secret, grant)
+  setTimeout(() => secrets.delete(secret), lifeMs).unref()
+  return secret
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+
+export type Isolation = 'bubblewrap' | 'none'
+
+/** Where and as whom a devbox lives on this machine. */
+export interface Site {
+  devboxId: string
+  /** The service the devbox belongs to: how its processes are found again after a crash of the service. */
+  serviceId: string
+  hostname: string
+  /** Host directories that stay when the devbox is suspended. */
+  home: string
+  tmp: string
+  /** Host directory for files of one start of the devbox; emptied by whoever starts it. */
+  run: string
+}
+
+export interface Command {
+  argv: readonly string[]
+  env: Readonly<Record<string, string>>
+  /** The command gets a terminal made by the caller; without one it leads a session and process group of its own. */
+  tty?: boolean
+}
+
+/** What to spawn on the host so that the command runs in the devbox, in its home directory. */
+export interface Launch {
+  file: string
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+}
+
+export interface Box {
+  /** The site's directories as processes in the devbox see them. */
+  readonly home: string
+  readonly tmp: string
+  readonly run: string
+  launch(command: Command): Launch
+  /** The host's process id of the command itself, given the pid of what was spawned; undefined once it is gone. */
+  leader(spawnedPid: number): number | undefined
+  /** Ends every process of the devbox; resolves when none is left. */
+  stop(): Promise<void>
+  /** Resolves when the devbox's processes were ended, by `stop` or by something else. */
+  readonly ended: Promise<void>
+}
+
+export interface Sandbox {
+  readonly isolation: Isolation
+  start(site: Site): Promise<Box>
+}
+
+/** The service keeps its own files to itself; what runs in a devbox makes files as on any machine. */
+export const defaultUmask = 'umask 022'
+
+/** Spawns what a box said to spawn. Its environment replaces the service's, which Next's types do not foresee. */
+export const spawnIn = ({ file, args, env, cwd }: Launch, options: SpawnOptions): ChildProcess =>
+  spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
+
+/** What every process of a devbox has in its environment. Never the service's own: that holds API keys. */
+export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Record<string, string> => ({
+  ...markers(site),
+  PATH: `${box.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+  HOME: box.home,
+  TMPDIR: box.tmp,
+  USER: 'user',
+  LOGNAME: 'user',
+  SHELL: '/bin/bash',
+  LANG: 'C.UTF-8',
+  DEVDECK_DEVBOX_NAME: site.hostname,
+})
+
+/** By these two the processes of a service, and of one devbox of it, are found. */
+export const markers = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devboxId'>) => ({
+  DEVDECK_SERVICE_ID: serviceId,
+  DEVDECK_DEVBOX_ID: devboxId,
+})

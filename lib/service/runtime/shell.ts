@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * The bash script that runs one command of a named shell: it takes up where the shell's last command left (directory,
+ * variables, functions, aliases, options, umask), runs the command in that same bash, and leaves its state on exit. So
+ * each command is a process group of its own with its own exit status, and still one shell goes on.
+ */
+export const shellScript = (command: string, stateFile: string): string => {
+  const file = quote(stateFile)
+  return `trap ${quote(saveState(file))} EXIT
+shopt -s expand_aliases
+[ -f ${file} ] && . ${file} 2>/dev/null
+eval ${quote(command)}`
+}
+
+/** A file name for a shell of any name. */
+export const shellFileName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32)
+
+export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+// Written beside and renamed, so that a shell killed in between keeps its former state. Variables that bash makes
+// itself are skipped: setting them again would fail. Shell options stand first, since functions may be written in them;
+// `set` options last, since errexit or nounset would act on the lines before. The group hides what xtrace prints of it.
+const saveState = (file: string) => `{
+__devdeck_options=$(set +o)
+set +eux
+{
+shopt -p
+printf 'cd -- %q\\n' "$PWD"
+mapfile -t __devdeck_names < <(compgen -v)
+for __devdeck_name in "\${__devdeck_names[@]}"; do
+case $__devdeck_name in BASH*|SHELLOPTS|EUID|PPID|UID|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|_|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH*|COMP_*|HISTCMD|__devdeck*) ;;
+*) declare -p "$__devdeck_name" ;; esac
+done
+declare -f
+declare -xF
+alias -p
+umask -p
+printf '%s\\n' "$__devdeck_options"
+} > ${file}.new && mv -f ${file}.new ${file}
+} 2>/dev/null`

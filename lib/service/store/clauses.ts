@@ -1,0 +1,30 @@
+import type { MetadataCondition } from '#lib/contract/query-string.ts'
+
+export type Value = string | number
+
+/** One condition in SQL and what it binds. */
+export interface Clause {
+  sql: string
+  values: Value[]
+}
+
+export const sqlOf = (clauses: readonly Clause[]) => clauses.map(({ sql }) => sql).join(' AND ')
+export const valuesOf = (clauses: readonly Clause[]) => clauses.flatMap(({ values }) => values)
+
+/** The row at `seq` has the metadata: `table` holds (account, key, value, seq). */
+export const metadataClause = (table: string, account: string, condition: MetadataCondition, seq: string): Clause => {
+  const values = condition.op === 'eq' ? [condition.value] : condition.values
+  return {
+    sql: `EXISTS (SELECT 1 FROM ${table} AS o WHERE o.account = ? AND o.key = ? AND o.value IN (${values.map(() => '?').join(', ')}) AND o.seq = ${seq})`,
+    values: [account, condition.key, ...values],
+  }
+}
+
+/** One of `columns` contains `text`. Unspecified: case beyond ASCII letters; LIKE leaves it alone. */
+export const containsClause = (columns: readonly string[], text: string): Clause => {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  return {
+    sql: `(${columns.map((column) => `${column} LIKE ? ESCAPE '\\'`).join(' OR ')})`,
+    values: columns.map(() => pattern),
+  }
+}

@@ -1,0 +1,223 @@
+import type { StringMap } from '#lib/contract/common.ts'
+import {
+  type Devbox,
+  type DevboxList,
+  type DevboxListQuery,
+  type DevboxStatus,
+  type DevboxUpdate,
+  hasEnded,
+  type LaunchParameters,
+} from '#lib/contract/devboxes.ts'
+import { type Clause, containsClause, metadataClause, sqlOf, valuesOf } from './clauses.ts'
+import { type Database, inTransaction } from './database.ts'
+
+interface DevboxRow {
+  seq: number
+  id: string
+  account: string
+  name: string | null
+  status: string
+  create_time_ms: number
+  end_time_ms: number | null
+  launch_parameters: string
+  environment_variables: string
+  entrypoint: string | null
+  metadata: string
+  state_transitions: string
+  tunnel: string | null
+  failure_reason: string | null
+  shutdown_reason: string | null
+  keep_alive_until_ms: number | null
+}
+
+/** What a devbox is started with, whoever asks. */
+export interface DevboxSpec {
+  id: string
+  account: string
+  name: string | null
+  status: string
+  launch_parameters: LaunchParameters
+  environment_variables: StringMap
+  entrypoint: string | null
+  keep_alive_until_ms: number | null
+}
+
+export interface NewDevbox extends Omit<DevboxSpec, 'status' | 'keep_alive_until_ms'> {
+  status: DevboxStatus
+  create_time_ms: number
+  metadata: StringMap
+  tunnel: Devbox['tunnel']
+}
+
+interface Move {
+  status: DevboxStatus
+  timeMs: number
+  failureReason?: string | undefined
+  shutdownReason?: string | undefined
+}
+
+export type DevboxStore = ReturnType<typeof createDevboxStore>
+
+export const createDevboxStore = (database: Database) => {
+  const insert = database.prepare(`
+    INSERT INTO devboxes (id, account, name, status, create_time_ms, launch_parameters, environment_variables, entrypoint, metadata, state_transitions, tunnel)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const byId = database.prepare('SELECT * FROM devboxes WHERE id = ?')
+  const insertMetadata = database.prepare('INSERT INTO devbox_metadata (account, key, value, seq) VALUES (?, ?, ?, ?)')
+  const deleteMetadata = database.prepare(
+    'DELETE FROM devbox_metadata WHERE account = ? AND key = ? AND value = ? AND seq = ?',
+  )
+  const rename = database.prepare('UPDATE devboxes SET name = ? WHERE seq = ?')
+  const setMetadata = database.prepare('UPDATE devboxes SET metadata = ? WHERE seq = ?')
+  const setStatus = database.prepare(`
+    UPDATE devboxes SET status = ?, state_transitions = ?, end_time_ms = ?, failure_reason = ?, shutdown_reason = ? WHERE seq = ?`)
+  const setKeepAlive = database.prepare('UPDATE devboxes SET keep_alive_until_ms = ? WHERE id = ?')
+  const keys = database.prepare('SELECT DISTINCT key FROM devbox_metadata WHERE account = ? ORDER BY key')
+  const unended = database.prepare("SELECT id FROM devboxes WHERE status NOT IN ('failure', 'shutdown') ORDER BY seq")
+
+  const row = (id: string) => byId.get(id) as DevboxRow | undefined
+  const known = (id: string): DevboxRow => {
+    const found = row(id)
+    if (!found) throw new Error(`There is no devbox ${id} in the database`)
+    return found
+  }
+  const writeMetadata = (account: string, seq: number | bigint, metadata: StringMap) => {
+    for (const [key, value] of Object.entries(metadata)) insertMetadata.run(account, key, value, seq)
+  }
+
+  return {
+    insert: (devbox: NewDevbox): void =>
+      inTransaction(database, () => {
+        const transitions = [{ status: devbox.status, transition_time_ms: devbox.create_time_ms }]
+        const { lastInsertRowid: seq } = insert.run(
+          devbox.id,
+          devbox.account,
+          devbox.name,
+          devbox.status,
+          devbox.create_time_ms,
+          JSON.stringify(devbox.launch_parameters),
+          JSON.stringify(devbox.environment_variables),
+          devbox.entrypoint,
+          JSON.stringify(devbox.metadata),
+          JSON.stringify(transitions),
+          devbox.tunnel ? JSON.stringify(devbox.tunnel) : null,
+        )
+        writeMetadata(devbox.account, seq, devbox.metadata)
+      }),
+
+    get: (account: string, id: string): Devbox | undefined => {
+      const found = row(id)
+      return found?.account === account ? toDevbox(found) : undefined
+    },
+
+    spec: (id: string): DevboxSpec => toSpec(known(id)),
+
+    /** The longest id of the account that `text` is, or starts with before a `-` or `_`. */
+    idAtStart: (account: string, text: string): string | undefined => {
+      for (
+        let end = text.length;
+        end > 0;
+        end = Math.max(text.lastIndexOf('-', end - 1), text.lastIndexOf('_', end - 1))
+      ) {
+        const id = text.slice(0, end)
+        if (row(id)?.account === account) return id
+      }
+      return undefined
+    },
+
+    /** The place of a devbox in its account's order, for `list` to go on from. */
+    position: (account: string, id: string): number | undefined => {
+      const found = row(id)
+      return found?.account === account ? found.seq : undefined
+    },
+
+    /** Newest first, ended ones included; `before` is the position of the last devbox already seen. */
+    list: (account: string, query: DevboxListQuery, before?: number): DevboxList => {
+      const where = filter(account, query)
+      const page = before === undefined ? where : [...where, { sql: 'devboxes.seq < ?', values: [before] }]
+      const rows = database
+        .prepare(`SELECT * FROM devboxes WHERE ${sqlOf(page)} ORDER BY seq DESC LIMIT ?`)
+        .all(...valuesOf(page), query.limit + 1) as unknown as DevboxRow[]
+      const count = () =>
+        database.prepare(`SELECT count(*) AS total FROM devboxes WHERE ${sqlOf(where)}`).get(...valuesOf(where)) as {
+          total: number
+        }
+      return {
+        devboxes: rows.slice(0, query.limit).map(toDevbox),
+        has_more: rows.length > query.limit,
+        total_count: query.include_total_count ? count().total : null,
+      }
+    },
+
+    update: (id: string, { name, metadata }: DevboxUpdate): void =>
+      inTransaction(database, () => {
+        const { seq, account, metadata: before } = known(id)
+        if (typeof name === 'string') rename.run(name || null, seq)
+        if (!metadata) return
+        for (const [key, value] of Object.entries(JSON.parse(before) as StringMap))
+          deleteMetadata.run(account, key, value, seq)
+        setMetadata.run(JSON.stringify(metadata), seq)
+        writeMetadata(account, seq, metadata)
+      }),
+
+    move: (id: string, { status, timeMs, failureReason, shutdownReason }: Move): void => {
+      const { seq, state_transitions } = known(id)
+      const reason = failureReason === undefined ? {} : { failure_reason: failureReason }
+      const transitions = [...JSON.parse(state_transitions), { status, transition_time_ms: timeMs, ...reason }]
+      setStatus.run(
+        status,
+        JSON.stringify(transitions),
+        hasEnded(status) ? timeMs : null,
+        failureReason ?? null,
+        shutdownReason ?? null,
+        seq,
+      )
+    },
+
+    keepAliveUntil: (id: string, timeMs: number | null): void => {
+      setKeepAlive.run(timeMs, id)
+    },
+
+    metadataKeys: (account: string): string[] => keys.all(account).map(({ key }) => key as string),
+
+    /** Ids of all accounts' devboxes that can still run, oldest first. */
+    unended: (): string[] => unended.all().map(({ id }) => id as string),
+  }
+}
+
+const filter = (account: string, { status, name, search, metadata }: DevboxListQuery): Clause[] => [
+  { sql: 'devboxes.account = ?', values: [account] },
+  ...(status === undefined ? [] : [{ sql: 'devboxes.status = ?', values: [status] }]),
+  ...(name === undefined ? [] : [containsClause(['devboxes.name'], name)]),
+  ...(search === undefined ? [] : [containsClause(['devboxes.id', 'devboxes.name'], search)]),
+  ...(metadata ?? []).map((condition) => metadataClause('devbox_metadata', account, condition, 'devboxes.seq')),
+]
+
+const toSpec = (row: DevboxRow): DevboxSpec => ({
+  id: row.id,
+  account: row.account,
+  name: row.name,
+  status: row.status,
+  launch_parameters: JSON.parse(row.launch_parameters),
+  environment_variables: JSON.parse(row.environment_variables),
+  entrypoint: row.entrypoint,
+  keep_alive_until_ms: row.keep_alive_until_ms,
+})
+
+const toDevbox = (row: DevboxRow): Devbox => ({
+  id: row.id,
+  name: row.name,
+  status: row.status,
+  create_time_ms: row.create_time_ms,
+  end_time_ms: row.end_time_ms,
+  launch_parameters: JSON.parse(row.launch_parameters),
+  metadata: JSON.parse(row.metadata),
+  capabilities: [],
+  state_transitions: JSON.parse(row.state_transitions),
+  blueprint_id: null,
+  snapshot_id: null,
+  failure_reason: row.failure_reason,
+  shutdown_reason: row.shutdown_reason,
+  initiator_type: 'api',
+  tunnel: row.tunnel === null ? null : JSON.parse(row.tunnel),
+})
