@@ -8,7 +8,7 @@ import type { ServiceConfig } from './config.ts'
 import { openDataDir, readOrMakeApiKey, StartError } from './data-dir.ts'
 import type { Deps } from './deps.ts'
 import { Evictions } from './evictions.ts'
-import { allowedAuthorities, bracketed, createAddressGate } from './http/address-gate.ts'
+import { bracketed, createAddressGate } from './http/address-gate.ts'
 import { createAuthenticate } from './http/auth.ts'
 import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
@@ -63,7 +63,9 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const database = openDatabase(privateFile(join(dataDir.path, 'devdeck.db')))
     undo.push(() => database.close())
     const store = { axons: createAxonStore(database), devboxes: createDevboxStore(database) }
-    const sandbox = await chooseSandbox(config.isolation, (message) => logError({ level: 'warn', message }))
+    // Held back until the service is up: what keeps it from starting is one line and nothing else.
+    const warnings: string[] = []
+    const sandbox = await chooseSandbox(config.isolation, (message) => warnings.push(message))
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
     const executions = new Executions(createExecutionStore(database), folderOf)
     const devboxes = new Devboxes({
@@ -105,19 +107,17 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const routes = Object.values(routesOf(deps)).flat()
 
     const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
-    const gate: { check: ReturnType<typeof createAddressGate> } = { check: createAddressGate(new Set()) }
     const context = {
       router: createRouter(routes),
       authenticate: createAuthenticate(keys, ptyTokens),
-      checkAddress: (request: Parameters<typeof gate.check>[0]) => gate.check(request),
+      checkAddress: createAddressGate(config.host, config.allowHosts),
       validateAnswers: config.validateAnswers,
       stopping: stopping.signal,
       log: logError,
     }
     const http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
-    // Only now is the port known that callers have to name.
-    gate.check = createAddressGate(allowedAuthorities(http.port, config.host, config.allowHosts))
     undo.push(http.close)
+    for (const message of warnings) logError({ level: 'warn', message })
     return {
       url: `http://${bracketed(config.host)}:${http.port}`,
       port: http.port,

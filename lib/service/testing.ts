@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
@@ -38,6 +39,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
       { account: 'other', key: otherKey },
     ],
     allowHosts: [],
+    isolation: 'auto',
     validateAnswers: true,
     ...options,
   }
@@ -69,6 +71,33 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     },
   }
 }
+
+interface RawRequest {
+  method?: string
+  /** Sent as it is, where `fetch` would normalise it. */
+  path: string
+  headers?: Record<string, string>
+  body?: string | Buffer
+}
+
+interface RawAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** One HTTP/1.1 request that nothing tidies up before it is sent. */
+export const sendRaw = (url: string, { method = 'GET', path, headers = {}, body }: RawRequest): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const outgoing = request({ hostname, port, method, path, headers, agent: false }, async (response) => {
+      let text = ''
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text })
+    })
+    outgoing.once('error', reject)
+    outgoing.end(body)
+  })
 
 /** The living processes that carry the mark of this service, with their command lines. */
 const processesOf = (serviceId: string): string[] =>

@@ -5,19 +5,24 @@ import { ServiceError } from '#lib/service/errors.ts'
  * Refuses requests a web page could have caused: those under a foreign name (DNS rebinding) and those with an
  * `Origin`. No page is ever served from here, so every origin is foreign, and no CORS header is ever sent.
  */
-export const createAddressGate = (allowed: ReadonlySet<string>) => (request: IncomingMessage) => {
-  const authority = authorityOf(request)
-  if (authority === undefined || !allowed.has(authority.toLowerCase()))
-    throw new ServiceError('forbidden', 'This name of the service is not allowed; start it with --allow-host')
-  if (request.headers.origin !== undefined)
-    throw new ServiceError('forbidden', 'Requests of web pages (with an Origin header) are not allowed')
+export const createAddressGate = (host: string, allowHosts: readonly string[]) => {
+  let allowed: { port: number | undefined; authorities: ReadonlySet<string> } | undefined
+  return (request: IncomingMessage) => {
+    const port = request.socket.localPort
+    if (!allowed || allowed.port !== port) allowed = { port, authorities: allowedAuthorities(port, host, allowHosts) }
+    const authority = authorityOf(request)
+    if (authority === undefined || !allowed.authorities.has(authority.toLowerCase()))
+      throw new ServiceError('forbidden', 'This name of the service is not allowed; start it with --allow-host')
+    if (request.headers.origin !== undefined)
+      throw new ServiceError('forbidden', 'Requests of web pages (with an Origin header) are not allowed')
+  }
 }
 
 /**
  * The values of `Host` that name this service. An entry without a port stands for the name with the service's own port
  * and for the bare name, as a proxy on a default port sends it.
  */
-export const allowedAuthorities = (port: number, host: string, allowHosts: readonly string[]): Set<string> => {
+const allowedAuthorities = (port: number | undefined, host: string, allowHosts: readonly string[]): Set<string> => {
   const own = ['127.0.0.1', 'localhost', '[::1]', ...(isWildcard(host) ? [] : [bracketed(host)])]
   const authorities = new Set(own.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`])))
   for (const entry of allowHosts.map((each) => each.toLowerCase())) {

@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite'
 import type { Axon, AxonCreate, AxonList, AxonListQuery } from '#lib/contract/axons.ts'
 import type { MetadataCondition } from '#lib/contract/query-string.ts'
 import { newId } from '#lib/service/ids.ts'
+import { type Clause, containsClause, metadataClause, sqlOf, type Value, valuesOf } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 
 interface AxonRow {
@@ -12,20 +13,15 @@ interface AxonRow {
   metadata: string
 }
 
-type Value = string | number
-
-/** One condition in SQL and what it binds. */
-interface Clause {
-  sql: string
-  values: Value[]
-}
-
 export type AxonStore = ReturnType<typeof createAxonStore>
 
 export const createAxonStore = (database: Database) => {
   const statements = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
+    const known = statements.get(sql)
+    if (known) return known
+    if (statements.size >= maxStatements) statements.clear()
+    const statement = database.prepare(sql)
     statements.set(sql, statement)
     return statement
   }
@@ -42,6 +38,16 @@ export const createAxonStore = (database: Database) => {
     return total
   }
 
+  /** The conditions by how many axons meet each, fewest first. */
+  const candidates = (account: string, conditions: readonly MetadataCondition[]) =>
+    conditions
+      .map((condition) => {
+        const { sql, values } = leadClause(account, condition)
+        const probe = `SELECT count(*) AS matches FROM (SELECT 1 FROM axon_metadata AS m WHERE ${sql} LIMIT ${probeLimit})`
+        return { condition, ...(prepare(probe).get(...values) as { matches: number }) }
+      })
+      .sort((a, b) => a.matches - b.matches)
+
   return {
     /** The place of an axon in its account's order, for `list` to go on from; undefined when there is no such axon. */
     position: (account: string, id: string): number | undefined =>
@@ -50,18 +56,23 @@ export const createAxonStore = (database: Database) => {
 
     /** Newest first, deleted ones included; `before` is the position of the last axon already seen. */
     list: (account: string, query: AxonListQuery, before?: number): AxonList => {
-      const { from, seq, where } = filter(account, query)
+      const leads = candidates(account, query.metadata ?? [])
+      // A list of values has to be sorted first, so it leads only when it is short: when it is long, walking along the
+      // axons meets enough matches soon.
+      const lead = leads.find(({ condition, matches }) => condition.op === 'eq' || matches < probeLimit)
+      const { from, seq, where } = filter(account, query, lead?.condition)
       const page = before === undefined ? where : [...where, { sql: `${seq} < ?`, values: [before] }]
       // The page is found on the indexes alone; only its own rows are then read.
       const rows = prepare(
         `WITH page AS MATERIALIZED (SELECT ${seq} AS seq FROM ${from} WHERE ${sqlOf(page)} ORDER BY ${seq} DESC LIMIT ?)
          SELECT id, name, created_at_ms, deleted_at_ms, metadata FROM page CROSS JOIN axons USING (seq) ORDER BY seq DESC`,
       ).all(...valuesOf(page), query.limit + 1) as unknown as AxonRow[]
+      const all = filter(account, query, leads[0]?.condition)
       return {
         axons: rows.slice(0, query.limit).map(toAxon),
         has_more: rows.length > query.limit,
         total_count: query.include_total_count
-          ? count(`SELECT count(*) AS total FROM ${from} WHERE ${sqlOf(where)}`, valuesOf(where))
+          ? count(`SELECT count(*) AS total FROM ${all.from} WHERE ${sqlOf(all.where)}`, valuesOf(all.where))
           : null,
       }
     },
@@ -102,45 +113,34 @@ export const createAxonStore = (database: Database) => {
   }
 }
 
+/** How far matches are counted to find the rarest condition. */
+const probeLimit = 1000
+
+/** Filters come in any shape a caller likes; these bound what is remembered of them. */
+const maxStatements = 200
 const maxCounts = 1000
 
 const toAxon = ({ metadata, ...row }: AxonRow): Axon => ({ ...row, metadata: JSON.parse(metadata) })
 
-const sqlOf = (clauses: readonly Clause[]) => clauses.map(({ sql }) => sql).join(' AND ')
-const valuesOf = (clauses: readonly Clause[]) => clauses.flatMap(({ values }) => values)
-
 /**
- * Where to look and what must hold. A metadata condition leads when there is one: its index holds the matches in the
- * order of the list, so a page costs what it holds. The other conditions are then checked axon by axon.
+ * Where to look and what must hold. A metadata condition leads when there is one: its index holds just the matches, in
+ * the order of the list. The other conditions are then checked match by match.
  */
-const filter = (account: string, query: AxonListQuery): { from: string; seq: string; where: Clause[] } => {
-  const conditions = query.metadata ?? []
-  const lead = conditions.find(({ op }) => op === 'eq')
-  const rest = conditions
-    .filter((condition) => condition !== lead)
-    .map((condition) => metadataClause(account, condition, lead ? 'm.seq' : 'axons.seq'))
+const filter = (account: string, query: AxonListQuery, lead: MetadataCondition | undefined) => {
+  const seq = lead ? 'm.seq' : 'axons.seq'
   const own = axonClauses(query)
-  if (lead?.op !== 'eq')
-    return {
-      from: 'axons',
-      seq: 'axons.seq',
-      where: [{ sql: 'axons.account = ?', values: [account] }, ...own, ...rest],
-    }
-  return {
-    from: own.length > 0 ? 'axon_metadata AS m CROSS JOIN axons ON axons.seq = m.seq' : 'axon_metadata AS m',
-    seq: 'm.seq',
-    where: [
-      { sql: 'm.account = ? AND m.key = ? AND m.value = ?', values: [account, lead.key, lead.value] },
-      ...rest,
-      ...own,
-    ],
-  }
+  const rest = (query.metadata ?? [])
+    .filter((condition) => condition !== lead)
+    .map((condition) => metadataClause('axon_metadata', account, condition, seq))
+  if (!lead) return { from: 'axons', seq, where: [{ sql: 'axons.account = ?', values: [account] }, ...own, ...rest] }
+  const join = own.length > 0 ? ' CROSS JOIN axons ON axons.seq = m.seq' : ''
+  return { from: `axon_metadata AS m${join}`, seq, where: [leadClause(account, lead), ...rest, ...own] }
 }
 
-const metadataClause = (account: string, condition: MetadataCondition, seq: string): Clause => {
+const leadClause = (account: string, condition: MetadataCondition): Clause => {
   const values = condition.op === 'eq' ? [condition.value] : condition.values
   return {
-    sql: `EXISTS (SELECT 1 FROM axon_metadata AS o WHERE o.account = ? AND o.key = ? AND o.value IN (${values.map(() => '?').join(', ')}) AND o.seq = ${seq})`,
+    sql: `m.account = ? AND m.key = ? AND m.value IN (${values.map(() => '?').join(', ')})`,
     values: [account, condition.key, ...values],
   }
 }
@@ -154,11 +154,7 @@ const axonClauses = ({ id, name, search }: AxonListQuery): Clause[] => {
     const end = prefixEnd(name)
     if (end !== undefined) clauses.push({ sql: 'axons.name < ?', values: [end] })
   }
-  if (search !== undefined) {
-    // Unspecified: case beyond ASCII letters; LIKE leaves it alone.
-    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
-    clauses.push({ sql: "(axons.id LIKE ? ESCAPE '\\' OR axons.name LIKE ? ESCAPE '\\')", values: [pattern, pattern] })
-  }
+  if (search !== undefined) clauses.push(containsClause(['axons.id', 'axons.name'], search))
   return clauses
 }
 

@@ -1,0 +1,101 @@
+import { connect } from 'node:http2'
+import { createConnection } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendRaw, startService, type TestService } from '../testing.ts'
+
+let service: TestService
+let port: string
+beforeAll(async () => {
+  service = await startService({ isolation: 'none', allowHosts: ['deck.example', 'proxied.example:8443'] })
+  port = new URL(service.url).port
+})
+afterAll(() => service.close())
+
+const authorized = () => ({ authorization: `Bearer ${service.key}` })
+
+describe('the Host header', () => {
+  it.each([
+    ['127.0.0.1:PORT', 200],
+    ['localhost:PORT', 200],
+    ['LOCALHOST:PORT', 200],
+    ['[::1]:PORT', 200],
+    ['deck.example', 200],
+    ['deck.example:PORT', 200],
+    ['proxied.example:8443', 200],
+    ['proxied.example', 403],
+    ['proxied.example:PORT', 403],
+    ['127.0.0.1', 403],
+    ['127.0.0.1:1', 403],
+    ['localhost.:PORT', 403],
+    ['localhost.evil.example:PORT', 403],
+    ['evil.example:PORT', 403],
+    ['deck.example.evil.example', 403],
+    ['evil.example@127.0.0.1:PORT', 403],
+    ['127.0.0.1:PORT, evil.example', 403],
+    ['0.0.0.0:PORT', 403],
+    ['2130706433:PORT', 403],
+  ])('%j is answered %i', async (host, expected) => {
+    const headers = { ...authorized(), host: host.replace('PORT', port) }
+    expect((await sendRaw(service.url, { path: '/v1/axons', headers })).status).toBe(expected)
+  })
+
+  it('is judged before the key', async () => {
+    const { status, body } = await sendRaw(service.url, { path: '/v1/axons', headers: { host: 'evil.example' } })
+    expect(status).toBe(403)
+    expect(JSON.parse(body)).toMatchObject({ code: 'forbidden', message: expect.stringContaining('--allow-host') })
+  })
+
+  it('is refused when it is there twice', async () => {
+    const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nHost: 127.0.0.1:${port}\r\n\r\n`
+    expect(await firstLine(request)).toMatch(/^HTTP\/1\.1 40[03] /)
+  })
+
+  it('is judged on HTTP/2 by :authority', async () => {
+    expect(await overHttp2({ ':authority': `127.0.0.1:${port}` })).toBe(200)
+    expect(await overHttp2({ ':authority': 'evil.example' })).toBe(403)
+    expect(await overHttp2({ ':authority': `127.0.0.1:${port}`, host: 'evil.example' })).toBe(403)
+  })
+})
+
+describe('the Origin header', () => {
+  it.each(['https://evil.example', 'null', `http://127.0.0.1:4500`, 'http://localhost:3000', ''])(
+    '%j is refused, even with the key',
+    async (origin) => {
+      const { status, headers } = await sendRaw(service.url, {
+        path: '/v1/axons',
+        headers: { ...authorized(), origin },
+      })
+      expect(status).toBe(403)
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    },
+  )
+
+  it('is refused with the service’s own address, and on a preflight', async () => {
+    const origin = service.url
+    expect((await sendRaw(service.url, { path: '/v1/axons', headers: { ...authorized(), origin } })).status).toBe(403)
+    const preflight = { origin, 'access-control-request-method': 'POST' }
+    expect((await sendRaw(service.url, { method: 'OPTIONS', path: '/v1/axons', headers: preflight })).status).toBe(403)
+  })
+})
+
+const firstLine = (request: string) =>
+  new Promise<string>((resolve, reject) => {
+    const socket = createConnection(Number(port), '127.0.0.1', () => socket.write(request))
+    socket.once('data', (data) => {
+      resolve(String(data).split('\r\n')[0] ?? '')
+      socket.destroy()
+    })
+    socket.once('error', reject)
+  })
+
+const overHttp2 = (headers: Record<string, string>) =>
+  new Promise<number>((resolve, reject) => {
+    const session = connect(service.url)
+    session.once('error', reject)
+    const stream = session.request({ ':path': '/v1/axons', ...authorized(), ...headers })
+    stream.once('error', reject)
+    stream.once('response', (answer) => {
+      resolve(Number(answer[':status']))
+      session.destroy()
+    })
+  })

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendRaw, startService, type TestService } from '../testing.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const status = async (path: string, headers: Record<string, string> = {}) =>
+  (await sendRaw(service.url, { path, headers })).status
+
+describe('the API key', () => {
+  it.each([
+    '/v1/axons',
+    '/v1/accounts/me',
+    '/pty/a',
+    '/pty/a/attach',
+    '/v1/devboxes/evictions/watch',
+    '/local/evictions',
+    '/',
+    '/no/such/address',
+    '/v1/axons/%zz',
+    '/v1/axons?limit=0',
+  ])('is asked for at %s before anything else is said', async (path) => {
+    const { status, headers, body } = await sendRaw(service.url, { path })
+    expect(status).toBe(401)
+    expect(headers['www-authenticate']).toBe('Bearer')
+    expect(JSON.parse(body)).toEqual({
+      code: 'unauthenticated',
+      message: expect.stringContaining('API key'),
+      request_id: headers['x-request-id'],
+    })
+  })
+
+  it('is asked for on an upgrade', async () => {
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    }
+    expect(await status('/pty/a/attach', headers)).toBe(401)
+    expect(await status('/v1/axons', headers)).toBe(401)
+  })
+
+  it('is not asked for by the health check', async () => {
+    expect(await status('/healthz')).toBe(200)
+  })
+
+  it.each([
+    ['none', () => ({}), 401],
+    ['an empty header', () => ({ authorization: '' }), 401],
+    ['no scheme', () => ({ authorization: service.key }), 401],
+    ['another scheme', () => ({ authorization: `Basic ${service.key}` }), 401],
+    ['a wrong key', () => ({ authorization: 'Bearer ak_wrong' }), 401],
+    ['a key cut short', () => ({ authorization: `Bearer ${service.key.slice(0, -1)}` }), 401],
+    ['a key with more behind it', () => ({ authorization: `Bearer ${service.key} x` }), 401],
+    [
+      'the tunnel header, which is for terminals',
+      () => ({ 'x-runloop-tunnel-authorization': `Bearer ${service.key}` }),
+      401,
+    ],
+    ['the key', () => ({ authorization: `Bearer ${service.key}` }), 200],
+    ['the key under a scheme in small letters', () => ({ authorization: `bearer ${service.key}` }), 200],
+    ['the key of another account', () => ({ authorization: `Bearer ${service.otherKey}` }), 200],
+  ])('given as %s is judged', async (_, headers, expected) => {
+    expect(await status('/v1/axons', headers() as Record<string, string>)).toBe(expected)
+  })
+
+  it.each(['access_token', 'token', 'api_key', 'ticket'])('counts for nothing in the address (?%s=)', async (name) => {
+    expect(await status(`/v1/axons?${name}=${service.key}`)).toBe(401)
+  })
+
+  it('names its account', async () => {
+    expect(await service.client.accounts.me()).toMatchObject({ id: 'test', account_status: 'ACCOUNT_STATUS_ENABLED' })
+    expect(await service.otherClient.accounts.me()).toMatchObject({ id: 'other' })
+  })
+})

@@ -1,0 +1,102 @@
+import { connect } from 'node:http2'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendRaw, startService, type TestService } from '../testing.ts'
+import { maxBodyBytes } from './body.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const post = async (
+  body: string | Buffer | undefined,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+) => {
+  const authorized = { authorization: `Bearer ${service.key}`, ...headers }
+  const answer = await sendRaw(service.url, {
+    method: 'POST',
+    path: '/v1/axons',
+    headers: authorized,
+    ...(body === undefined ? {} : { body }),
+  })
+  return { status: answer.status, error: JSON.parse(answer.body) }
+}
+
+describe('a JSON body', () => {
+  it.each([
+    ['JSON', '{"name":"a"}', { 'content-type': 'application/json' }],
+    ['JSON that states its charset', '{"name":"a"}', { 'content-type': 'Application/JSON; charset=utf-8' }],
+    ['nothing', undefined, {}],
+    ['nothing, called JSON', undefined, { 'content-type': 'application/json' }],
+    ['uncoded JSON', '{}', { 'content-type': 'application/json', 'content-encoding': 'identity' }],
+  ])('is taken as %s', async (_, body, headers) => {
+    expect((await post(body, headers as Record<string, string>)).status).toBe(200)
+  })
+
+  it.each([
+    ['text that holds JSON', '{}', { 'content-type': 'text/plain' }],
+    ['a form', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['JSON that nobody calls so', '{}', {}],
+    ['another type that begins alike', '{}', { 'content-type': 'application/jsonp' }],
+    ['a compressed body', '{}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
+  ])('is refused as %s with 415', async (_, body, headers) => {
+    expect(await post(body, headers as Record<string, string>)).toMatchObject({
+      status: 415,
+      error: { code: 'unsupported_media_type' },
+    })
+  })
+
+  it.each([
+    ['half a document', '{"name":', 'body'],
+    ['two documents', '{}{}', 'body'],
+    ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'body'],
+    ['a list', '[]', 'body'],
+    ['null', 'null', 'body'],
+    ['text', '"a"', 'body'],
+    ['a deep nest', '['.repeat(100_000), 'body'],
+    ['a name that is a number', '{"name":5}', 'name'],
+    ['metadata that is a list', '{"metadata":["a"]}', 'metadata'],
+    ['a metadata value that is no text', '{"metadata":{"a":1}}', 'metadata'],
+  ])('is refused as %s with 400', async (_, body, field) => {
+    const { status, error } = await post(body)
+    expect({ status, field: error.field }).toEqual({ status: 400, field })
+    expect(error.message).toMatch(new RegExp(`^${field}: .`))
+  })
+
+  it('may be as long as the limit', async () => {
+    const envelope = '{"name":""}'
+    const name = 'a'.repeat(maxBodyBytes - envelope.length)
+    expect((await post(`{"name":"${name}"}`)).status).toBe(200)
+    expect((await post(`{"name":"${name}a"}`)).status).toBe(413)
+  })
+
+  it('that is far too long is answered, not cut off', async () => {
+    const body = Buffer.alloc(20 * maxBodyBytes, ' ')
+    expect(await post(body)).toMatchObject({ status: 413, error: { code: 'payload_too_large' } })
+    expect(await post(body, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' })).toMatchObject({
+      status: 413,
+    })
+  })
+
+  it('that is far too long is answered over HTTP/2 too, stated or not', async () => {
+    for (const headers of [{ 'content-length': String(5 * maxBodyBytes) }, {}]) {
+      const session = connect(service.url)
+      const status = await new Promise((resolve, reject) => {
+        session.once('error', reject)
+        const stream = session.request({
+          ':method': 'POST',
+          ':path': '/v1/axons',
+          authorization: `Bearer ${service.key}`,
+          'content-type': 'application/json',
+          ...headers,
+        })
+        stream.once('response', (answer) => resolve(answer[':status']))
+        stream.once('error', reject)
+        stream.end(Buffer.alloc(5 * maxBodyBytes, ' '))
+      })
+      session.destroy()
+      expect(status).toBe(413)
+    }
+  })
+})

@@ -1,0 +1,468 @@
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import WebSocket from 'ws'
+import * as z from 'zod/mini'
+import { bytes, defineEndpoint, events, json } from '#lib/contract/endpoint.ts'
+import { terminals } from '#lib/contract/terminals.ts'
+import { ServiceError } from '../errors.ts'
+import { sendRaw } from '../testing.ts'
+import { createAuthenticate, type PtyTokens } from './auth.ts'
+import { type Caller, implement, type Route } from './implement.ts'
+import { createListener } from './listener.ts'
+import { createRouter } from './router.ts'
+import { listen } from './server.ts'
+import { createUpgrades } from './upgrade.ts'
+
+const key = 'ak_listener'
+const noTokens: PtyTokens = { find: () => undefined, redeem: () => undefined }
+const authorization = `Bearer ${key}`
+
+let stop: (() => Promise<void>) | undefined
+afterEach(async () => {
+  await stop?.()
+  stop = undefined
+})
+
+/** The whole HTTP half over routes of the test's own. */
+const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens) => {
+  const stopping = new AbortController()
+  const logged: { request_id: string; operation: string; message: string }[] = []
+  const context = {
+    router: createRouter(routes),
+    authenticate: createAuthenticate([{ account: 'test', key }], ptyTokens),
+    checkAddress: () => undefined,
+    validateAnswers: true,
+    stopping: stopping.signal,
+    log: (entry: (typeof logged)[number]) => void logged.push(entry),
+  }
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    listener: createListener(context),
+    upgrades: createUpgrades(context),
+  })
+  stop = () => {
+    stopping.abort()
+    return server.close()
+  }
+  const url = `http://127.0.0.1:${server.port}`
+  return {
+    url,
+    port: server.port,
+    logged,
+    get: (path: string, headers = {}) => sendRaw(url, { path, headers: { authorization, ...headers } }),
+  }
+}
+
+const Thing = z.object({ id: z.string(), parts: z.array(z.object({ size: z.int() })) })
+const things = {
+  get: defineEndpoint({
+    id: 'things.get',
+    method: 'GET',
+    path: '/things/:id',
+    response: json(Thing),
+    stability: 'stable',
+    summary: '',
+  }),
+  watch: defineEndpoint({
+    id: 'things.watch',
+    method: 'GET',
+    path: '/watch',
+    response: events(Thing),
+    stability: 'stable',
+    summary: '',
+  }),
+  download: defineEndpoint({
+    id: 'things.download',
+    method: 'GET',
+    path: '/download',
+    response: bytes('application/zip'),
+    stability: 'stable',
+    summary: '',
+  }),
+}
+const thing = (size = 1) => ({ id: 'a', parts: [{ size }] })
+
+interface ThingHandlers {
+  get?: (caller: Caller) => unknown
+  watch?: (caller: Caller) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
+  download?: () => AsyncIterable<Uint8Array>
+}
+
+async function* nothing() {}
+
+const serveThings = ({ get = () => thing(), watch = nothing, download = nothing }: ThingHandlers) =>
+  serve(implement(things, { get: get as never, watch: watch as never, download }))
+
+describe('a JSON answer', () => {
+  it('is kept out of caches and named by its request', async () => {
+    const { get } = await serveThings({
+      get: ({ setHeader }) => {
+        setHeader('x-more', 'yes')
+        return thing()
+      },
+    })
+    const { status, headers, body } = await get('/things/a', { 'x-request-id': 'stainless-node-retry-1' })
+    expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: thing() })
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': 'stainless-node-retry-1',
+      'x-more': 'yes',
+    })
+  })
+
+  it.each([
+    ['a field nobody knows', { ...thing(), secret: 1 }, 'secret'],
+    ['a field nobody knows, deep inside', { id: 'a', parts: [{ size: 1, colour: 'red' }] }, 'parts.0.colour'],
+    ['a wrong type', { id: 5, parts: [] }, 'id'],
+    ['a missing field', { id: 'a' }, 'parts'],
+  ])('with %s is a 500 that is logged with the field', async (_, answer, field) => {
+    const { get, logged } = await serveThings({ get: () => answer })
+    const { status, body, headers } = await get('/things/a')
+    expect({ status, code: JSON.parse(body).code }).toEqual({ status: 500, code: 'internal' })
+    expect(logged).toEqual([expect.objectContaining({ operation: 'things.get', request_id: headers['x-request-id'] })])
+    expect(logged[0]?.message).toContain(field)
+  })
+})
+
+describe('a thrown error', () => {
+  it('nobody meant is a 500 that tells the caller nothing but the request id', async () => {
+    const { get, logged } = await serveThings({
+      get: () => {
+        throw new Error('password is swordfish')
+      },
+    })
+    const { status, body } = await get('/things/a')
+    expect(status).toBe(500)
+    expect(body).not.toContain('swordfish')
+    expect(logged).toHaveLength(1)
+    expect(logged[0]?.message).toContain('swordfish')
+    expect(JSON.stringify(logged)).not.toContain(key)
+  })
+
+  it('carries its field and when to try again', async () => {
+    const { get, logged } = await serveThings({
+      get: () => {
+        throw new ServiceError('rate_limited', 'slow down', { retryAfterSeconds: 1.2, shouldRetry: true, field: 'id' })
+      },
+    })
+    const { status, headers, body } = await get('/things/a')
+    expect(status).toBe(429)
+    expect(headers).toMatchObject({ 'retry-after': '2', 'x-should-retry': 'true' })
+    expect(JSON.parse(body)).toEqual({
+      code: 'rate_limited',
+      message: 'slow down',
+      field: 'id',
+      request_id: headers['x-request-id'],
+    })
+    expect(logged).toEqual([])
+  })
+
+  it.each([
+    ['of SQLite', { errcode: 13 }],
+    ['of the file system', { code: 'ENOSPC' }],
+  ])('%s about a full disk is insufficient_storage', async (_, marks) => {
+    const { get } = await serveThings({
+      get: () => {
+        throw Object.assign(new Error('full'), marks)
+      },
+    })
+    expect(await get('/things/a')).toMatchObject({ status: 507, body: expect.stringContaining('insufficient_storage') })
+  })
+})
+
+describe('an event stream', () => {
+  it('begins at once, before its first event', async () => {
+    const { port } = await serveThings({
+      watch: async function* ({ signal }) {
+        await once(signal, 'abort').catch(() => undefined)
+      },
+    })
+    const socket = createConnection(port, '127.0.0.1', () =>
+      socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
+    )
+    let seen = ''
+    for await (const chunk of socket.setEncoding('latin1')) {
+      seen += chunk
+      if (seen.includes(': connected\n\n')) break
+    }
+    expect(seen.toLowerCase()).toContain('content-type: text/event-stream')
+    expect(seen.toLowerCase()).toContain('cache-control: no-cache, no-transform')
+    expect(seen.toLowerCase()).toContain('x-accel-buffering: no')
+  })
+
+  it('is one data line of JSON per event, whatever the text', async () => {
+    const tricky = 'a\n\ndata: {}\r\nevent: error\u2028'
+    const { get } = await serveThings({
+      watch: async function* () {
+        yield { ...thing(), id: tricky }
+        yield thing(2)
+      },
+    })
+    const { body } = await get('/watch', { accept: 'application/json' })
+    const lines = body.split('\n').filter((line) => line !== '' && !line.startsWith(':'))
+    expect(lines.map((line) => JSON.parse(line.replace(/^data: /, '')))).toEqual([{ ...thing(), id: tricky }, thing(2)])
+  })
+
+  it('is refused like any call when its source is', async () => {
+    const { get } = await serveThings({
+      watch: () => Promise.reject(new ServiceError('not_found', 'There is no thing')),
+    })
+    expect(await get('/watch')).toMatchObject({ status: 404 })
+  })
+
+  it.each([
+    ['an error of the list', () => new ServiceError('conflict', 'gone'), { code: '409', message: 'gone' }, 0],
+    [
+      'an unknown error',
+      () => new Error('swordfish'),
+      { code: '500', message: expect.stringMatching(/went wrong/) },
+      1,
+    ],
+  ])('ends with an error event on %s', async (_, error, data, times) => {
+    const { get, logged } = await serveThings({
+      watch: async function* () {
+        yield thing()
+        throw error()
+      },
+    })
+    const { status, body } = await get('/watch')
+    const [name, line] = body.trimEnd().split('\n').slice(-2)
+    expect({ status, name }).toEqual({ status: 200, name: 'event: error' })
+    expect(JSON.parse(line?.replace(/^data: /, '') ?? '')).toEqual(data)
+    expect(logged).toHaveLength(times)
+  })
+
+  it('with an event that breaks the contract ends with a 500 and never sends it', async () => {
+    const { get, logged } = await serveThings({
+      watch: async function* () {
+        yield { ...thing(), secret: 'swordfish' }
+      },
+    })
+    const { body } = await get('/watch')
+    expect(body).toContain('"code":"500"')
+    expect(body).not.toContain('swordfish')
+    expect(logged[0]?.message).toContain('secret')
+  })
+
+  it.each(['while the source is busy', 'while the source waits'])(
+    'tells the source when the client leaves %s',
+    async (when) => {
+      const ended = Promise.withResolvers<string>()
+      const { url } = await serveThings({
+        watch: async function* ({ signal }) {
+          try {
+            for (;;) {
+              yield thing()
+              if (when === 'while the source waits')
+                await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('left'))))
+            }
+          } finally {
+            ended.resolve(`aborted: ${signal.aborted}`)
+          }
+        },
+      })
+      const leave = new AbortController()
+      const response = await fetch(`${url}/watch`, { headers: { authorization }, signal: leave.signal })
+      await response.body?.getReader().read()
+      leave.abort()
+      expect(await ended.promise).toBe('aborted: true')
+    },
+  )
+
+  it('is not read further than the client reads', async () => {
+    let made = 0
+    const { port } = await serveThings({
+      watch: async function* () {
+        for (;;) {
+          made++
+          yield { ...thing(), id: 'x'.repeat(100_000) }
+        }
+      },
+    })
+    const socket = createConnection(port, '127.0.0.1', () =>
+      socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
+    )
+    await once(socket, 'readable')
+    // Once the buffers on the way are full the source rests: two looks with the same count.
+    let before = -1
+    while (made !== before) {
+      before = made
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(made).toBeLessThan(500)
+    socket.destroy()
+  })
+
+  it('ends with a 408 that makes clients come back when the service stops', async () => {
+    const { url } = await serveThings({
+      watch: async function* ({ signal }) {
+        yield thing()
+        await once(signal, 'abort').catch(() => undefined)
+      },
+    })
+    const response = await fetch(`${url}/watch`, { headers: { authorization } })
+    const started = performance.now()
+    const [body] = await Promise.all([response.text(), stop?.()])
+    expect(body).toContain('event: error\ndata: {"code":"408"')
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('a download', () => {
+  it('arrives as its bytes', async () => {
+    const { get } = await serveThings({
+      download: async function* () {
+        yield Buffer.from('PK')
+        yield Buffer.from('zip')
+      },
+    })
+    expect(await get('/download')).toMatchObject({
+      status: 200,
+      body: 'PKzip',
+      headers: { 'content-type': 'application/zip', 'x-content-type-options': 'nosniff' },
+    })
+  })
+
+  it('that fails half way does not look whole', async () => {
+    const { get, logged } = await serveThings({
+      download: async function* () {
+        yield Buffer.from('PK')
+        throw new Error('disk trouble')
+      },
+    })
+    await expect(get('/download')).rejects.toThrow()
+    expect(logged[0]?.message).toBe('disk trouble')
+  })
+})
+
+describe('a terminal socket', () => {
+  const token = 'tok_1'
+  const grant = { account: 'test', devboxId: 'dbx_1' }
+  const tickets = new Set<string>()
+  const tokens: PtyTokens = {
+    find: (given) => (given === token ? grant : undefined),
+    redeem: (ticket, session) => (session === 's1' && tickets.delete(ticket) ? grant : undefined),
+  }
+
+  const serveTerminals = () =>
+    serve(
+      implement(terminals, {
+        connect: ({ ptyDevboxId }) => ({ created: true, attached: false, session_name: ptyDevboxId ?? 'by key' }),
+        control: ({ params }) => ({ session_name: params.session_name, status: 'ready' }),
+        attach: ({ params, ptyDevboxId, query }) => {
+          if (params.session_name === 'missing') throw new ServiceError('not_found', 'There is no such terminal')
+          return (socket) => {
+            socket.send(`${params.session_name} ${ptyDevboxId ?? 'by key'} ${query.size?.cols ?? ''}`.trim())
+            socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
+          }
+        },
+      }),
+      tokens,
+    )
+
+  const attach = (url: string, protocols: string[] = [], headers: Record<string, string> = {}) =>
+    new Promise<{ status: number; protocol?: string; first?: string; error?: { code: string }; socket?: WebSocket }>(
+      (resolve, reject) => {
+        const socket = new WebSocket(url, protocols, { headers })
+        socket.once('message', (data) =>
+          resolve({ status: 101, protocol: socket.protocol, first: String(data), socket }),
+        )
+        socket.once('error', reject)
+        socket.once('unexpected-response', async (request, response) => {
+          let body = ''
+          for await (const chunk of response) body += chunk
+          resolve({ status: response.statusCode ?? 0, error: JSON.parse(body) })
+          request.destroy()
+        })
+      },
+    )
+
+  it.each([
+    ['the key', [], { authorization }, 's1 by key', ''],
+    ['a terminal token', [], { authorization: `Bearer ${token}` }, 's1 dbx_1', ''],
+    [
+      'a terminal token in the tunnel header',
+      [],
+      { 'x-runloop-tunnel-authorization': `bearer ${token}` },
+      's1 dbx_1',
+      '',
+    ],
+    ['a terminal token as the subprotocol', [token], {}, 's1 dbx_1', token],
+    ['a terminal token as one of several subprotocols', ['other', token], {}, 's1 dbx_1', token],
+    ['the key as the subprotocol', [key], {}, 's1 by key', key],
+    ['the key, with a subprotocol that means nothing', ['other'], { authorization }, 's1 by key', 'other'],
+  ])('opens with %s', async (_, protocols, headers, first, protocol) => {
+    const { url } = await serveTerminals()
+    const opened = await attach(`${url}/pty/s1/attach`, protocols, headers as Record<string, string>)
+    expect(opened).toMatchObject({ status: 101, first, protocol })
+    opened.socket?.close()
+  })
+
+  it('opens with a ticket once, and only for its own session', async () => {
+    const { url } = await serveTerminals()
+    tickets.add('t1')
+    expect(await attach(`${url}/pty/s2/attach?ticket=t1`)).toMatchObject({ status: 401 })
+    expect(await attach(`${url}/pty/s1/attach?ticket=t1&cols=100&rows=30`)).toMatchObject({
+      status: 101,
+      first: 's1 dbx_1 100',
+    })
+    expect(await attach(`${url}/pty/s1/attach?ticket=t1`)).toMatchObject({
+      status: 401,
+      error: { code: 'unauthenticated' },
+    })
+  })
+
+  it('uses up a ticket even when the token comes along, and the token still opens it', async () => {
+    const { url } = await serveTerminals()
+    tickets.add('t2')
+    for (let i = 0; i < 2; i++)
+      expect(await attach(`${url}/pty/s1/attach?ticket=t2`, [token])).toMatchObject({ status: 101, protocol: token })
+    expect(tickets.size).toBe(0)
+  })
+
+  it('is refused as an HTTP answer before it opens', async () => {
+    const { url } = await serveTerminals()
+    expect(await attach(`${url}/pty/missing/attach`, [token])).toMatchObject({
+      status: 404,
+      error: { code: 'not_found' },
+    })
+    expect(await attach(`${url}/pty/a%2fb/attach`, [token])).toMatchObject({
+      status: 400,
+      error: { field: 'session_name' },
+    })
+    expect(await attach(`${url}/pty/s1/attach?cols=1001&rows=2`, [token])).toMatchObject({ status: 400 })
+    expect(await attach(`${url}/pty/s1/attach`, ['wrong'])).toMatchObject({ status: 401 })
+    expect(await attach(`${url}/nowhere`, [], { authorization })).toMatchObject({ status: 404 })
+  })
+
+  it('takes nothing but an upgrade', async () => {
+    const { get } = await serveTerminals()
+    expect(await get('/pty/s1/attach')).toMatchObject({ status: 400, body: expect.stringContaining('WebSocket') })
+  })
+
+  it('sends back what it gets and closes with the service', async () => {
+    const { url } = await serveTerminals()
+    const { socket } = await attach(`${url}/pty/s1/attach`, [token])
+    socket?.send(Buffer.from([0, 255]))
+    const [data, isBinary] = (await once(socket as WebSocket, 'message')) as [Buffer, boolean]
+    expect({ data: [...data], isBinary }).toEqual({ data: [0, 255], isBinary: true })
+    const closed = once(socket as WebSocket, 'close')
+    await stop?.()
+    expect((await closed)[0]).toBe(1001)
+  })
+
+  it('’s token opens its connect and control calls in either header, and nothing else', async () => {
+    const { url, get } = await serveTerminals()
+    for (const name of ['authorization', 'x-runloop-tunnel-authorization'])
+      expect(
+        JSON.parse((await sendRaw(url, { path: '/pty/s1', headers: { [name]: `Bearer ${token}` } })).body),
+      ).toMatchObject({ session_name: 'dbx_1' })
+    expect(JSON.parse((await get('/pty/s1')).body)).toMatchObject({ session_name: 'by key' })
+    expect((await sendRaw(url, { path: '/v1/axons', headers: { authorization: `Bearer ${token}` } })).status).toBe(401)
+    expect((await sendRaw(url, { path: '/pty/s1?ticket=t1' })).status).toBe(401)
+  })
+})

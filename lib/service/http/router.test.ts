@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#lib/contract/index.ts'
+import { sendRaw, startService, type TestService } from '../testing.ts'
+import { notImplemented } from './implement.ts'
+import { createRouter } from './router.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const get = async (path: string, method = 'GET') => {
+  const headers = { authorization: `Bearer ${service.key}` }
+  const { status, headers: answered, body } = await sendRaw(service.url, { method, path, headers })
+  return { status, allow: answered.allow, error: body ? JSON.parse(body) : {} }
+}
+
+describe('a raw path', () => {
+  it.each([
+    ['an id with ../ in it', '/v1/axons/%2e%2e%2fbenchmark_jobs%2fx'],
+    ['two dots', '/v1/axons/..'],
+    ['two encoded dots', '/v1/axons/%2e%2e'],
+    ['a backslash', '/v1/axons/..%5cx'],
+    ['NUL', '/v1/axons/a%00'],
+    ['CR LF', '/v1/axons/a%0d%0aX:1'],
+    ['300 characters', `/v1/axons/${'a'.repeat(300)}`],
+    ['double encoding', '/v1/axons/%252e%252e'],
+    ['a percent sign without digits', '/v1/axons/%zz'],
+    ['half a percent escape', '/v1/axons/a%2'],
+    ['bytes that are not UTF-8', '/v1/axons/%ff%fe'],
+    ['a letter beyond ASCII', '/v1/axons/%C3%A9'],
+    ['a semicolon', '/v1/axons/a;b'],
+    ['nothing', '/v1/axons/'],
+  ])('with %s as its id is a 400 that names the field', async (_, path) => {
+    expect(await get(path)).toMatchObject({
+      status: 400,
+      error: { code: 'invalid_argument', field: 'id', message: expect.stringMatching(/^id: /) },
+    })
+  })
+
+  it.each([
+    '/',
+    '/v1',
+    '/v1//axons',
+    '//v1/axons',
+    '/v1/axons/axn_1/',
+    '/v1/../v1/axons',
+    '/v1/./axons',
+    '/v1%2faxons',
+    '/V1/axons',
+    '/v1/axons/axn_1/%zz',
+    '/v1/%00',
+  ])('%s is not found', async (path) => {
+    expect(await get(path)).toMatchObject({ status: 404, error: { code: 'not_found' } })
+  })
+
+  it('that is a whole address is not found', async () => {
+    expect(await get('http://169.254.169.254/v1/axons')).toMatchObject({ status: 404 })
+  })
+
+  it('with an id of 256 characters is looked up', async () => {
+    expect(await get(`/v1/axons/${'a'.repeat(256)}`)).toMatchObject({
+      status: 404,
+      error: { message: expect.stringContaining('axon') },
+    })
+  })
+
+  it.each([
+    ['PUT', '/v1/axons', 'GET, POST'],
+    ['HEAD', '/v1/axons', 'GET, POST'],
+    ['OPTIONS', '/v1/axons/axn_1', 'GET, DELETE'],
+    ['PATCH', '/v1/axons/axn_1', 'GET, DELETE'],
+    ['GET', '/v1/benchmarks/runs/x/cancel', 'POST'],
+  ])('does not take %s at %s and says what it takes', async (method, path, allow) => {
+    expect(await get(path, method)).toMatchObject({ status: 405, allow })
+  })
+
+  it('is not overridden by a method in a header or the query', async () => {
+    const headers = { authorization: `Bearer ${service.key}`, 'x-http-method-override': 'DELETE' }
+    const axon = await service.client.axons.create()
+    await sendRaw(service.url, { path: `/v1/axons/${axon.id}?_method=DELETE`, headers })
+    expect(await service.client.axons.get({ params: { id: axon.id } })).toMatchObject({ deleted_at_ms: null })
+  })
+})
+
+describe('an operation that is not written yet', () => {
+  it('is a 501 that names it and is not to be tried again', async () => {
+    const headers = { authorization: `Bearer ${service.key}` }
+    const answer = await sendRaw(service.url, { path: '/v1/benchmark_jobs/bmj_1', headers })
+    expect(answer.status).toBe(501)
+    expect(answer.headers['x-should-retry']).toBe('false')
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: 'not_implemented',
+      message: expect.stringContaining('benchmarkJobs.get'),
+    })
+  })
+})
+
+describe('createRouter', () => {
+  const router = createRouter([...endpoints].reverse().map((endpoint) => ({ endpoint, handler: notImplemented })))
+  const idAt = (method: string, path: string) => router(method, path).match?.route.endpoint.id
+
+  it('reaches every endpoint of the contract, whatever order they come in', () => {
+    for (const { id, method, path } of endpoints) expect(idAt(method, path.replace(/:\w+/g, 'x'))).toBe(id)
+  })
+
+  it('prefers fixed segments to parameters', () => {
+    expect(idAt('POST', '/v1/devboxes/create_and_await_running')).toBe('devboxes.createAndAwaitRunning')
+    expect(idAt('GET', '/v1/devboxes/evictions/watch')).toBe('evictions.watch')
+    expect(idAt('POST', '/v1/devboxes/disk_snapshots/shutdown')).toBe('snapshots.update')
+    expect(idAt('GET', '/v1/devboxes/create_and_await_running')).toBe('devboxes.get')
+  })
+})

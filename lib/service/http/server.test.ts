@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '../testing.ts'
+
+let service: TestService
+let port: number
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+  port = Number(new URL(service.url).port)
+})
+afterAll(() => service.close())
+
+const overHttp2 = async (path: string) => {
+  const session = connectHttp2(service.url)
+  const stream = session.request({ ':path': path, authorization: `Bearer ${service.key}` })
+  const [headers] = await once(stream, 'response')
+  let body = ''
+  for await (const chunk of stream.setEncoding('utf8')) body += chunk
+  session.close()
+  return { status: headers[':status'], body: JSON.parse(body) }
+}
+
+const answerTo = async (chunks: (string | Buffer)[]) => {
+  const socket = connect(port, '127.0.0.1').setNoDelay()
+  await once(socket, 'connect')
+  for (const chunk of chunks) await new Promise((resolve) => socket.write(chunk, () => setImmediate(resolve)))
+  let text = ''
+  for await (const chunk of socket.setEncoding('latin1')) text += chunk
+  return text
+}
+
+describe('one port', () => {
+  it('speaks HTTP/1.1 and cleartext HTTP/2 with the same answers', async () => {
+    const axon = await service.client.axons.create({ body: { name: 'both' } })
+    expect(await overHttp2(`/v1/axons/${axon.id}`)).toEqual({ status: 200, body: axon })
+    expect(await (await service.fetch(`/v1/axons/${axon.id}`)).json()).toEqual(axon)
+    expect(await overHttp2('/v1/axons?limit=0')).toMatchObject({ status: 400, body: { field: 'limit' } })
+    expect(await overHttp2('/v1/axons/%2e%2e')).toMatchObject({ status: 400, body: { field: 'id' } })
+  })
+
+  it('tells them apart when the first bytes come one by one', async () => {
+    const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
+    expect(await answerTo([...request])).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('takes a method that begins like the HTTP/2 preface', async () => {
+    const request = `PROPFIND /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
+    expect(await answerTo([request.slice(0, 2), request.slice(2)])).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
+  it('answers an offer to upgrade to HTTP/2 in HTTP/1.1', async () => {
+    const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`
+    expect(await answerTo([request])).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it.each([
+    ['both lengths', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],
+    ['no sense', 'no header\r\n\r\n'],
+  ])('refuses a request with %s', async (_, rest) => {
+    expect(await answerTo([`POST /v1/axons HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${rest}`])).toMatch(
+      /^HTTP\/1\.1 400 /,
+    )
+  })
+
+  it('survives a broken HTTP/2 connection', async () => {
+    await answerTo(['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'this is no frame at all, whatever one may say of it'])
+    expect((await service.fetch('/healthz')).status).toBe(200)
+  })
+
+  it('hangs up on those who never finish their headers', { timeout: 20_000 }, async () => {
+    const started = performance.now()
+    const silent = answerTo(['P'])
+    const slow = answerTo([`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`])
+    expect(await silent).toBe('')
+    expect(await slow).toMatch(/^HTTP\/1\.1 408 /)
+    expect(performance.now() - started).toBeLessThan(15_000)
+  })
+})
+
+describe('close', () => {
+  it('is done within two seconds whoever still holds on', async () => {
+    const held = await startService({ isolation: 'none' })
+    const heldPort = Number(new URL(held.url).port)
+    const idle = connect(heldPort, '127.0.0.1')
+    const half = connect(heldPort, '127.0.0.1', () => half.write('POST /v1/axons HTTP/1.1\r\n'))
+    const session = connectHttp2(held.url)
+    session.on('error', () => undefined)
+    await Promise.all([once(idle, 'connect'), once(half, 'connect'), once(session, 'remoteSettings')])
+    const gone = [once(idle, 'close'), once(half, 'close'), once(session, 'close')]
+    for (const socket of [idle, half]) socket.on('error', () => undefined)
+    const started = performance.now()
+    await held.close()
+    expect(performance.now() - started).toBeLessThan(2_000)
+    await Promise.all(gone)
+    await expect(fetch(`${held.url}/healthz`)).rejects.toThrow()
+  })
+})

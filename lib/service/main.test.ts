@@ -1,0 +1,190 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const main = join(import.meta.dirname, 'main.ts')
+let dataDir: string
+const started: ChildProcess[] = []
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'devdeck-main-'))
+})
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const run = (args: string[], environment: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, [main, '--isolation', 'none', ...args], {
+    env: { NODE_ENV: 'test', PATH: process.env.PATH ?? '', HOME: dataDir, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (output.stderr += text))
+  const ended = new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, ...output })),
+  )
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const address = /listening on (http:\/\/\S+) /.exec(output.stdout)?.[1]
+      if (address) resolve(address)
+    })
+    ended.then(({ stderr }) => reject(new Error(stderr || 'It ended without a word')))
+  })
+  ready.catch(() => undefined)
+  return { child, ready, ended, output }
+}
+
+const serve = (environment: Record<string, string> = {}, ...more: string[]) =>
+  run(['--port', '0', '--data-dir', dataDir, ...more], environment)
+
+describe('the command', () => {
+  it('prints one line with its address when it is ready, and makes a key that works', async () => {
+    const { child, ready, ended, output } = serve()
+    const url = await ready
+    expect(output.stdout).toBe(`Devdeck service listening on ${url} (data in ${dataDir})\n`)
+    const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+    expect(key).toMatch(/^ak_[\w-]{32}$/)
+    expect((statSync(join(dataDir, 'api-key')).mode & 0o777).toString(8)).toBe('600')
+    const account = await (await fetch(`${url}/v1/accounts/me`, { headers: { authorization: `Bearer ${key}` } })).json()
+    expect(account).toMatchObject({ id: 'local' })
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0, signal: null })
+    expect(output.stdout + output.stderr).not.toContain(key)
+  })
+
+  it('keeps its key over a restart', async () => {
+    const first = serve()
+    await first.ready
+    const key = readFileSync(join(dataDir, 'api-key'), 'utf8')
+    first.child.kill('SIGINT')
+    expect((await first.ended).code).toBe(0)
+    await serve().ready
+    expect(readFileSync(join(dataDir, 'api-key'), 'utf8')).toBe(key)
+  })
+
+  it('takes its keys from the environment', async () => {
+    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_1,two:ak:2' }).ready
+    const accountOf = async (key: string) =>
+      (await (await fetch(`${url}/v1/accounts/me`, { headers: { authorization: `Bearer ${key}` } })).json()).id
+    expect([await accountOf('ak_1'), await accountOf('ak:2'), await accountOf('ak_3')]).toEqual([
+      'one',
+      'two',
+      undefined,
+    ])
+    expect(() => statSync(join(dataDir, 'api-key'))).toThrow(/ENOENT/)
+  })
+
+  it('ends with an open event stream within two seconds', async () => {
+    const { child, ready, ended } = serve({ DEVDECK_API_KEYS: 'one:ak_1' })
+    const response = await fetch(`${await ready}/v1/devboxes/evictions/watch`, {
+      headers: { authorization: 'Bearer ak_1' },
+    })
+    const text = response.text()
+    const asked = performance.now()
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(performance.now() - asked).toBeLessThan(2_500)
+    expect(await text).toContain(': connected')
+  })
+
+  it('ends with the parent that holds its stdin, when told to', async () => {
+    const { child, ready, ended } = serve({}, '--stop-with-parent')
+    await ready
+    child.stdin?.end()
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  it('outlives a closed stdin otherwise', async () => {
+    const { child, ready } = serve()
+    child.stdin?.end()
+    expect((await fetch(`${await ready}/healthz`)).status).toBe(200)
+  })
+
+  it('survives being killed: the next one starts on the same folder', async () => {
+    const first = serve()
+    await first.ready
+    first.child.kill('SIGKILL')
+    await first.ended
+    expect((await fetch(`${await serve().ready}/healthz`)).status).toBe(200)
+  })
+
+  it('lists every operation and whether it is ready', async () => {
+    const { code, stdout } = await run(['operations']).ended
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ready GET +\/v1\/axons +axons\.list$/m)
+    expect(stdout).toMatch(/^501 +GET +\/v1\/benchmark_jobs\/:id +benchmarkJobs\.get$/m)
+  })
+})
+
+describe('what keeps it from starting is one line and exit code 1:', () => {
+  const refusal = async (ended: Promise<{ code: number | null; stdout: string; stderr: string }>) => {
+    const { code, stdout, stderr } = await ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    return stderr.trimEnd()
+  }
+
+  it('a taken port', async () => {
+    const holder = createServer().listen(0, '127.0.0.1')
+    await once(holder, 'listening')
+    const { port } = holder.address() as { port: number }
+    expect(await refusal(run(['--port', String(port), '--data-dir', dataDir]).ended)).toContain(
+      `Port ${port} on 127.0.0.1 is taken`,
+    )
+    holder.close()
+  })
+
+  it('a data folder that is a file', async () => {
+    const file = join(dataDir, 'file')
+    writeFileSync(file, '')
+    expect(await refusal(run(['--port', '0', '--data-dir', join(file, 'x')]).ended)).toContain(
+      `The data folder ${file}/x cannot be used`,
+    )
+  })
+
+  it('a data folder in use', async () => {
+    const first = serve()
+    await first.ready
+    expect(await refusal(serve().ended)).toContain(`in use by another Devdeck service (pid ${first.child.pid})`)
+  })
+
+  it.each([
+    [['--port', 'x'], '--port must be a number from 0 to 65535'],
+    [['--port', '65536'], '--port must be a number'],
+    [['--port=-1'], '--port must be'],
+    [['--host', 'a b'], '--host must be'],
+    [['--allow-host', 'http://x'], '--allow-host must be NAME or NAME:PORT'],
+    [['--nonsense'], '--nonsense'],
+    [['dance'], 'unknown command dance'],
+    [['--port', 'x', '--host', 'a b'], '--host'],
+  ])('the flags %j', async (flags, message) => {
+    expect(await refusal(run(['--data-dir', dataDir, ...flags]).ended)).toContain(message)
+  })
+
+  it('a host that is not of this machine', async () => {
+    expect(await refusal(serve({}, '--host', '192.0.2.1').ended)).toContain('192.0.2.1 is no address of this machine')
+  })
+
+  it.each([
+    ['swordfish', 'entry 1 is not account:key'],
+    ['a:swordfish,b/:swordfish2', 'entry 2 needs an account'],
+    ['a:swordfish,b:', 'entry 2 needs a key'],
+    ['a:swordfish,b:swordfish', 'entry 2 repeats a key'],
+    ['a:sword fish', 'entry 1 needs a key'],
+  ])('DEVDECK_API_KEYS=%s, without telling a key', async (keys, message) => {
+    const line = await refusal(serve({ DEVDECK_API_KEYS: keys }).ended)
+    expect(line).toContain(`DEVDECK_API_KEYS ${message}`)
+    expect(line).not.toContain('swordfish')
+  })
+})

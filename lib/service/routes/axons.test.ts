@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Axon, AxonList } from '#lib/contract/axons.ts'
+import { sendRaw, startService, type TestService } from '../testing.ts'
+
+let service: TestService
+/** By a name of the test's own, with the id the service gave. */
+const made = new Map<string, Axon>()
+
+const seeds: { name: string | null; metadata?: Record<string, string> }[] = [
+  { name: 'build-1', metadata: { env: 'prod', team: 'a b' } },
+  { name: 'build-2', metadata: { env: 'staging', team: 'core' } },
+  { name: 'Build-3', metadata: { env: 'prod', team: 'core' } },
+  { name: 'b%_\\x', metadata: { 'key,with]': 'a,b\\c' } },
+  { name: 'büro', metadata: { env: 'dev' } },
+  { name: '\u{10ffff}top', metadata: { constructor: 'x', toString: 'y' } },
+  { name: null },
+]
+
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+  for (const body of seeds) made.set(String(body.name), await service.client.axons.create({ body }))
+  await service.otherClient.axons.create({ body: { name: 'build-other', metadata: { env: 'prod' } } })
+})
+afterAll(() => service.close())
+
+const list = async (search: string) => {
+  const answer = await sendRaw(service.url, {
+    path: `/v1/axons?${search}`,
+    headers: { authorization: `Bearer ${service.key}` },
+  })
+  return { status: answer.status, body: JSON.parse(answer.body) }
+}
+const names = async (search: string) => (await list(search)).body.axons.map(({ name }: Axon) => name)
+const idOf = (name: string) => made.get(name)?.id ?? ''
+
+describe('GET /v1/axons', () => {
+  it('200 lists the axons of the account, newest first', async () => {
+    const { status, body } = await list('')
+    expect(status).toBe(200)
+    expect(body).toEqual({ axons: [...made.values()].reverse(), has_more: false, total_count: seeds.length })
+  })
+
+  it.each([
+    ['a prefix', 'name=build', ['build-2', 'build-1']],
+    ['a prefix in other case', 'name=Build', ['Build-3']],
+    ['a whole name', 'name=build-1', ['build-1']],
+    ['a percent sign, which is no wildcard', 'name=%25', []],
+    ['wildcards within', 'name=b%25_%5C', ['b%_\\x']],
+    ['a letter beyond ASCII', 'name=b%C3%BC', ['büro']],
+    ['the last character there is', 'name=%F4%8F%BF%BF', ['\u{10ffff}top']],
+    ['SQL', "name='%20or%201=1--", []],
+    ['nothing, which is no filter', 'name=&limit=2', [null, '\u{10ffff}top']],
+  ])('200 filters by name: %s', async (_, search, expected) => {
+    expect(await names(search)).toEqual(expected)
+  })
+
+  it.each([
+    ['part of a name', 'search=uild', ['Build-3', 'build-2', 'build-1']],
+    ['in other case', 'search=BUILD', ['Build-3', 'build-2', 'build-1']],
+    ['a wildcard, which stands for itself', 'search=%25', ['b%_\\x']],
+    ['an underscore in the id, which stands for itself', 'search=axn_&limit=1', [null]],
+    ['a backslash', 'search=%5C', ['b%_\\x']],
+    ['a quote', "search='", []],
+  ])('200 searches %s', async (_, search, expected) => {
+    expect(await names(search)).toEqual(expected)
+  })
+
+  it('200 searches part of an id and filters by the whole one', async () => {
+    expect(await names(`search=${idOf('büro').slice(-8).toUpperCase()}`)).toEqual(['büro'])
+    expect(await names(`id=${idOf('büro')}`)).toEqual(['büro'])
+    expect(await names(`id=${idOf('büro').slice(0, -1)}`)).toEqual([])
+    expect(await names('id=axn_unknown')).toEqual([])
+  })
+
+  it.each([
+    ['one pair', 'metadata[env]=prod', ['Build-3', 'build-1']],
+    ['one pair, percent-encoded as the public clients send it', 'metadata%5Bteam%5D=a%20b', ['build-1']],
+    ['a plus for a space', 'metadata[team]=a+b', ['build-1']],
+    ['several keys, all of which must hold', 'metadata[env]=prod&metadata[team]=core', ['Build-3']],
+    ['any of several values', 'metadata[env][in]=dev,staging', ['büro', 'build-2']],
+    ['any of several values, given one by one', 'metadata[env][in]=dev&metadata[env][in]=staging', ['büro', 'build-2']],
+    [
+      'any of several values and another pair',
+      'metadata[env][in]=prod,staging&metadata[team]=core',
+      ['Build-3', 'build-2'],
+    ],
+    ['any of the values of two keys', 'metadata[env][in]=prod,dev&metadata[team][in]=core,x', ['Build-3']],
+    ['is and any of on one key', 'metadata[env]=prod&metadata[env][in]=dev', []],
+    ['a value with comma and backslash', 'metadata[key,with%5D]=a,b%5Cc', ['b%_\\x']],
+    ['the same among several', 'metadata[key,with%5D][in]=a%5C,b%5C%5Cc,z', ['b%_\\x']],
+    ['a value in other case', 'metadata[env]=Prod', []],
+    ['a key that nobody has', 'metadata[nope]=x', []],
+    ['a key that every object has', 'metadata[constructor]=x&metadata[toString]=y', ['\u{10ffff}top']],
+    ['nothing, which is no filter', 'metadata[env]=&metadata[env][in]=&name=build-1', ['build-1']],
+    ['a pair and a name', 'metadata[env]=prod&name=B', ['Build-3']],
+    ['a pair and a search', 'metadata[env]=prod&search=-1', ['build-1']],
+  ])('200 filters by metadata: %s', async (_, search, expected) => {
+    expect(await names(search)).toEqual(expected)
+  })
+
+  it('200 counts all matches, not the page, and only when asked', async () => {
+    expect((await list('metadata[env]=prod&limit=1')).body).toMatchObject({ has_more: true, total_count: 2 })
+    expect((await list('limit=1&include_total_count=false')).body).toMatchObject({ has_more: true, total_count: null })
+    expect((await list('limit=1&include_total_count=')).body).toMatchObject({ total_count: seeds.length })
+  })
+
+  it('200 has no more after a page that is exactly full', async () => {
+    expect((await list('limit=7')).body).toMatchObject({ has_more: false })
+    expect((await list('limit=6')).body).toMatchObject({ has_more: true })
+  })
+
+  it.each(['limit=1', 'limit=5000', 'limit=', 'unknown=1', 'starting_after='])('200 on %s', async (search) => {
+    expect((await list(search)).status).toBe(200)
+  })
+
+  it.each([
+    ...['0', '-1', '5001', 'x', '5000abc', '1.5', '1e3', '%2010', '2147483648', '0x10', '99999999999999999999'].map(
+      (limit) => [`limit=${limit}`, 'limit'],
+    ),
+    ['limit=1&limit=2', 'limit'],
+    ['include_total_count=maybe', 'include_total_count'],
+    ['id=nonsense', 'id'],
+    ['id=%2e%2e', 'id'],
+    ['id=../../x', 'id'],
+    ['id=axn_', 'id'],
+    ['id=dbx_1', 'id'],
+    ['starting_after=axn_unknown', 'starting_after'],
+    ['starting_after=%00', 'starting_after'],
+    [`search=${'a'.repeat(8000)}`, 'search'],
+    ['metadata[]=x', 'metadata[]'],
+    ['metadata=x', 'metadata'],
+    ['metadata[a][out]=x', 'metadata[a][out]'],
+    ['metadata[a]=x&metadata[a]=y', 'metadata[a]'],
+    [Array.from({ length: 60 }, (_, i) => `metadata[k${i}]=x`).join('&'), 'metadata'],
+  ])('400 on %s names the field', async (search, field) => {
+    const { status, body } = await list(search)
+    expect({ status, code: body.code, field: body.field }).toEqual({ status: 400, code: 'invalid_argument', field })
+    expect(body.message.startsWith(`${field}: `)).toBe(true)
+  })
+
+  it('400 on a cursor of another account, like on one that nobody has', async () => {
+    const [foreign] = (await service.otherClient.axons.list()).axons
+    expect(await list(`starting_after=${foreign?.id}`)).toMatchObject({
+      status: 400,
+      body: { field: 'starting_after' },
+    })
+  })
+})
+
+describe('paging', () => {
+  it('loses and repeats nothing over three pages, while axons come and go', async () => {
+    const name = 'paged-'
+    const expected: string[] = []
+    for (let i = 0; i < 8; i++)
+      expected.unshift(
+        (await service.client.axons.create({ body: { name: `${name}${i}`, metadata: { page: 'yes' } } })).id,
+      )
+    for (const filter of [`name=${name}`, 'metadata[page]=yes', 'metadata[page][in]=yes,no', 'search=paged']) {
+      const seen: string[] = []
+      const sizes: number[] = []
+      for (let cursor = '', more = true; more; cursor = seen.at(-1) ?? '') {
+        const page: AxonList = (await list(`${filter}&limit=3&starting_after=${cursor}`)).body
+        seen.push(...page.axons.map(({ id }) => id))
+        sizes.push(page.axons.length)
+        more = page.has_more
+        const passing = await service.client.axons.create({ body: { name: `${name}later`, metadata: { page: 'yes' } } })
+        await service.client.axons.delete({ params: { id: passing.id } })
+      }
+      expect(sizes.at(0)).toBe(3)
+      expect(seen.slice(-expected.length)).toEqual(expected)
+      expect(new Set(seen).size).toBe(seen.length)
+    }
+  })
+})
+
+describe('POST /v1/axons', () => {
+  it('200 fills in what was not given', async () => {
+    const axon = await service.client.axons.create()
+    expect(axon).toEqual({
+      id: expect.stringMatching(/^axn_[0-9a-z]{26}$/),
+      name: null,
+      created_at_ms: expect.any(Number),
+      deleted_at_ms: null,
+      metadata: {},
+    })
+    expect(Math.abs(axon.created_at_ms - Date.now())).toBeLessThan(10_000)
+    expect(await service.client.axons.create({ body: { name: null, metadata: null } })).toMatchObject({
+      name: null,
+      metadata: {},
+    })
+  })
+
+  it('200 keeps any key and text as it is', async () => {
+    const metadata = JSON.parse(
+      '{"__proto__":"p","constructor":"c","hasOwnProperty":"h","":"empty","a.b[c]":"]","\\u0000":"nul","😀":"\\u2028"}',
+    )
+    const name = '<img onerror=x>\r\n\u202egpj\u0000.😀'
+    const { id } = await service.client.axons.create({ body: { name, metadata } })
+    const axon = await service.client.axons.get({ params: { id } })
+    expect(axon.name).toBe(name)
+    expect(Object.entries(axon.metadata)).toEqual(Object.entries(metadata))
+    expect((await list('metadata[__proto__]=p')).body.axons).toHaveLength(1)
+    expect(({} as Record<string, unknown>).p).toBeUndefined()
+  })
+
+  it('200 makes ids that sort by creation', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 50; i++) ids.push((await service.client.axons.create()).id)
+    expect([...ids].sort()).toEqual(ids)
+  })
+
+  it('400 on a wrong body names the field', async () => {
+    await expect(service.client.axons.create({ body: { name: 5 as never } })).rejects.toMatchObject({
+      status: 400,
+      field: 'name',
+    })
+    await expect(service.client.axons.create({ body: { metadata: { a: 1 as never } } })).rejects.toMatchObject({
+      status: 400,
+      field: 'metadata',
+    })
+  })
+})
+
+describe('GET and DELETE /v1/axons/{id}', () => {
+  it('200 marks the axon as deleted, keeps its record and the first time', async () => {
+    const { id } = await service.client.axons.create({ body: { name: 'short-lived' } })
+    expect(await service.client.axons.delete({ params: { id } })).toEqual({})
+    const first = await service.client.axons.get({ params: { id } })
+    expect(first.deleted_at_ms).toBeGreaterThanOrEqual(first.created_at_ms)
+    expect(await service.client.axons.delete({ params: { id } })).toEqual({})
+    expect(await service.client.axons.get({ params: { id } })).toEqual(first)
+    expect((await list('name=short-lived')).body).toMatchObject({ axons: [first], total_count: 1 })
+  })
+
+  it('404 on an id that nobody has, or that another account has', async () => {
+    const { id } = await service.otherClient.axons.create({ body: { name: 'theirs' } })
+    for (const each of ['axn_unknown', id]) {
+      await expect(service.client.axons.get({ params: { id: each } })).rejects.toMatchObject({
+        status: 404,
+        code: 'not_found',
+      })
+      await expect(service.client.axons.delete({ params: { id: each } })).rejects.toMatchObject({ status: 404 })
+    }
+    expect(await service.otherClient.axons.get({ params: { id } })).toMatchObject({ deleted_at_ms: null })
+    expect(await names('name=theirs')).toEqual([])
+    expect(await names(`id=${id}`)).toEqual([])
+    expect(await names(`search=${id}`)).toEqual([])
+  })
+})
+
+describe('a restart', () => {
+  it('keeps every axon and its order', async () => {
+    const before = (await list('limit=5000')).body
+    await service.restart()
+    expect((await list('limit=5000')).body).toEqual(before)
+    const newest = await service.client.axons.create({ body: { name: 'after the restart' } })
+    expect((await list('limit=1')).body.axons).toEqual([newest])
+  })
+})

@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { endpoints } from '#lib/contract/index.ts'
+import { createService } from './service.ts'
+import { startService, type TestService } from './testing.ts'
+
+const folders: string[] = []
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-service-test-'))
+  folders.push(folder)
+  return folder
+}
+
+const start = async (options: Parameters<typeof startService>[0] = {}): Promise<TestService> => {
+  const service = await startService({ isolation: 'none', ...options })
+  closers.push(service.close)
+  return service
+}
+
+describe('the service', () => {
+  it('has exactly one route for each endpoint of the contract', async () => {
+    const dataDir = newFolder()
+    const service = await createService({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir,
+      allowHosts: [],
+      isolation: 'none',
+      validateAnswers: true,
+    })
+    closers.push(service.close)
+    expect(service.routes.map(({ endpoint }) => endpoint.id).sort()).toEqual(endpoints.map(({ id }) => id).sort())
+    const addresses = endpoints.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, ':')}`)
+    expect(new Set(addresses).size).toBe(addresses.length)
+  })
+
+  it('says how it is and which version', async () => {
+    const service = await start()
+    expect(await service.client.health.check()).toEqual({
+      status: 'ok',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    })
+  })
+
+  it('keeps everything it writes from other users', async () => {
+    const { dataDir, client } = await start()
+    await client.axons.create()
+    expect(modeOf(dataDir)).toBe('700')
+    for (const file of ['devdeck.db', 'devdeck.db-wal', 'devdeck.db-shm', 'lock', 'service-id'])
+      expect([file, modeOf(join(dataDir, file))]).toEqual([file, '600'])
+  })
+})
+
+describe('a data folder', () => {
+  it('is refused to a second service, which names the first', async () => {
+    const { dataDir, client } = await start()
+    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(
+      `in use by another Devdeck service (pid ${process.pid})`,
+    )
+    expect(await client.health.check()).toMatchObject({ status: 'ok' })
+  })
+
+  it.each([
+    ['a process that is no more', '999999999 1\n'],
+    ['another process that got the same pid', `${process.pid} 1\n`],
+    ['nobody', ''],
+  ])('locked by %s is free', async (_, lock) => {
+    const dataDir = newFolder()
+    writeFileSync(join(dataDir, 'lock'), lock)
+    expect(await (await start({ dataDir })).client.health.check()).toMatchObject({ status: 'ok' })
+  })
+
+  it('is free again when the service failed to start', async () => {
+    const dataDir = newFolder()
+    const { url } = await start()
+    await expect(startService({ isolation: 'none', dataDir, port: Number(new URL(url).port) })).rejects.toThrow(
+      /is taken/,
+    )
+    await start({ dataDir })
+  })
+
+  it('keeps its mark over restarts', async () => {
+    const dataDir = newFolder()
+    const first = await start({ dataDir })
+    await first.close()
+    expect((await start({ dataDir })).serviceId).toBe(first.serviceId)
+  })
+
+  it('written by a newer version is refused with a reason', async () => {
+    const dataDir = newFolder()
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(join(dataDir, 'devdeck.db'))
+    database.exec('PRAGMA user_version = 999')
+    database.close()
+    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(/newer Devdeck/)
+  })
+
+  it('that holds something else than a database is refused with a reason', async () => {
+    const dataDir = newFolder()
+    writeFileSync(join(dataDir, 'devdeck.db'), 'this is no database, and long enough to be taken for one'.repeat(100))
+    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow(/cannot be used/)
+    rmSync(join(dataDir, 'devdeck.db'))
+    mkdirSync(join(dataDir, 'devdeck.db'))
+    await expect(startService({ isolation: 'none', dataDir })).rejects.toThrow()
+  })
+})
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
