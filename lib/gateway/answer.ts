@@ -47,6 +47,8 @@ export const answering = async (
       status: errorStatus[refusal.code],
       headers: {
         'x-request-id': requestId,
+        // The rest of the body is still on its way; nothing else can follow it on this connection.
+        ...(refusal.code === 'payload_too_large' ? { connection: 'close' } : {}),
         ...(refusal.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) }),
       },
     })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, chmodSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 
 /** What the console process was told by its environment, checked. */
@@ -103,11 +103,18 @@ const pick = (environment: Record<string, string | undefined>) =>
 
 const claimDataDir = (dataDir: string): void => {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDir(dataDir)
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new ConfigError([`DEVDECK_DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`])
   }
+}
+
+/** Step by step: Node's own recursive way never returns where the system refuses with ENOENT, as it does below /proc. */
+const makeDir = (path: string): void => {
+  if (existsSync(path)) return
+  makeDir(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
 }
 
 /** Generated once and kept, so that a restart signs nobody out. */

@@ -39,6 +39,8 @@ const heldRetriesMs = [50, 100, 200, 400, 800, 1600]
 const maxDrops = 3
 const stableMs = 10_000
 const hangUpMs = 1_000
+/** What a session closed by the `close` control ends with. */
+const closedOnRequestCode = 1000
 
 /**
  * The only WebSocket of the console, `/api/terminals/{devbox_id}/{name}?cols&rows`. What is refused is refused as a
@@ -214,7 +216,7 @@ class TerminalBridge {
         const { code, reason } = await this.#open(upstream)
         this.#upstream = undefined
         if (this.#gone.signal.aborted) return
-        if (code === shellEndedCode) {
+        if (code === shellEndedCode || code === closedOnRequestCode) {
           this.#notify({ type: 'exit', reason: reason || 'The shell has ended' })
           return void this.end(terminalClose.shellEnded, reason)
         }

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Config, ownOrigins } from './config.ts'
+import { relayEvictions } from './eviction-hub.ts'
+import { admit } from './front.ts'
+import { proxy } from './proxy.ts'
+import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
+import { followSignInLink, signIn, signOut, whoIsSignedIn } from './sign-in.ts'
+import { terminalUpgrades } from './terminal-bridge.ts'
+
+const key = Symbol.for('devdeck.registry')
+const holder = globalThis as { [key]?: Registry | undefined }
+
+export interface TestConsole {
+  url: string
+  origin: string
+  registry: Registry
+  /** A request as a page of the console sends it: same origin, with the cookie if one is given. */
+  fetch: (path: string, init?: RequestInit & { cookie?: string }) => Promise<Response>
+  /** Signs in and returns the cookie as a browser sends it back. */
+  signIn: (key: string) => Promise<string>
+  close: () => Promise<void>
+}
+
+/** The gateway behind a plain HTTP server: all of the console's server but the pages. */
+export const startConsole = async (
+  service: { url: string; ownKey?: string },
+  overrides: Partial<Config> = {},
+): Promise<TestConsole> => {
+  const config: Config = {
+    port: 0,
+    host: '127.0.0.1',
+    serviceUrl: service.url,
+    dataDir: '/nonexistent',
+    sessionSecrets: ['a secret of at least thirty-two characters'],
+    publicOrigins: [],
+    ...overrides,
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  server.on('upgrade', terminalUpgrades())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const address: ServiceAddress = {
+    embedded: service.ownKey !== undefined,
+    url: () => service.url,
+    ownKey: () => service.ownKey,
+  }
+  const before = holder[key]
+  createRegistry({ config, port, origins: ownOrigins(config, port), service: address })
+  const url = `http://127.0.0.1:${port}`
+  const fetchAsPage: TestConsole['fetch'] = (path, { cookie, ...init } = {}) => {
+    const headers = new Headers(init.headers)
+    if (!headers.has('sec-fetch-site')) headers.set('sec-fetch-site', 'same-origin')
+    if (!headers.has('origin') && init.method && init.method !== 'GET') headers.set('origin', url)
+    if (cookie) headers.set('cookie', cookie)
+    return fetch(url + path, { redirect: 'manual', ...init, headers })
+  }
+  return {
+    url,
+    origin: url,
+    registry: registry(),
+    fetch: fetchAsPage,
+    signIn: async (apiKey) => {
+      const response = await fetchAsPage('/api/session', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ api_key: apiKey }),
+      })
+      if (!response.ok) throw new Error(`Sign-in answered ${response.status}: ${await response.text()}`)
+      return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    },
+    close: async () => {
+      await stop(server)
+      // A test may run a second console for a moment.
+      holder[key] = before
+    },
+  }
+}
+
+const stop = async (server: Server): Promise<void> => {
+  endStreams('restarting')
+  for (const hub of [...registry().evictionHubs.values()]) hub.close()
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+}
+
+const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+  if (!admit(incoming, outgoing, { dev: false })) return
+  const leaving = new AbortController()
+  outgoing.once('close', () => leaving.abort())
+  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
+  const request = new Request(new URL(incoming.url ?? '/', `http://${incoming.headers.host}`), {
+    method: incoming.method ?? 'GET',
+    headers: new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+    body: hasBody ? (Readable.toWeb(incoming) as ReadableStream<Uint8Array<ArrayBuffer>>) : null,
+    signal: leaving.signal,
+    duplex: 'half',
+  } as RequestInit)
+  const response = await route(request)
+  for (const [name, value] of response.headers) outgoing.setHeader(name, value)
+  outgoing.writeHead(response.status)
+  outgoing.flushHeaders()
+  if (!response.body) return void outgoing.end()
+  // A source that fails destroys the answer, as Next does it.
+  await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing).catch(() =>
+    outgoing.destroy(),
+  )
+}
+
+const route = async (request: Request): Promise<Response> => {
+  const { pathname } = new URL(request.url)
+  if (pathname.startsWith('/api/v1/')) return proxy(request)
+  if (pathname === '/api/evictions') return relayEvictions(request)
+  if (pathname.startsWith('/sign-in/')) return followSignInLink(request, pathname.slice('/sign-in/'.length))
+  if (pathname !== '/api/session') return new Response('not found', { status: 404 })
+  if (request.method === 'POST') return signIn(request)
+  return request.method === 'DELETE' ? signOut(request) : whoIsSignedIn(request)
+}
