@@ -39,4 +39,32 @@ describe.each([
     const stranger = new Runloop({ bearerToken: 'ak_wrong', baseURL: service.url, maxRetries: 0, ...transport })
     await expect(stranger.axons.list({})).rejects.toMatchObject({ status: 401 })
   })
+
+  it('runs a command in a devbox it created, and is told of its eviction', async () => {
+    const devbox = await client().devboxes.createAndAwaitRunning({ name: 'from outside', metadata: { from: 'test' } })
+    expect(devbox.status).toBe('running')
+    const listed = await client().devboxes.list({ status: 'running' })
+    expect(listed.devboxes.map(({ id }) => id)).toContain(devbox.id)
+
+    const done = await client().devboxes.executeAndAwaitCompletion(devbox.id, { command: 'echo $((6*7)); exit 3' })
+    expect(done).toMatchObject({ status: 'completed', stdout: '42\n', exit_status: 3 })
+
+    const { execution_id } = await client().devboxes.executions.executeAsync(devbox.id, {
+      command: 'echo first; echo last',
+    })
+    let output = ''
+    for await (const chunk of await client().devboxes.executions.streamStdoutUpdates(devbox.id, execution_id))
+      output += chunk.output
+    expect(output).toBe('first\nlast\n')
+
+    const eviction = { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 3_600_000 }
+    await service.client.evictions.schedule({ body: eviction })
+    const stream = await client().devboxes.watchEvictions()
+    for await (const event of stream) {
+      expect(event).toEqual(eviction)
+      break
+    }
+    stream.controller.abort()
+    expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
+  })
 })
