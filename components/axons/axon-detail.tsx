@@ -16,6 +16,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isMissing, isOutage } from '#lib/console/failures.ts'
+import { formatCount } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
@@ -50,6 +51,9 @@ export const AxonMissing = () => (
   </EmptyState>
 )
 
+/** A longer name would push everything else off the page. */
+const maxNameLength = 600
+
 const Detail = ({ axon }: { axon: Axon }) => {
   const [isDeleting, setIsDeleting] = useState(false)
   const { id, name, metadata, created_at_ms, deleted_at_ms } = axon
@@ -71,7 +75,14 @@ const Detail = ({ axon }: { axon: Axon }) => {
         }
       />
       <dl className="grid max-w-4xl border-t border-line sm:grid-cols-[10rem_minmax(0,1fr)]">
-        <Fact label="Name">{name ? <VisibleText>{name}</VisibleText> : <span className="text-muted">None</span>}</Fact>
+        <Fact label="Name">
+          {name ? <VisibleText max={maxNameLength}>{name}</VisibleText> : <span className="text-muted">None</span>}
+          {name && name.length > maxNameLength && (
+            <p className="text-sm text-muted">
+              {formatCount(name.length)} characters; the whole name is in the JSON below.
+            </p>
+          )}
+        </Fact>
         <Fact label="Created">
           <RelativeTime ms={created_at_ms} />
         </Fact>

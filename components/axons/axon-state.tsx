@@ -7,7 +7,7 @@ import type { Axon } from '#lib/contract/axons.ts'
 export const AxonState = ({ axon: { deleted_at_ms } }: { axon: Axon }) =>
   deleted_at_ms == null ? (
     // The rule rather than the exception, so it is told quietly.
-    <span className="inline-flex items-center gap-1.5 text-muted">
+    <span className="inline-flex items-center gap-1.5 align-middle text-muted">
       <CircleCheck aria-hidden className="size-3.5 text-ok" />
       Active
     </span>

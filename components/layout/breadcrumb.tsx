@@ -21,7 +21,7 @@ export const Breadcrumb = () => {
                   <ChevronRight className="size-3.5 text-muted" />
                 </li>
               )}
-              <li className="min-w-0 truncate">
+              <li className={isLast ? 'min-w-0 truncate' : 'shrink-0'}>
                 {isLast ? (
                   <span aria-current="page" className={isId ? 'font-mono text-sm text-muted' : 'font-medium'}>
                     <VisibleText>{label}</VisibleText>

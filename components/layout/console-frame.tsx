@@ -60,8 +60,8 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               </div>
             </header>
             <EvictionBanner />
-            {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
           </div>
+          {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
           <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
             {children}
           </main>

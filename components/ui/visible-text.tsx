@@ -21,7 +21,11 @@ export const VisibleText = ({
 }: VisibleTextProps) => (
   <bdi
     title={truncate ? cutEnd(children, 1000) : undefined}
-    className={classes(truncate ? 'block truncate' : 'break-words', mono && 'font-mono', className)}
+    className={classes(
+      truncate ? 'inline-block max-w-full truncate align-bottom' : 'break-words',
+      mono && 'font-mono',
+      className,
+    )}
   >
     {visiblePieces(max === undefined ? children : cutEnd(children, max)).map(({ at, text, codePoint }) =>
       codePoint ? (

@@ -1,0 +1,22 @@
+import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
+
+export interface DevboxCounts {
+  running: number
+  suspended: number
+  shutDown: number
+  failed: number
+  /** On their way to another state, or in one this console does not know. */
+  moving: number
+}
+
+export const countDevboxes = (devboxes: readonly Pick<Devbox, 'status'>[]): DevboxCounts => {
+  const counts: DevboxCounts = { running: 0, suspended: 0, shutDown: 0, failed: 0, moving: 0 }
+  for (const { status } of devboxes) counts[groupOf(status)]++
+  return counts
+}
+
+const groupOf = (status: string): keyof DevboxCounts => {
+  if (status === 'running' || status === 'suspended') return status
+  if (!hasEnded(status)) return 'moving'
+  return status === 'failure' ? 'failed' : 'shutDown'
+}
