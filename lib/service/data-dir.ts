@@ -7,7 +7,7 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-export interface DataDir {
+interface DataDir {
   path: string
   /** Stays the same over restarts; marks every process started on behalf of this folder. */
   serviceId: string

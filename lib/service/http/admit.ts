@@ -15,7 +15,7 @@ export interface Admission {
 }
 
 /** A request that passed every check. */
-export interface Admitted {
+interface Admitted {
   endpoint: Endpoint
   identity: Identity
   /** Runs the handler on the decoded input. */

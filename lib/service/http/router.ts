@@ -10,7 +10,7 @@ export interface Match {
   search: string
 }
 
-export interface Found {
+interface Found {
   match?: Match
   /** The methods of this path when it is known, but not under the request's method. */
   allow?: string[]

@@ -18,7 +18,7 @@ interface ServerOptions {
   upgrades: Upgrades
 }
 
-export interface HttpServer {
+interface HttpServer {
   port: number
   /** Stops accepting at once, then lets open answers finish for a moment; done within two seconds. */
   close: () => Promise<void>
