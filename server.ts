@@ -57,6 +57,7 @@ const start = async (): Promise<void> => {
   )
 
   console.log(`Devdeck console on ${address}`)
+  if (embedded) console.log(`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`)
   console.log(
     embedded
       ? `Sign in: ${address}${newSignInPath()}`

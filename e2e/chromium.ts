@@ -22,7 +22,13 @@ const candidates = [
 export const findChromium = async (): Promise<Browser> => {
   // As root Chromium refuses to start its own sandbox.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const quiet = ['--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
+  const quiet = [
+    '--disable-dev-shm-usage',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+  ]
   const found = candidates.find((path) => path && existsSync(path))
   if (found) return { executablePath: found, args: [...args, ...quiet] }
   if (existsSync(chromium.executablePath())) return { args }

@@ -71,6 +71,22 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
   }
 }
 
+/** The local service without a console, as `npm run service` starts it. */
+export const startServiceAlone = async ({
+  port = 0,
+  dataDir = mkdtempSync(join(tmpdir(), 'devdeck-service-')),
+} = {}) => {
+  const child = spawn(
+    process.execPath,
+    ['lib/service/main.ts', '--port', String(port), '--host', '127.0.0.1', '--data-dir', dataDir],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const url = /http:\/\/[\d.:]+/.exec(String(line))?.[0] ?? ''
+  const apiKey = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+  return { url, port: Number(new URL(url).port), dataDir, apiKey, stop: () => end(child) }
+}
+
 const end = async (child: ChildProcess) => {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -78,7 +94,7 @@ const end = async (child: ChildProcess) => {
   await exited
 }
 
-export const signIn = async (page: Page, { url, apiKey }: Product) => {
+export const signIn = async (page: Page, { url, apiKey }: Pick<Product, 'url' | 'apiKey'>) => {
   await page.goto(`${url}/sign-in`)
   await page.getByLabel('API key').fill(apiKey)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -1,0 +1,64 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, signIn, test } from './product.ts'
+
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+for (const colorScheme of ['light', 'dark'] as const)
+  for (const width of [1440, 390])
+    test(`pages have no accessibility violation: ${colorScheme}, ${width} px`, async ({ browser, product }) => {
+      const devbox = await product.service.devboxes.createAndAwaitRunning({
+        body: { name: 'axe-box', metadata: { env: 'prod', owner: 'a-rather-long-team-name' } },
+      })
+      const axon = await product.service.axons.create({
+        body: { name: 'axe <img onerror> \u202e axon', metadata: { env: 'prod' } },
+      })
+      await product.service.evictions.schedule({
+        body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 600_000 },
+      })
+      const context = await browser.newContext({
+        colorScheme,
+        viewport: { width, height: 900 },
+        reducedMotion: 'reduce',
+      })
+      const page = await context.newPage()
+      const check = async (name: string) => {
+        const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze()
+        const found = violations.map(
+          ({ id, nodes }) => `${name}: ${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+        )
+        expect.soft(found).toEqual([])
+      }
+      await page.goto(`${product.url}/sign-in`)
+      await check('sign-in')
+      await signIn(page, product)
+      const paths = [
+        '/',
+        '/axons',
+        '/axons?search=nothing-has-this',
+        `/axons/${axon.id}`,
+        '/devboxes',
+        `/devboxes/${devbox.id}`,
+        `/devboxes/${devbox.id}?tab=commands`,
+        `/devboxes/${devbox.id}?tab=terminal`,
+        '/nowhere',
+      ]
+      for (const path of paths) {
+        await page.goto(product.url + path)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        if (path.endsWith('terminal')) await expect(page.locator('.xterm-rows')).toContainText('$')
+        // No sideways scrolling of the page itself, whatever the width.
+        expect
+          .soft(
+            await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+            `${path} is too wide`,
+          )
+          .toBeLessThanOrEqual(0)
+        await check(path)
+      }
+      await page.goto(`${product.url}/devboxes`)
+      await page.getByRole('button', { name: 'Create devbox' }).first().click()
+      await expect(page.getByRole('dialog')).toBeVisible()
+      await check('create dialog')
+      await context.close()
+      await product.service.devboxes.shutdown({ params: { id: devbox.id } })
+    })

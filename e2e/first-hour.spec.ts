@@ -1,0 +1,150 @@
+import type { Page } from '@playwright/test'
+import { expect, type Product, test } from './product.ts'
+
+const terminalText = async (page: Page) => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ')
+
+const createDevbox = async (page: Page, { url }: Product, name: string) => {
+  await page.goto(`${url}/devboxes`)
+  await page.getByRole('button', { name: 'Create devbox' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create devbox' })
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill(name)
+  await dialog.getByRole('button', { name: 'Add metadata' }).click()
+  await dialog.getByRole('group', { name: 'Metadata' }).getByRole('textbox').first().fill('journey')
+  await dialog.getByRole('group', { name: 'Metadata' }).getByRole('textbox').nth(1).fill(name)
+  await dialog.getByRole('button', { name: 'Create devbox' }).click()
+  await page.waitForURL(/\/devboxes\/dbx_\w+/)
+  const id = /dbx_\w+/.exec(page.url())?.[0] ?? ''
+  await expect(page.getByRole('heading', { name })).toBeVisible()
+  await expect(page.getByRole('main').getByText('Running').first()).toBeVisible()
+  return id
+}
+
+test('the printed link signs in once', async ({ page, product, browser }) => {
+  await page.goto(product.signInLink)
+  await expect(page).toHaveURL(`${product.url}/`)
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+
+  const stranger = await browser.newPage()
+  await stranger.goto(product.signInLink)
+  await expect(stranger).toHaveURL(/\/sign-in\?problem=link-used/)
+  await stranger.goto(`${product.url}/devboxes`)
+  await expect(stranger).toHaveURL(/\/sign-in\?next=/)
+  await stranger.close()
+})
+
+test('from a new devbox to a shell in it', async ({ signedIn: page, product }) => {
+  const id = await createDevbox(page, product, 'shell-box')
+
+  await page.goto(`${product.url}/devboxes`)
+  await expect(page.getByRole('table').getByText('shell-box').first()).toBeVisible()
+
+  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await expect.poll(() => terminalText(page)).toContain('$ ')
+  await page.locator('.xterm-helper-textarea').focus()
+  await page.keyboard.type('echo $((6*7)); pwd\n')
+  const { isolation } = await product.service.accounts.me()
+  await expect
+    .poll(() => terminalText(page))
+    .toMatch(isolation === 'bubblewrap' ? /\n42\s*\n\/home\/user/ : /\n42\s*\n\/\S+\/home/)
+
+  await page.keyboard.type('kept=yes-it-is\n')
+  await page.reload()
+  await expect.poll(() => terminalText(page)).toContain('kept=yes-it-is')
+  await page.locator('.xterm-helper-textarea').focus()
+  await page.keyboard.type('echo "[$kept]"\n')
+  await expect.poll(() => terminalText(page)).toContain('[yes-it-is]')
+
+  await page.keyboard.press('Control+Shift+X')
+  await expect(page.locator('.xterm-helper-textarea')).not.toBeFocused()
+})
+
+test('a command runs, streams and is killed', async ({ signedIn: page, product }) => {
+  const id = await createDevbox(page, product, 'command-box')
+  await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await page.getByRole('textbox', { name: 'Command' }).fill('echo started; sleep 100')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByLabel('Output').getByText('started')).toBeVisible()
+  await page.getByRole('button', { name: /Kill/ }).first().click()
+  await expect(page.getByText(/137|143/).first()).toBeVisible()
+
+  await page.getByRole('textbox', { name: 'Command' }).fill('echo out; echo err >&2; exit 3')
+  await page.getByRole('button', { name: 'Run command' }).click()
+  await expect(page.getByLabel('Output').getByText('err')).toBeVisible()
+  await expect(page.getByText(/\b3\b/).first()).toBeVisible()
+})
+
+test('an eviction scheduled elsewhere is on every page within a second', async ({ signedIn: page, product }) => {
+  const devbox = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'doomed-box' } })
+  await page.goto(`${product.url}/axons`)
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+
+  const banner = page.getByRole('region', { name: 'Pending evictions' })
+  await expect(banner).toBeHidden()
+  await product.service.evictions.schedule({
+    body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 120_000 },
+  })
+  await expect(banner).toBeVisible({ timeout: 1000 })
+  await expect(page.getByRole('alert').filter({ hasText: 'doomed-box' })).toBeVisible({ timeout: 1000 })
+  await expect(banner).toContainText(/doomed-box/)
+  await expect(banner).toContainText(/\d:\d\d/)
+  await expect(page).toHaveTitle(/^\(1\)/)
+
+  await page.goto(`${product.url}/devboxes`)
+  await expect(banner).toContainText(/doomed-box/)
+
+  await product.service.evictions.schedule({ body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 500 } })
+  await expect(page.getByRole('row', { name: /doomed-box/ })).toContainText('Suspended')
+  await expect(banner).toBeHidden()
+})
+
+test('suspend, resume and shut down say what they do', async ({ signedIn: page, product }) => {
+  const id = await createDevbox(page, product, 'cycle-box')
+  await product.service.executions.executeSync({ params: { id }, body: { command: 'echo kept > note' } })
+
+  await page.getByRole('button', { name: 'Suspend devbox' }).click()
+  const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'))
+  await expect(dialog).toContainText(/process/)
+  await dialog.getByRole('button', { name: 'Suspend devbox' }).click()
+  await expect(page.getByRole('main').getByText('Suspended').first()).toBeVisible()
+
+  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await page
+    .getByRole('button', { name: /Resume/ })
+    .first()
+    .click()
+  const confirm = page
+    .getByRole('dialog')
+    .or(page.getByRole('alertdialog'))
+    .getByRole('button', { name: /Resume/ })
+  if (await confirm.isVisible()) await confirm.click()
+  await expect.poll(async () => (await product.service.devboxes.get({ params: { id } })).status).toBe('running')
+  const { stdout } = await product.service.executions.executeSync({ params: { id }, body: { command: 'cat note' } })
+  expect(stdout).toBe('kept\n')
+  await expect.poll(() => terminalText(page)).toContain('$ ')
+
+  await page.goto(`${product.url}/devboxes/${id}`)
+  await page.getByRole('button', { name: 'Shut down devbox' }).click()
+  await dialog.getByRole('button', { name: 'Shut down devbox' }).click()
+  await expect(page.getByRole('main').getByText('Shut down').first()).toBeVisible()
+})
+
+test('filters are in the address and survive a reload', async ({ signedIn: page, product }) => {
+  for (const env of ['prod', 'staging', 'dev'])
+    await product.service.axons.create({ body: { name: `filter-${env}`, metadata: { env } } })
+  await page.goto(`${product.url}/axons?metadata[env][in]=prod,staging&name=filter-`)
+  const names = () => page.getByRole('table').getByRole('rowheader').allInnerTexts()
+  const seen = async () => (await names()).join(' ')
+  await expect.poll(seen).toContain('filter-staging')
+  expect(await seen()).not.toContain('filter-dev')
+  await expect(page.getByText(/2 of 2/)).toBeVisible()
+  await page.reload()
+  await expect.poll(seen).toContain('filter-prod')
+  expect(await seen()).not.toContain('filter-dev')
+
+  await page.getByLabel('Search id or name').fill('staging')
+  await expect(page).toHaveURL(/search=staging/)
+  await expect.poll(seen).not.toContain('filter-prod')
+  await page.goto(`${product.url}/devboxes?status=suspended`)
+  await page.reload()
+  await expect(page.getByLabel('Status')).toHaveValue('suspended')
+})

@@ -1,0 +1,132 @@
+import { rmSync } from 'node:fs'
+import { expect, signIn, startProduct, startServiceAlone, test } from './product.ts'
+
+test('nothing the browser receives holds the key', async ({ page, product }) => {
+  const received: Promise<string>[] = []
+  page.on('response', (response) => {
+    const headers = response.allHeaders().then((all) => JSON.stringify(all))
+    // A stream that stays open has no body to wait for; its events are read by the page below.
+    const body = response.url().endsWith('/api/evictions') ? Promise.resolve('') : response.text().catch(() => '')
+    received.push(Promise.all([response.url(), headers, body]).then((parts) => parts.join('\n')))
+  })
+  await page.goto(product.signInLink).catch(() => undefined)
+  await signIn(page, product)
+  const devbox = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'secretive' } })
+  for (const path of [
+    '/',
+    '/axons',
+    '/devboxes',
+    `/devboxes/${devbox.id}`,
+    `/devboxes/${devbox.id}?tab=terminal`,
+    '/nowhere',
+  ]) {
+    await page.goto(product.url + path)
+    await page.waitForLoadState('load')
+    expect(await page.content()).not.toContain(product.apiKey)
+  }
+  const texts = await Promise.all(received)
+  expect(texts.length).toBeGreaterThan(20)
+  const secrets = [
+    product.apiKey,
+    Buffer.from(product.apiKey).toString('base64').replace(/=+$/, ''),
+    product.apiKey.slice(-8),
+  ]
+  for (const secret of secrets)
+    expect(texts.filter((text) => text.includes(secret)).map((text) => text.slice(0, 200))).toEqual([])
+  expect(await page.evaluate(() => document.cookie)).not.toContain('session')
+  expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain(
+    product.apiKey,
+  )
+  expect(product.output()).not.toContain(product.apiKey)
+})
+
+test('signing out ends the session everywhere in the process', async ({ signedIn: page, product }) => {
+  const cookies = await page.context().cookies()
+  const session = cookies.find(({ httpOnly }) => httpOnly)
+  expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' })
+  const cookie = `${session?.name}=${session?.value}`
+  const who = () => fetch(`${product.url}/api/session`, { headers: { cookie } })
+  expect((await who()).status).toBe(200)
+  expect(await (await who()).text()).not.toContain(product.apiKey)
+
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await expect(page).toHaveURL(/\/sign-in/)
+  // The route handler (bundled) and the upgrade in server.ts (not bundled) must know of it alike.
+  expect((await who()).status).toBe(401)
+  const page2 = await fetch(`${product.url}/devboxes`, { headers: { cookie }, redirect: 'manual' })
+  expect(page2.status).toBe(307)
+  const upgrade = await fetch(`${product.url}/api/terminals/dbx_1/main`, { headers: { cookie } })
+  expect(upgrade.status).not.toBe(200)
+})
+
+test('a wrong key is refused beside its field and stays typed', async ({ page, product }) => {
+  await page.goto(`${product.url}/sign-in`)
+  const field = page.getByLabel('API key')
+  await field.fill('ak_wrong')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByText(/refused/i).first()).toBeVisible()
+  await expect(field).toHaveValue('ak_wrong')
+  await expect(field).toHaveAttribute('aria-invalid', 'true')
+})
+
+test('requests of other sites are refused', async ({ signedIn: page, product }) => {
+  const cookie = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+  const post = (headers: Record<string, string>) =>
+    fetch(`${product.url}/api/v1/axons`, {
+      method: 'POST',
+      body: '{}',
+      headers: { cookie, 'content-type': 'application/json', ...headers },
+    })
+  expect((await post({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  expect((await post({ origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-site' })).status).toBe(403)
+  expect((await post({ origin: 'null' })).status).toBe(403)
+  expect((await post({})).status).toBe(403)
+  expect((await post({ origin: product.url, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+})
+
+test('pages carry a policy with a fresh nonce and no script runs without it', async ({ page, product }) => {
+  const policy = async () => (await fetch(`${product.url}/sign-in`)).headers.get('content-security-policy') ?? ''
+  const [first, second] = [await policy(), await policy()]
+  expect(first).toMatch(/script-src [^;]*'nonce-/)
+  expect(/script-src ([^;]*)/.exec(first)?.[1]).not.toMatch(/unsafe-(inline|eval)/)
+  expect(first).not.toBe(second)
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  await signIn(page, product)
+  await page.goto(`${product.url}/devboxes`)
+  await expect(page.getByRole('heading', { name: 'Devboxes' })).toBeVisible()
+  expect(complaints).toEqual([])
+})
+
+test('an unknown id has a page with a way back', async ({ signedIn: page, product }) => {
+  for (const [path, back] of [
+    ['/axons/axn_nowhere', 'xons'],
+    ['/devboxes/dbx_nowhere', 'evboxes'],
+    ['/axons/a%00b', 'xons'],
+  ] as const) {
+    await page.goto(product.url + path)
+    await expect(
+      page
+        .getByRole('main')
+        .getByRole('link', { name: new RegExp(back) })
+        .first(),
+    ).toBeVisible()
+  }
+})
+
+test('a service that is gone is named, and the console recovers by itself', async ({ page }) => {
+  const first = await startServiceAlone()
+  const front = await startProduct({ DEVDECK_SERVICE_URL: first.url })
+  await signIn(page, { url: front.url, apiKey: first.apiKey })
+  await first.stop()
+  await page.goto(`${front.url}/axons`)
+  await expect(page.getByText(first.url).first()).toBeVisible({ timeout: 30_000 })
+  const again = await startServiceAlone({ port: first.port, dataDir: first.dataDir })
+  await expect(page.getByText('No axons yet')).toBeVisible({ timeout: 40_000 })
+  await front.stop()
+  await again.stop()
+  rmSync(first.dataDir, { recursive: true, force: true })
+})
