@@ -10,7 +10,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { CommandRun, CommandSnapshot } from '#lib/console/command-run.ts'
 import { formatDurationMs } from '#lib/console/format.ts'
 import { executionMutations } from '#lib/console/queries/executions.ts'
-import { CommandOutput } from './command-output.tsx'
+import { CommandOutput, CopyOutput } from './command-output.tsx'
 
 export const CommandCard = ({ run, onEdit }: { run: CommandRun; onEdit: (command: string) => void }) => {
   const snapshot = useSyncExternalStore(run.subscribe, run.getSnapshot, run.getSnapshot)
@@ -20,8 +20,8 @@ export const CommandCard = ({ run, onEdit }: { run: CommandRun; onEdit: (command
       aria-label={`Command ${run.command.slice(0, 80)}`}
       className="overflow-hidden rounded-lg border border-line"
     >
-      <header className="flex flex-wrap items-start gap-x-3 gap-y-2 bg-surface-1 px-3 py-2">
-        <code className="max-h-32 min-w-0 flex-1 basis-60 overflow-y-auto font-mono text-sm whitespace-pre-wrap break-all">
+      <header className="flex flex-wrap items-start gap-x-3 gap-y-1 bg-surface-1 px-3 py-1.5">
+        <code className="max-h-32 min-w-0 flex-1 basis-60 overflow-y-auto py-1 font-mono text-sm whitespace-pre-wrap break-all">
           <span aria-hidden className="mr-2 text-muted select-none">
             $
           </span>
@@ -32,6 +32,7 @@ export const CommandCard = ({ run, onEdit }: { run: CommandRun; onEdit: (command
           <span role="status">
             <RunBadge snapshot={snapshot} />
           </span>
+          {snapshot.transcript.length > 0 && <CopyOutput transcript={snapshot.transcript} />}
           {isRunning ? (
             <Kill run={run} />
           ) : (

@@ -19,7 +19,7 @@ export const CommandOutput = ({ transcript, isRunning }: { transcript: Transcrip
       <p className="border-t border-line px-3 py-2 text-sm text-muted">{isRunning ? 'No output yet' : 'No output'}</p>
     )
   return (
-    <div className="relative border-t border-line">
+    <div className="border-t border-line">
       {transcript.dropped > 0 && (
         <p className="border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
           Truncated: the first {formatCount(transcript.dropped)} characters are not shown.
@@ -41,7 +41,6 @@ export const CommandOutput = ({ transcript, isRunning }: { transcript: Transcrip
           <Piece key={segment.index} segment={segment} />
         ))}
       </pre>
-      <CopyOutput transcript={transcript} />
     </div>
   )
 }
@@ -57,13 +56,13 @@ const Piece = memo(({ segment: { stream, text } }: { segment: Segment }) =>
   ),
 )
 
-const CopyOutput = ({ transcript }: { transcript: Transcript }) => {
+export const CopyOutput = ({ transcript }: { transcript: Transcript }) => {
   const { result, copy } = useCopy()
   return (
     <Button
       size="sm"
+      variant="ghost"
       icon={result === 'copied' ? Check : Copy}
-      className="absolute right-3 bottom-2"
       onClick={() => void copy(transcriptText(transcript))}
     >
       {result === 'copied' ? 'Copied' : 'Copy output'}

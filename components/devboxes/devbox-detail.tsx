@@ -1,19 +1,23 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
+import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw, SearchX } from 'lucide-react'
 import { useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
-import { Button } from '#components/ui/button.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
-import { ErrorState, problemOf } from '#components/ui/error-state.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
+import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { evictionOf } from '#lib/console/eviction-stream.ts'
+import { isMissing, isOutage } from '#lib/console/failures.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -29,16 +33,21 @@ import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
   const devbox = useQuery(devboxQueries.get(id))
   const moves = useDevboxMoves()
-  if (devbox.isPending) return <SkeletonRows columns={2} label="Loading devbox" />
-  if (!devbox.data)
+  const error = useShownError(devbox)
+  if (!devbox.data) {
+    if (isMissing(error)) return <DevboxMissing />
+    if (!error) return <SkeletonRows columns={2} label="Loading the devbox" />
     return (
       <ErrorState
         title="The devbox could not be loaded"
-        error={devbox.error}
-        onRetry={() => void devbox.refetch()}
+        error={error}
+        recovers={isOutage(error)}
         retrying={devbox.isFetching}
+        onRetry={() => void devbox.refetch()}
+        action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
       />
     )
+  }
   return (
     <>
       <Header devbox={devbox.data} tab={tab} moves={moves} />
@@ -56,6 +65,16 @@ export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
   )
 }
 
+export const DevboxMissing = () => (
+  <EmptyState
+    icon={SearchX}
+    title="There is no devbox with this id"
+    action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
+  >
+    It may belong to another account, or the address may be mistyped. Devboxes that have ended stay readable.
+  </EmptyState>
+)
+
 const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves: DevboxMoves }) => {
   const [isEditing, setIsEditing] = useState(false)
   const { data: feed } = useQuery(evictionQueries.feed())
@@ -64,6 +83,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
   const busy = moves.busyId === id
   return (
     <PageHeader
+      back={{ href: paths.devboxes(), label: 'Devboxes' }}
       title={name ? <VisibleText max={200}>{name}</VisibleText> : 'Unnamed devbox'}
       id={id}
       badge={

@@ -1,6 +1,7 @@
 'use client'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Box, Plus, SearchX } from 'lucide-react'
+import Link from 'next/link'
 import { type ReactNode, useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
@@ -8,28 +9,40 @@ import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState, problemOf } from '#components/ui/error-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { EvictionFeed } from '#lib/console/eviction-stream.ts'
+import { isOutage } from '#lib/console/failures.ts'
 import { formatCount } from '#lib/console/format.ts'
+import { withCondition } from '#lib/console/metadata-condition.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import type { Devbox, DevboxListQuery } from '#lib/contract/devboxes.ts'
+import { type Devbox, type DevboxListQuery, type DevboxList as DevboxPage, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { CreateDevboxDialog } from './create-devbox-dialog.tsx'
-import { conditionText, DevboxFilters, withCondition } from './devbox-filters.tsx'
+import { activeFilters, DevboxFilters } from './devbox-filters.tsx'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import { Lifetime } from './lifetime.tsx'
 import { useDevboxMoves } from './use-devbox-moves.tsx'
 import { useSteadyRows } from './use-steady-rows.ts'
 
-export const DevboxList = ({ query, serviceUrl }: { query: DevboxListQuery; serviceUrl: string }) => {
+export interface DevboxListProps {
+  query: DevboxListQuery
+  serviceUrl: string
+}
+
+export const DevboxList = ({ query, serviceUrl }: DevboxListProps) => {
   const [isCreating, setIsCreating] = useState(false)
+  const list = useInfiniteQuery(devboxQueries.list(query))
+  const error = useShownError(list)
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create devbox
@@ -39,50 +52,59 @@ export const DevboxList = ({ query, serviceUrl }: { query: DevboxListQuery; serv
     <>
       <PageHeader title="Devboxes" actions={create} />
       <DevboxFilters query={query} />
-      <Rows query={query} create={create} serviceUrl={serviceUrl} />
+      {list.data ? (
+        <Answer query={query} list={list} none={<None create={create} serviceUrl={serviceUrl} />} />
+      ) : error ? (
+        <ErrorState
+          title="Devboxes could not be loaded"
+          error={error}
+          recovers={isOutage(error)}
+          retrying={list.isFetching}
+          onRetry={() => void list.refetch()}
+        />
+      ) : (
+        <SkeletonRows columns={6} label="Loading devboxes" />
+      )}
       <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )
 }
 
-interface RowsProps {
+interface AnswerProps {
   query: DevboxListQuery
-  create: ReactNode
-  serviceUrl: string
+  list: UseInfiniteQueryResult<InfiniteData<DevboxPage>>
+  none: ReactNode
 }
 
-const Rows = ({ query, create, serviceUrl }: RowsProps) => {
-  const list = useInfiniteQuery(devboxQueries.list(query))
-  const { data: evictions } = useQuery({
-    ...evictionQueries.feed(),
-    select: ({ pending }) => new Map(pending.map((eviction) => [eviction.devbox_id, eviction])),
-  })
+const Answer = ({ query, list, none }: AnswerProps) => {
+  const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
   const fresh = useMemo(() => list.data?.pages.flatMap(({ devboxes }) => devboxes) ?? [], [list.data])
-  const { rows, waiting, release, pointer } = useSteadyRows(JSON.stringify(query), fresh, ({ id }: Devbox) => id)
+  const { rows, waiting, release, pointer } = useSteadyRows(paths.devboxes(query), fresh, idOf)
   const columns = useMemo(() => columnsFor(query, evictions), [query, evictions])
-
-  if (list.isPending) return <SkeletonRows columns={6} label="Loading devboxes" />
-  if (!list.data)
-    return (
-      <ErrorState
-        title="Devboxes could not be loaded"
-        error={list.error}
-        onRetry={() => void list.refetch()}
-        retrying={list.isFetching}
-      />
-    )
-  if (rows.length === 0)
-    return isFiltered(query) ? <NoMatch query={query} /> : <None create={create} serviceUrl={serviceUrl} />
-  const total = list.data.pages.at(-1)?.total_count
+  const isFiltered = activeFilters(query).length > 0
+  if (rows.length === 0 && !isFiltered && !query.starting_after) return none
+  if (rows.length === 0) return <NoMatch query={query} />
+  const total = query.starting_after ? null : list.data?.pages.at(-1)?.total_count
   return (
     <>
-      {list.isRefetchError && <StaleNotice error={list.error} sinceMs={list.dataUpdatedAt} />}
-      <div className="mb-1 flex min-h-7 items-center gap-3 text-sm text-muted">
+      {list.isRefetchError && (
+        <Banner tone="attention" role="status" title="These rows are old" className="mb-2 rounded-md">
+          Read <RelativeTime ms={list.dataUpdatedAt} />; not since:{' '}
+          <VisibleText max={300}>{problemOf(list.error).message}</VisibleText>
+        </Banner>
+      )}
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status" className="tabular">
+          {/* Rows made since the total was counted must not make it say "21 of 20". */}
           Showing {formatCount(rows.length)}
-          {total == null ? '' : ` of ${formatCount(Math.max(total, rows.length))}`}
+          {total == null ? '' : ` of ${formatCount(Math.max(rows.length, total))}`}
         </p>
+        {query.starting_after && (
+          <Link href={paths.devboxes({ ...query, starting_after: undefined })} className="text-accent hover:underline">
+            Back to the newest
+          </Link>
+        )}
         {waiting > 0 && (
           <Button size="sm" variant="ghost" onClick={release}>
             Show {waiting} new
@@ -91,20 +113,26 @@ const Rows = ({ query, create, serviceUrl }: RowsProps) => {
       </div>
       <div {...pointer}>
         <DataTable
-          caption="Devboxes"
+          caption="Devboxes, newest first"
           columns={columns}
           rows={rows}
-          rowKey={({ id }) => id}
+          rowKey={idOf}
           rowHref={({ id }) => paths.devbox(id)}
           rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
+          rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
           busy={list.isPlaceholderData}
         />
       </div>
       {list.hasNextPage && (
-        <div className="flex justify-center py-4">
+        <div className="flex flex-col items-center gap-2 py-4">
           <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Load more
+            Load more devboxes
           </Button>
+          {list.isFetchNextPageError && (
+            <p role="alert" className="text-danger">
+              {problemOf(list.error).message}
+            </p>
+          )}
         </div>
       )}
       {moves.dialogs}
@@ -112,19 +140,23 @@ const Rows = ({ query, create, serviceUrl }: RowsProps) => {
   )
 }
 
+const idOf = ({ id }: Devbox) => id
+const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
+  new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
+
 const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
   {
     id: 'name',
     header: 'Name',
     priority: 1,
     cell: ({ name }) =>
-      name ? <VisibleText truncate>{name}</VisibleText> : <span className="text-muted">Unnamed</span>,
+      name ? <VisibleText truncate>{name}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>,
   },
   {
     id: 'status',
     header: 'Status',
     priority: 2,
-    width: '16.5rem',
+    width: '15.5rem',
     cell: ({ id, status }) => {
       const eviction = evictions.get(id)
       return (
@@ -148,7 +180,7 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
           paths.devboxes({
             ...query,
             starting_after: undefined,
-            metadata: withCondition(query.metadata ?? [], { key, op: 'eq', value }),
+            metadata: withCondition(query.metadata, { key, op: 'eq', value }),
           })
         }
       />
@@ -159,7 +191,7 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     header: 'Created',
     priority: 3,
     align: 'right',
-    width: '8rem',
+    width: '6.5rem',
     cell: ({ create_time_ms }) => <RelativeTime ms={create_time_ms} />,
   },
   {
@@ -167,31 +199,33 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     header: 'Lifetime',
     priority: 3,
     align: 'right',
-    width: '8rem',
+    width: '7rem',
     cell: (devbox) => <Lifetime devbox={devbox} />,
   },
 ]
 
-const isFiltered = ({ status, name, search, metadata, starting_after }: DevboxListQuery) =>
-  Boolean(status || name || search || metadata?.length || starting_after)
-
 const NoMatch = ({ query }: { query: DevboxListQuery }) => {
-  const filters = [
-    query.status && `status ${query.status}`,
-    query.search && `“${query.search}”`,
-    query.name && `name ${query.name}`,
-    ...(query.metadata ?? []).map(conditionText),
-  ].filter(Boolean)
+  const filters = activeFilters(query)
   return (
     <EmptyState
       icon={SearchX}
-      title="No devbox matches"
-      action={<ButtonLink href={paths.devboxes()}>Clear filters</ButtonLink>}
+      title={filters.length > 0 ? 'No devbox matches' : 'No more devboxes'}
+      action={
+        <ButtonLink href={paths.devboxes({ limit: query.limit })}>
+          {filters.length > 0 ? 'Clear filters' : 'Show the newest'}
+        </ButtonLink>
+      }
     >
       {filters.length > 0 ? (
-        <VisibleText max={300}>{filters.join(' · ')}</VisibleText>
+        <ul>
+          {filters.map(({ text }) => (
+            <li key={text}>
+              <VisibleText max={120}>{text}</VisibleText>
+            </li>
+          ))}
+        </ul>
       ) : (
-        'There are no devboxes after this one.'
+        'This address starts after the oldest devbox.'
       )}
     </EmptyState>
   )
@@ -210,10 +244,4 @@ const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string })
     A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and terminals,
     can be suspended and resumed, and ends by itself when its keep-alive time is over.
   </EmptyState>
-)
-
-const StaleNotice = ({ error, sinceMs }: { error: unknown; sinceMs: number }) => (
-  <Banner tone="attention" role="status" className="mb-2 rounded-md" title="This list is old">
-    It was read <RelativeTime ms={sinceMs} /> and could not be read since: {problemOf(error).message}
-  </Banner>
 )

@@ -4,10 +4,11 @@ import type { Icon } from '#components/ui/icon.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 
-export const DevboxStatusBadge = ({ status }: { status: string }) => {
+/** `past`: a state the devbox has left, so nothing is under way in it. */
+export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boolean }) => {
   const look = Object.hasOwn(looks, status) ? looks[status as DevboxStatus] : undefined
   return (
-    <Badge tone={look?.tone ?? 'neutral'} icon={look?.icon ?? CircleHelp} busy={look?.icon === LoaderCircle}>
+    <Badge tone={look?.tone ?? 'neutral'} icon={look?.icon ?? CircleHelp} busy={!past && look?.icon === LoaderCircle}>
       {look?.word ?? <VisibleText max={40}>{status}</VisibleText>}
     </Badge>
   )

@@ -20,7 +20,7 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
   if (refusal === null && !hasRun) setHasRun(true)
 
   const resume = devbox.status === 'suspended' && (
-    <Button icon={Play} variant="primary" busy={moves.busyId === devbox.id} onClick={() => moves.resume(devbox)}>
+    <Button icon={Play} busy={moves.busyId === devbox.id} onClick={() => moves.resume(devbox)}>
       Resume devbox
     </Button>
   )

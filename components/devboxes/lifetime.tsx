@@ -9,7 +9,7 @@ export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: 
     const ms = Math.max(0, (end_time_ms ?? nowMs) - create_time_ms)
     // Seconds that tick in every row would only distract.
     return end_time_ms === null && ms < 60_000
-      ? 'under a minute'
+      ? '< 1 min'
       : formatDurationMs(end_time_ms === null ? wholeMinutes(ms) : ms)
   })
   return <span suppressHydrationWarning>{text}</span>

@@ -24,7 +24,7 @@ export const StateHistory = ({ devbox: { state_transitions: transitions } }: { d
           <span aria-hidden className="absolute top-1.5 left-0.5 size-2 rounded-full bg-line-strong" />
           {index > 0 && <span aria-hidden className="absolute top-4 bottom-0 left-[5px] w-px bg-line" />}
           <div className="min-w-0 flex-1">
-            <DevboxStatusBadge status={status} />
+            <DevboxStatusBadge status={status} past={!isLast} />
             {failureReason && (
               <p className="mt-1 break-words text-danger">
                 <VisibleText max={600}>{failureReason}</VisibleText>
@@ -47,9 +47,10 @@ export const StateHistory = ({ devbox: { state_transitions: transitions } }: { d
 
 const Stay = ({ startMs, endMs }: { startMs: number; endMs: number | undefined }) => {
   const text = useClock((nowMs) =>
-    endMs === undefined
-      ? `for ${formatDurationMs(Math.max(1, Math.floor((nowMs - startMs) / 1000)) * 1000)}`
-      : `for ${formatDurationMs(Math.max(0, endMs - startMs))}`,
+    formatDurationMs(Math.max(0, endMs === undefined ? wholeSeconds(nowMs - startMs) : endMs - startMs)),
   )
-  return <span suppressHydrationWarning>{text}</span>
+  return <span suppressHydrationWarning>for {text}</span>
 }
+
+/** What still runs is counted in steps that can be read. */
+const wholeSeconds = (ms: number) => Math.floor(ms / 1000) * 1000

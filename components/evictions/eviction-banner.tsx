@@ -4,9 +4,9 @@ import { ArrowRight, Timer } from 'lucide-react'
 import Link from 'next/link'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type EvictionFeed, feedHealth, remainingMs } from '#lib/console/eviction-stream.ts'
+import { currentEvictions, type EvictionFeed, feedHealth, remainingMs } from '#lib/console/eviction-stream.ts'
 import { formatDurationMs } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -15,15 +15,13 @@ import type { Eviction } from '#lib/contract/evictions.ts'
 import { Countdown } from './countdown.tsx'
 import { useClock } from './use-clock.ts'
 
-/** How long past its deadline an eviction still stands in the banner, as "now". */
-const lingerMs = 10_000
 /** More of them are counted, not named. */
 const maxNamed = 3
 
 /** What is about to be evicted, on every page; nothing while nothing is. */
 export const EvictionBanner = () => {
   const { data: feed } = useQuery(evictionQueries.feed())
-  const count = useClock((nowMs) => current(feed, nowMs).length)
+  const count = useClock((nowMs) => currentEvictions(feed, nowMs).length)
   if (count === 0) return null
   // Counted from the end: what lies past its deadline comes first.
   const evictions = feed.pending.slice(feed.pending.length - count)
@@ -65,15 +63,18 @@ export const EvictionBanner = () => {
   )
 }
 
-const current = (feed: EvictionFeed, nowMs: number) =>
-  feed.pending.filter(({ eviction_deadline_ms }) => nowMs + feed.clockOffsetMs < eviction_deadline_ms + lingerMs)
-
 const One = ({ eviction, feed }: { eviction: Eviction; feed: EvictionFeed }) => {
   const isNow = useClock((nowMs) => remainingMs(feed, eviction, nowMs) === 0)
   return (
     <span className="inline-flex flex-wrap items-center gap-x-1.5">
       <DevboxName id={eviction.devbox_id} />
-      <CopyableId value={eviction.devbox_id} href={paths.devbox(eviction.devbox_id)} />
+      <Link
+        href={paths.devbox(eviction.devbox_id)}
+        title={eviction.devbox_id}
+        className="font-mono text-sm font-normal text-accent hover:underline"
+      >
+        {shortenMiddle(eviction.devbox_id, 18)}
+      </Link>
       {isNow ? (
         <span>is being evicted now</span>
       ) : (

@@ -88,7 +88,7 @@ export const TerminalView = ({ devboxId, name, refusal, revive, onNotRunning }: 
     }
   }, [devboxId, name, hintId])
 
-  useRevival(opened?.session, refusal)
+  useRevival(opened, refusal)
 
   // Before xterm sees it: what is pasted may hold line ends that run it, or the sequence that ends bracketed paste.
   const guardPaste = (event: ClipboardEvent) => {
@@ -171,17 +171,22 @@ interface Opened {
 }
 
 /** Says on the screen when the devbox goes, and attaches again once it is back. */
-const useRevival = (session: TerminalSession | undefined, refusal: string | null) => {
+const useRevival = (opened: Opened | undefined, refusal: string | null) => {
   const before = useRef(refusal)
   useEffect(() => {
-    if (!session || before.current === refusal) return
+    if (!opened || before.current === refusal) return
+    const { session, focus } = opened
     const wasRunning = before.current === null
     before.current = refusal
     if (refusal !== null) {
       // Otherwise the console has said why it hung up.
       if (wasRunning && session.state.phase === 'open') session.say(`${refusal}. What ran in this shell has ended.`)
-    } else if (session.state.phase !== 'open' && session.state.phase !== 'connecting') session.connect()
-  }, [session, refusal])
+      return
+    }
+    if (session.state.phase !== 'open' && session.state.phase !== 'connecting') session.connect()
+    // The button that brought it back is gone, and the focus with it.
+    if (document.activeElement === document.body) focus()
+  }, [opened, refusal])
 }
 
 interface NoticeProps {

@@ -37,6 +37,9 @@ interface Reader {
   toPlain(chunk: string): string
 }
 
+/** A flood comes in thousands of chunks; drawing each would take longer than they take to come. */
+const outputPauseMs = 50
+
 const retryMs = (attempt: number) => Math.min(5_000, 250 * 2 ** attempt) * (0.8 + Math.random() * 0.4)
 
 /** One command from start to end: follows both of its streams and keeps what they said. Made for useSyncExternalStore. */
@@ -49,6 +52,8 @@ export class CommandRun {
   #snapshot: CommandSnapshot
   readonly #stdout: Reader = { stream: 'stdout', offset: 0, toPlain: plainText() }
   readonly #stderr: Reader = { stream: 'stderr', offset: 0, toPlain: plainText() }
+  #transcript: Transcript = emptyTranscript
+  #showing: ReturnType<typeof setTimeout> | undefined
   #broken = 0
 
   constructor({ command, execution, source, now = Date.now }: Options) {
@@ -98,7 +103,8 @@ export class CommandRun {
           if (attempt > 0) this.#mend()
           attempt = 0
           reader.offset = chunk.offset ?? reader.offset + new TextEncoder().encode(chunk.output).byteLength
-          this.#change({ transcript: append(this.#snapshot.transcript, reader.stream, reader.toPlain(chunk.output)) })
+          this.#transcript = append(this.#transcript, reader.stream, reader.toPlain(chunk.output))
+          this.#showing ??= setTimeout(() => this.#change({}), outputPauseMs)
         }
         if (attempt > 0) this.#mend()
         return
@@ -130,7 +136,9 @@ export class CommandRun {
   }
 
   #change(change: Partial<CommandSnapshot>) {
-    this.#snapshot = { ...this.#snapshot, ...change }
+    clearTimeout(this.#showing)
+    this.#showing = undefined
+    this.#snapshot = { ...this.#snapshot, ...change, transcript: this.#transcript }
     for (const listener of this.#listeners) listener()
   }
 

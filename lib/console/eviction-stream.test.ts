@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { RelayUpstream } from '#lib/contract/relay.ts'
 import {
   connectFeed,
+  currentEvictions,
   emptyFeed,
   evictionIdentity,
   type FeedEvent,
@@ -55,6 +56,15 @@ describe('what is pending', () => {
   it('is news again when the deadline has moved, but not when it is told again', () => {
     expect(evictionIdentity(eviction('dbx_a', 5000))).toBe(evictionIdentity(eviction('dbx_a', 5000)))
     expect(evictionIdentity(eviction('dbx_a', 5000))).not.toBe(evictionIdentity(eviction('dbx_a', 5001)))
+  })
+})
+
+describe('what is current', () => {
+  it('is what lies ahead, and for a moment what has just come due', () => {
+    const feed = feedAfter(...opened(eviction('dbx_a', 5000), eviction('dbx_b', 90_000)))
+    const ids = (nowMs: number) => currentEvictions(feed, nowMs).map(({ devbox_id }) => devbox_id)
+    expect(ids(7999)).toEqual(['dbx_a', 'dbx_b'])
+    expect(ids(8000)).toEqual(['dbx_b'])
   })
 })
 

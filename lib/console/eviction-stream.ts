@@ -80,6 +80,13 @@ export const evictionOf = (feed: EvictionFeed, devboxId: string): Eviction | und
 export const remainingMs = (feed: EvictionFeed, eviction: Eviction, nowMs: number): number =>
   Math.max(0, eviction.eviction_deadline_ms - (nowMs + feed.clockOffsetMs))
 
+/** How long past its deadline an eviction still counts, as "now". */
+const lingerMs = 3_000
+
+/** Those that are still ahead or just happening: a service may go on reporting one for a while after its deadline. */
+export const currentEvictions = (feed: EvictionFeed, nowMs: number): Eviction[] =>
+  feed.pending.filter(({ eviction_deadline_ms }) => nowMs + feed.clockOffsetMs < eviction_deadline_ms + lingerMs)
+
 /** `04:12`, `1:04:12`; rounded up, so that 00:00 is only shown once the time is over. */
 export const formatCountdown = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000)

@@ -7,6 +7,7 @@ import { isMissing } from '#lib/console/failures.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { makeQueryClient } from '#lib/console/query-client.ts'
 import type { PageSearchParams } from '#lib/console/url-query.ts'
+import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/session.ts'
 
 interface Props {
@@ -14,14 +15,17 @@ interface Props {
   searchParams: Promise<PageSearchParams>
 }
 
-export const generateMetadata = async ({ params }: Props): Promise<Metadata> => ({ title: (await params).id })
+export const metadata: Metadata = { title: 'Devbox' }
 
 export default async function DevboxPage({ params, searchParams }: Props) {
   const { api } = await requireSession()
-  const id = decodeURIComponent((await params).id)
+  const { id } = await params
+  if (!idPattern.test(id)) notFound()
   const queryClient = makeQueryClient()
-  await queryClient.prefetchQuery(devboxQueries.get(id, api))
-  if (isMissing(queryClient.getQueryState(devboxQueries.get(id).queryKey)?.error)) notFound()
+  await queryClient.fetchQuery(devboxQueries.get(id, api)).catch((error: unknown) => {
+    if (isMissing(error)) notFound()
+    // Anything else the page shows itself, with a way to try again.
+  })
   return (
     <HydrationBoundary state={dehydrate(queryClient)}>
       <DevboxDetail id={id} tab={devboxTabOf((await searchParams).tab)} />
