@@ -155,7 +155,7 @@ const PageSize = ({ query }: { query: AxonListQuery }) => {
 const columnsFor = (query: AxonListQuery): Column<Axon>[] => [
   { id: 'name', header: 'Name', priority: 1, cell: (axon) => <AxonName axon={axon} /> },
   { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
-  { id: 'state', header: 'State', priority: 2, width: '9.5rem', cell: (axon) => <AxonState axon={axon} /> },
+  { id: 'state', header: 'State', priority: 2, width: '11rem', cell: (axon) => <AxonState axon={axon} /> },
   {
     id: 'metadata',
     header: 'Metadata',

@@ -57,7 +57,12 @@ const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: str
   const shape =
     'inline-flex h-6 max-w-full min-w-0 items-center rounded-sm border border-line bg-surface-1 px-1.5 font-mono text-xs'
   return href ? (
-    <Link href={href} title={`Filter by ${title}`} className={`${shape} hover:border-line-strong hover:bg-surface-2`}>
+    <Link
+      prefetch={false}
+      href={href}
+      title={`Filter by ${title}`}
+      className={`${shape} hover:border-line-strong hover:bg-surface-2`}
+    >
       {face}
     </Link>
   ) : (

@@ -8,9 +8,16 @@ import { makeQueryClient } from '#lib/console/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/session.ts'
 
-export const metadata: Metadata = { title: 'Axon' }
+interface AxonPageProps {
+  params: Promise<{ id: string }>
+}
 
-export default async function AxonPage({ params }: { params: Promise<{ id: string }> }) {
+export const generateMetadata = async ({ params }: AxonPageProps): Promise<Metadata> => {
+  const { id } = await params
+  return { title: idPattern.test(id) ? `Axon ${id}` : 'Axon' }
+}
+
+export default async function AxonPage({ params }: AxonPageProps) {
   const { api } = await requireSession()
   const { id } = await params
   if (!idPattern.test(id)) notFound()

@@ -1,0 +1,70 @@
+import { renderToStaticMarkup } from 'react-dom/server'
+import { describe, expect, it } from 'vitest'
+import { cutEnd, shortenMiddle, visibleJson, visiblePieces } from './text.ts'
+import { VisibleText } from './visible-text.tsx'
+
+const shown = (text: string) =>
+  visiblePieces(text)
+    .map((piece) => (piece.codePoint ? `[${piece.text}]` : piece.text))
+    .join('')
+
+describe('visiblePieces', () => {
+  it('names what would turn, hide or break the text around it', () => {
+    expect(shown('abc\u202Egnp.exe')).toBe('abc[U+202E]gnp.exe')
+    expect(shown('pay\u200Bpal\uFEFF')).toBe('pay[U+200B]pal[U+FEFF]')
+    expect(shown('a\u0000b\u001B[31m\u0085')).toBe('a[␀]b[␛][31m[U+0085]')
+    expect(shown('one\ntwo\r\n\u2028')).toBe('one[↵]two[␍][↵][U+2028]')
+  })
+
+  it('shows half a character as what it is', () => {
+    expect(shown('a\uD83Db')).toBe('a[U+D83D]b')
+  })
+
+  it('leaves scripts, emoji and their joiners alone', () => {
+    for (const text of ['שלום', 'مرحبا', 'नमस्ते', 'می\u200Cخواهم', '👩‍👩‍👧‍👦 🏳️‍🌈', 'é'])
+      expect(visiblePieces(text)).toEqual([{ at: 0, text }])
+  })
+
+  it('loses nothing', () => {
+    const text = 'a\u202Eb\u0007\u0007c\nd'
+    expect(visiblePieces(text).map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(visiblePieces('')).toEqual([])
+  })
+})
+
+describe('VisibleText', () => {
+  it('escapes markup and keeps direction inside', () => {
+    const html = renderToStaticMarkup(<VisibleText>{'<img onerror=alert(1)>\u202E'}</VisibleText>)
+    expect(html).toContain('&lt;img onerror=alert(1)&gt;')
+    expect(html).toMatch(/^<bdi /)
+    expect(html).not.toContain('\u202E')
+  })
+
+  it('keeps a long text out of the page', () => {
+    expect(renderToStaticMarkup(<VisibleText truncate>{'x'.repeat(10_000)}</VisibleText>).length).toBeLessThan(1600)
+  })
+})
+
+describe('shortenMiddle', () => {
+  it('keeps both ends and the given length', () => {
+    expect(shortenMiddle('axn_01m7xr88hmfyfvcz4dw7s0q9y6', 16)).toBe('axn_01m7…7s0q9y6')
+    expect(shortenMiddle('axn_short', 16)).toBe('axn_short')
+    expect([...shortenMiddle('😀'.repeat(40), 16)]).toHaveLength(16)
+  })
+})
+
+describe('cutEnd', () => {
+  it('never leaves half a character', () => {
+    expect(cutEnd('ab😀cd', 3)).toBe('ab…')
+    expect(cutEnd('ab😀cd', 4)).toBe('ab😀…')
+    expect(cutEnd('abc', 3)).toBe('abc')
+  })
+})
+
+describe('visibleJson', () => {
+  it('is the same document with hidden characters escaped', () => {
+    const value = { name: 'a\u202Eb\n\u{E0001}', list: [1] }
+    expect(visibleJson(value)).toContain('a\\u202eb\\n\\udb40\\udc01')
+    expect(JSON.parse(visibleJson(value))).toEqual(value)
+  })
+})

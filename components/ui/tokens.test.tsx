@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+type Oklch = [lightness: number, chroma: number, hue: number]
+const css = readFileSync(join(import.meta.dirname, '../../app/globals.css'), 'utf8')
+const parts = (text: string) => text.trim().split(/\s+/).map(Number) as Oklch
+const tokens: Record<string, { light: Oklch; dark: Oklch }> = {}
+for (const [, name = '', light, dark, both] of css.matchAll(
+  /--([\w-]+): (?:light-dark\(oklch\(([^)/]+)\), oklch\(([^)/]+)\)\)|oklch\(([^)/]+)\));/g,
+))
+  tokens[name] = { light: parts(both ?? light ?? ''), dark: parts(both ?? dark ?? '') }
+
+const token = (name: string) => {
+  const found = tokens[name]
+  if (!found) throw new Error(`globals.css has no colour --${name} in the form this test reads`)
+  return found
+}
+
+/** Linear sRGB of an OKLCH colour, after Ottosson's definition of Oklab. */
+const linear = ([lightness, chroma, hue]: Oklch) => {
+  const a = chroma * Math.cos((hue * Math.PI) / 180)
+  const b = chroma * Math.sin((hue * Math.PI) / 180)
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3
+  return [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ]
+}
+const luminance = (colour: Oklch) => {
+  const [r = 0, g = 0, b = 0] = linear(colour).map((channel) => Math.min(1, Math.max(0, channel)))
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+const contrast = (a: Oklch, b: Oklch) => {
+  const [high = 0, low = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x)
+  return (high + 0.05) / (low + 0.05)
+}
+
+const below = (names: string[], grounds: (name: string) => string[], minimum: number) =>
+  names.flatMap((name) =>
+    grounds(name).flatMap((ground) =>
+      (['light', 'dark'] as const).flatMap((theme) => {
+        const ratio = contrast(token(name)[theme], token(ground)[theme])
+        return ratio < minimum ? [`${name} on ${ground}, ${theme}: ${ratio.toFixed(2)}`] : []
+      }),
+    ),
+  )
+
+const surfaces = ['surface-0', 'surface-1', 'surface-2', 'overlay']
+const tones = ['ok', 'progress', 'attention', 'danger', 'neutral']
+
+describe('colour tokens (WCAG 2.2, 1.4.3 and 1.4.11)', () => {
+  it('give text 4.5:1 on every surface, in both themes', () => {
+    expect(
+      below(['text', 'text-muted'], () => [...surfaces, 'surface-3', ...tones.map((tone) => `${tone}-bg`)], 4.5),
+    ).toEqual([])
+    expect(below(['accent'], () => [...surfaces, 'accent-soft'], 4.5)).toEqual([])
+  })
+
+  it('give the words of a tone 4.5:1 on surfaces and on their own ground', () => {
+    expect(below(tones, (tone) => [...surfaces, `${tone}-bg`], 4.5)).toEqual([])
+  })
+
+  it('give the words on filled buttons 4.5:1', () => {
+    const fills = ['accent-solid', 'accent-solid-hover', 'danger-solid', 'danger-solid-hover']
+    expect(below(['on-accent'], () => fills, 4.5)).toEqual([])
+  })
+
+  it('give the edge of a control and the focus ring 3:1', () => {
+    expect(below(['line-strong'], () => ['surface-0', 'surface-1', 'overlay'], 3)).toEqual([])
+    expect(below(['focus'], () => surfaces, 3)).toEqual([])
+  })
+
+  it('lie in sRGB, so that every screen shows what was measured', () => {
+    const outside = Object.entries(tokens).filter(([, { light, dark }]) =>
+      [...linear(light), ...linear(dark)].some((channel) => channel < -0.001 || channel > 1.001),
+    )
+    expect(outside.map(([name]) => name)).toEqual([])
+  })
+})

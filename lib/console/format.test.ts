@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { formatBytes, formatCount, formatDurationMs } from './format.ts'
+
+it('groups the digits of a count', () => {
+  expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])
+})
+
+it('tells bytes in binary units with three digits', () => {
+  expect([0, 1, 1023, 1024, 1536, 1_048_576, 1_572_864_000].map(formatBytes)).toEqual([
+    '0 B',
+    '1 B',
+    '1023 B',
+    '1.00 KiB',
+    '1.50 KiB',
+    '1.00 MiB',
+    '1.46 GiB',
+  ])
+})
+
+it('tells a duration in its two largest units', () => {
+  expect(
+    [0, 850, 4_250, 59_999, 60_000, 185_000, 3_600_000, 7_830_000, 86_400_000, 442_800_000].map(formatDurationMs),
+  ).toEqual(['0 ms', '850 ms', '4.2 s', '59 s', '1 min', '3 min 5 s', '1 h', '2 h 10 min', '1 d', '5 d 3 h'])
+})
