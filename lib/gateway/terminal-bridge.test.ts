@@ -1,0 +1,266 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { type TerminalNotice, terminalClose } from '#lib/contract/relay.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { startConsole, type TestConsole } from './testing.ts'
+import { ptyBaseUrl } from './upstream.ts'
+
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+let devboxId: string
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole({ url: service.url })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
+})
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+/** A page's terminal: what it was shown, what it was told, and how it ended. */
+class Page {
+  readonly socket: WebSocket
+  readonly notices: TerminalNotice[] = []
+  /** Which kind of frame came first. */
+  readonly order: ('output' | TerminalNotice['type'])[] = []
+  readonly closed: Promise<{ code: number; reason: string }>
+  shown = ''
+
+  constructor(path: string, headers: Record<string, string> = {}) {
+    this.socket = new WebSocket(gateway.url.replace('http', 'ws') + path, {
+      headers: { cookie, ...headers },
+      origin: gateway.origin,
+    })
+    this.socket.on('message', (data, isBinary) => {
+      if (isBinary) {
+        this.shown += data
+        this.order.push('output')
+      } else {
+        const notice = JSON.parse(String(data)) as TerminalNotice
+        this.notices.push(notice)
+        this.order.push(notice.type)
+      }
+    })
+    this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
+    // A test that does not wait for the end must not fail by it.
+    this.closed.catch(() => undefined)
+  }
+
+  type(text: string) {
+    this.socket.send(Buffer.from(text), { binary: true })
+  }
+
+  ask(request: unknown) {
+    this.socket.send(JSON.stringify(request))
+  }
+
+  shows(text: string | RegExp) {
+    return vi.waitFor(() => expect(this.shown).toMatch(text), { timeout: 10_000, interval: 10 })
+  }
+
+  told(notice: Partial<TerminalNotice>) {
+    return vi.waitFor(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)), {
+      timeout: 10_000,
+      interval: 10,
+    })
+  }
+
+  async leave() {
+    this.socket.close()
+    await this.closed
+  }
+}
+const terminal = (name: string, query = '?cols=91&rows=29') => new Page(`/api/terminals/${devboxId}/${name}${query}`)
+const opened = async (name: string) => {
+  const page = terminal(name)
+  await page.told({ type: 'ready' })
+  return page
+}
+
+describe('a terminal', () => {
+  it('says it is ready before anything is shown, and runs what is typed at the size that was asked for', async () => {
+    const page = terminal('echo')
+    await page.told({ type: 'ready', created: true, cols: 91, rows: 29 })
+    page.type('echo $((6*7)); stty size\n')
+    await page.shows(/42\r\n29 91\r\n/)
+    expect(page.order[0]).toBe('ready')
+    await page.leave()
+  })
+
+  it('keeps what is typed before the shell is there', async () => {
+    const page = terminal('eager')
+    await once(page.socket, 'open')
+    page.type('echo early-$((1+1))\n')
+    await page.shows('early-2')
+    await page.leave()
+  })
+
+  it('passes bytes on untouched, both ways', async () => {
+    const page = await opened('bytes')
+    const received: Buffer[] = []
+    page.socket.on('message', (data, isBinary) => isBinary && received.push(data as Buffer))
+    page.type("stty raw -echo; echo r''aw; head -c 5 | od -An -tx1; printf '\\xff\\x00\\xfe'\n")
+    await page.shows('raw')
+    page.type('\u0000\u001b[é')
+    await page.shows('00 1b 5b c3 a9')
+    const end = Buffer.from([0xff, 0x00, 0xfe])
+    await vi.waitFor(() => expect(Buffer.concat(received).includes(end)).toBe(true), { timeout: 10_000 })
+    await page.leave()
+  })
+
+  it('follows the size of the page, the last of many', async () => {
+    const page = await opened('sizes')
+    for (let cols = 40; cols <= 77; cols++) page.ask({ type: 'resize', cols, rows: 20 })
+    await vi.waitFor(
+      async () => {
+        page.type('stty size\n')
+        await vi.waitFor(() => expect(page.shown).toContain('20 77'), { timeout: 300 })
+      },
+      { timeout: 10_000 },
+    )
+    page.ask({ type: 'resize', cols: 0, rows: 20 })
+    await page.told({ type: 'problem', code: 'invalid_argument' })
+    page.socket.send('not json')
+    page.type('echo still-$((2+2))\n')
+    await page.shows('still-4')
+    await page.leave()
+  })
+
+  it('has the same shell after the page has left and come back', async () => {
+    const before = await opened('stays')
+    before.type('stays=here$((40+2))\n')
+    before.type('echo $stays\n')
+    await before.shows('here42')
+    await before.leave()
+    const after = terminal('stays')
+    await after.told({ type: 'ready', created: false })
+    after.type('echo again-$stays\n')
+    await after.shows('again-here42')
+    await after.leave()
+  })
+
+  it('ends with its shell, and says so', async () => {
+    const page = await opened('ends')
+    page.type('exit\n')
+    expect((await page.closed).code).toBe(terminalClose.shellEnded)
+    expect(page.notices.at(-1)?.type).toBe('exit')
+  })
+
+  it('ends its shell when the page asks for it', async () => {
+    const page = await opened('closed')
+    page.ask({ type: 'close' })
+    expect((await page.closed).code).toBe(terminalClose.shellEnded)
+    const next = terminal('closed')
+    await next.told({ type: 'ready', created: true })
+    await next.leave()
+  })
+
+  it('belongs to the page that opened it last', async () => {
+    const first = await opened('shared')
+    first.type('mine=1\n')
+    const second = terminal('shared')
+    expect((await first.closed).code).toBe(terminalClose.takenOver)
+    await second.told({ type: 'ready', created: false })
+    second.type('echo taken-$mine\n')
+    await second.shows('taken-1')
+    await second.leave()
+  })
+
+  it('does not flood a page that reads slowly: ^C works at once', async () => {
+    const page = await opened('flood')
+    page.socket.pause()
+    page.type('yes devdeck\n')
+    // What is shown is that nothing grows while time passes; at full speed this would be some 40 MB.
+    const rss = process.memoryUsage().rss
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(process.memoryUsage().rss - rss).toBeLessThan(96 * 1024 * 1024)
+    page.type('\u0003echo free-$((3+3))\n')
+    page.socket.resume()
+    await page.shows('free-6')
+    await page.leave()
+  })
+
+  it('attaches again by itself when the service was gone, and tells that the shell is a new one', async () => {
+    const page = terminal('restart')
+    await page.told({ type: 'ready', created: true })
+    page.notices.length = 0
+    await service.restart()
+    const code = await Promise.race([
+      page.told({ type: 'ready', created: true }).then(() => 'ready'),
+      page.closed.then(({ code }) => code),
+    ])
+    // The devbox may still be starting; then the page is told that, and asks again when it runs.
+    expect(['ready', terminalClose.devboxNotRunning]).toContain(code)
+    await page.leave()
+    await service.client.devboxes.waitForStatus({
+      params: { id: devboxId },
+      body: { statuses: ['running'], timeout_seconds: 10 },
+    })
+  })
+})
+
+describe('a terminal that cannot be had', () => {
+  it('is of a devbox that does not exist', async () => {
+    const page = new Page('/api/terminals/dbx_none/main')
+    expect((await page.closed).code).toBe(terminalClose.devboxNotFound)
+    expect(page.notices).toMatchObject([{ type: 'problem', code: 'not_found' }])
+  })
+
+  it('is of a devbox of another account', async () => {
+    const page = new Page(`/api/terminals/${devboxId}/main`, { cookie: await gateway.signIn(service.otherKey) })
+    expect((await page.closed).code).toBe(terminalClose.devboxNotFound)
+  })
+
+  it('is of a devbox that is not running, before and after it was', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
+    const open = new Page(`/api/terminals/${id}/main`)
+    await open.told({ type: 'ready' })
+    await service.client.devboxes.suspend({ params: { id } })
+    expect((await open.closed).code).toBe(terminalClose.devboxNotRunning)
+    const late = new Page(`/api/terminals/${id}/main`)
+    expect((await late.closed).code).toBe(terminalClose.devboxNotRunning)
+    await service.client.devboxes.shutdown({ params: { id } })
+  })
+
+  it.each([
+    ['a size out of range', '/api/terminals/dbx_1/main?cols=1001&rows=24'],
+    ['a name of forbidden characters', '/api/terminals/dbx_1/a%2fb'],
+    ['a devbox id of forbidden characters', '/api/terminals/..%2f/main'],
+    ['a name that is too long', `/api/terminals/dbx_1/${'a'.repeat(256)}`],
+  ])('is asked for with %s', async (_, path) => {
+    const page = new Page(path)
+    page.closed.catch(() => undefined)
+    const [, response] = await once(page.socket, 'unexpected-response')
+    expect(response.statusCode).toBe(400)
+    page.socket.on('error', () => undefined).terminate()
+  })
+
+  it('is one whose session signs out', async () => {
+    const own = await gateway.signIn(service.key)
+    const page = new Page(`/api/terminals/${devboxId}/signed-out`, { cookie: own })
+    await page.told({ type: 'ready' })
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
+    expect((await page.closed).code).toBe(terminalClose.signedOut)
+    const replayed = new Page(`/api/terminals/${devboxId}/signed-out`, { cookie: own })
+    const [, response] = await once(replayed.socket, 'unexpected-response')
+    expect(response.statusCode).toBe(401)
+    replayed.socket.on('error', () => undefined).terminate()
+  })
+})
+
+describe('where terminals are', () => {
+  it('is the address of the service itself, or the tunnel host of a hosted one', () => {
+    expect(ptyBaseUrl('http://127.0.0.1:4500', 'k')).toBe('http://127.0.0.1:4500')
+    expect(ptyBaseUrl('https://devdeck.example.com', 'k')).toBe('https://devdeck.example.com')
+    expect(ptyBaseUrl('https://api.example.com', 'k3y')).toBe('https://13-k3y.tunnel.example.com')
+  })
+
+  it('is no host that a tunnel key could make up', () => {
+    for (const key of ['evil.example/', 'a.b', 'a@b', '', 'a:1', '-a'])
+      expect(() => ptyBaseUrl('https://api.example.com', key), key).toThrow('no host name')
+  })
+})
