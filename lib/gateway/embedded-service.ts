@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { ConfigError } from './config.ts'
 import type { ServiceAddress } from './registry.ts'
 
 export interface EmbeddedService extends ServiceAddress {
@@ -20,7 +21,7 @@ const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url
 
 /**
  * Runs the local service as a child process on a free loopback port, and starts it again on the same port whenever it
- * dies. Resolves once it listens; rejects when the first start fails.
+ * dies. Resolves once it listens; rejects with a ConfigError when the first start fails.
  */
 export const startEmbeddedService = async (dataDir: string, entry = defaultEntry): Promise<EmbeddedService> => {
   let stopping = false
@@ -63,7 +64,11 @@ export const startEmbeddedService = async (dataDir: string, entry = defaultEntry
     }
   }
 
-  await start('0')
+  try {
+    await start('0')
+  } catch (error) {
+    throw new ConfigError([`The embedded service did not start: ${(error as Error).message}`])
+  }
   return {
     embedded: true,
     url: () => url,

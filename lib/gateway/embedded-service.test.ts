@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { startEmbeddedService } from './embedded-service.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-embedded-'))
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const isUp = async (url: string) => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok === true
+/** The process that runs on this data folder. */
+const servicePid = () => Number(readFileSync(join(dataDir, 'lock'), 'utf8').match(/\d+/)?.[0])
+
+describe('the embedded service', () => {
+  it('comes back on its port when it dies, and is gone after stop', async () => {
+    const service = await startEmbeddedService(dataDir)
+    expect(await isUp(service.url())).toBe(true)
+    const key = service.ownKey()
+    expect(statSync(join(dataDir, 'api-key')).mode & 0o777).toBe(0o600)
+    const asked = await fetch(`${service.url()}/v1/accounts/me`, { headers: { authorization: `Bearer ${key}` } })
+    expect(asked.status).toBe(200)
+
+    const url = service.url()
+    const killed = servicePid()
+    process.kill(killed, 'SIGKILL')
+    await vi.waitFor(async () => expect(servicePid()).not.toBe(killed), { timeout: 10_000, interval: 50 })
+    await vi.waitFor(async () => expect(await isUp(url)).toBe(true), { timeout: 10_000, interval: 50 })
+    expect(service.url()).toBe(url)
+
+    await service.stop()
+    expect(await isUp(url)).toBe(false)
+  })
+
+  it('says why it does not start', async () => {
+    await expect(startEmbeddedService('/dev/null/data')).rejects.toThrow(
+      'The embedded service did not start: it ended with code 1',
+    )
+  })
+})
+
+describe('server.ts', () => {
+  const start = async (environment: Record<string, string>) => {
+    const { NODE_OPTIONS: _, VITEST: __, ...own } = process.env
+    const child = spawn(process.execPath, ['server.ts'], {
+      env: { ...own, DEVDECK_DATA_DIR: dataDir, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data) => {
+        printed += data
+      })
+    const [code] = await once(child, 'close')
+    return { code, printed }
+  }
+
+  it('tells all that is wrong with its environment in one line each and exits with 1', async () => {
+    expect(await start({ PORT: 'x', HOST: '0.0.0.0', DEVDECK_SERVICE_URL: 'file:///etc' })).toEqual({
+      code: 1,
+      printed: [
+        'PORT must be a port number from 0 to 65535',
+        'DEVDECK_SERVICE_URL must be an http:// or https:// address without credentials, query or fragment',
+        'HOST is 0.0.0.0, which other machines can reach: set DEVDECK_ORIGIN to the origin people open (https://…), so that no other name is answered\n',
+      ].join('\n'),
+    })
+  })
+
+  it('tells that its port is taken, before it starts or builds anything', async () => {
+    const { createServer } = await import('node:http')
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const answer = await start({ PORT: String(port) })
+    other.close()
+    expect(answer).toEqual({
+      code: 1,
+      printed: `Port ${port} on 127.0.0.1 is taken: stop what listens there, or set PORT to another one\n`,
+    })
+  })
+
+  it('tells that its data folder cannot be made', async () => {
+    expect(await start({ DEVDECK_DATA_DIR: '/dev/null/data' })).toMatchObject({
+      code: 1,
+      printed: expect.stringMatching(/^DEVDECK_DATA_DIR \/dev\/null\/data cannot be used: ENOTDIR[^\n]*\n$/),
+    })
+  })
+})
