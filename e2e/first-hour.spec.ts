@@ -9,8 +9,9 @@ const createDevbox = async (page: Page, { url }: Product, name: string) => {
   const dialog = page.getByRole('dialog', { name: 'Create devbox' })
   await dialog.getByRole('textbox', { name: /^Name/ }).fill(name)
   await dialog.getByRole('button', { name: 'Add metadata' }).click()
-  await dialog.getByRole('group', { name: 'Metadata' }).getByRole('textbox').first().fill('journey')
-  await dialog.getByRole('group', { name: 'Metadata' }).getByRole('textbox').nth(1).fill(name)
+  const metadata = dialog.getByRole('group', { name: 'Metadata' })
+  await metadata.getByRole('combobox').or(metadata.getByRole('textbox')).first().fill('journey')
+  await metadata.getByRole('textbox').last().fill(name)
   await dialog.getByRole('button', { name: 'Create devbox' }).click()
   await page.waitForURL(/\/devboxes\/dbx_\w+/)
   const id = /dbx_\w+/.exec(page.url())?.[0] ?? ''
@@ -84,7 +85,7 @@ test('an eviction scheduled elsewhere is on every page within a second', async (
     body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 120_000 },
   })
   await expect(banner).toBeVisible({ timeout: 1000 })
-  await expect(page.getByRole('alert').filter({ hasText: 'doomed-box' })).toBeVisible({ timeout: 1000 })
+  await expect(page.getByRole('alert').filter({ hasText: /will be evicted/ })).toBeVisible({ timeout: 1000 })
   await expect(banner).toContainText(/doomed-box/)
   await expect(banner).toContainText(/\d:\d\d/)
   await expect(page).toHaveTitle(/^\(1\)/)
@@ -146,5 +147,5 @@ test('filters are in the address and survive a reload', async ({ signedIn: page,
   await expect.poll(seen).not.toContain('filter-prod')
   await page.goto(`${product.url}/devboxes?status=suspended`)
   await page.reload()
-  await expect(page.getByLabel('Status')).toHaveValue('suspended')
+  await expect(page.getByRole('combobox', { name: 'Status' })).toHaveValue('suspended')
 })

@@ -9,7 +9,6 @@ test('nothing the browser receives holds the key', async ({ page, product }) => 
     const body = response.url().endsWith('/api/evictions') ? Promise.resolve('') : response.text().catch(() => '')
     received.push(Promise.all([response.url(), headers, body]).then((parts) => parts.join('\n')))
   })
-  await page.goto(product.signInLink).catch(() => undefined)
   await signIn(page, product)
   const devbox = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'secretive' } })
   for (const path of [
@@ -97,7 +96,7 @@ test('pages carry a policy with a fresh nonce and no script runs without it', as
   })
   await signIn(page, product)
   await page.goto(`${product.url}/devboxes`)
-  await expect(page.getByRole('heading', { name: 'Devboxes' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Devboxes', exact: true })).toBeVisible()
   expect(complaints).toEqual([])
 })
 
