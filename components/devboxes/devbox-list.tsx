@@ -156,13 +156,13 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     id: 'status',
     header: 'Status',
     priority: 2,
-    width: '15.5rem',
+    width: 'clamp(10.75rem, 24vw, 15.5rem)',
     cell: ({ id, status }) => {
       const eviction = evictions.get(id)
       return (
         <span className="flex items-center gap-1.5">
           <DevboxStatusBadge status={status} />
-          {eviction && <EvictionBadge eviction={eviction} />}
+          {eviction && <EvictionBadge eviction={eviction} brief />}
         </span>
       )
     },

@@ -8,16 +8,14 @@ import type { Eviction } from '#lib/contract/evictions.ts'
 import { Countdown } from './countdown.tsx'
 import { useClock } from './use-clock.ts'
 
-/** Nothing once the eviction is over. */
-export const EvictionBadge = ({ eviction }: { eviction: Eviction }) => {
+/** Nothing once the eviction is over. `brief`: on narrow screens the icon and the time speak for themselves. */
+export const EvictionBadge = ({ eviction, brief }: { eviction: Eviction; brief?: boolean }) => {
   const { data: feed } = useQuery(evictionQueries.feed())
-  const when = useClock((nowMs) =>
-    !currentEvictions(feed, nowMs).includes(eviction)
-      ? 'over'
-      : remainingMs(feed, eviction, nowMs) > 0
-        ? 'ahead'
-        : 'now',
-  )
+  const when = useClock((nowMs) => {
+    if (!currentEvictions(feed, nowMs).includes(eviction)) return 'over'
+    return remainingMs(feed, eviction, nowMs) > 0 ? 'ahead' : 'now'
+    // The server knows of no evictions, but the stream may have told of one before this part of the page was taken over.
+  }, 'over')
   if (when === 'over') return null
   return (
     <Badge tone="attention" icon={Timer} title="At the deadline it is suspended: its disk stays, its processes end">
@@ -25,7 +23,8 @@ export const EvictionBadge = ({ eviction }: { eviction: Eviction }) => {
         'Evicting now'
       ) : (
         <>
-          Evicted in <Countdown eviction={eviction} />
+          <span className={brief ? 'max-lg:sr-only' : undefined}>Evicted in </span>
+          <Countdown eviction={eviction} />
         </>
       )}
     </Badge>

@@ -108,8 +108,8 @@ const Several = ({ evictions }: { evictions: readonly Eviction[] }) => (
 
 /** The devbox's name once it is known; the id stands in for it, or nothing does. */
 const DevboxName = ({ id, orId }: { id: string; orId?: boolean }) => {
-  const { data } = useQuery({ ...devboxQueries.get(id), refetchInterval: false, staleTime: 60_000, retry: 1 })
-  if (data?.name) return <VisibleText max={60}>{data.name}</VisibleText>
+  const { data: name } = useQuery(devboxQueries.name(id))
+  if (name) return <VisibleText max={60}>{name}</VisibleText>
   return orId ? <span className="font-mono text-sm">{id}</span> : <span>Devbox</span>
 }
 

@@ -4,10 +4,11 @@ import { useSyncExternalStore } from 'react'
 /**
  * What `read` makes of the time, kept up to date; the component renders again only when that changes, so `read` should
  * answer text, a number or a boolean. Four looks a second keep a countdown from skipping one.
+ * `atFirst` stands for it on the server and while the page takes over what the server drew.
  */
-export const useClock = <T extends string | number | boolean | null>(read: (nowMs: number) => T): T => {
+export const useClock = <T extends string | number | boolean | null>(read: (nowMs: number) => T, atFirst?: T): T => {
   const now = () => read(Date.now())
-  return useSyncExternalStore(eachQuarterSecond, now, now)
+  return useSyncExternalStore(eachQuarterSecond, now, atFirst === undefined ? now : () => atFirst)
 }
 
 const listeners = new Set<() => void>()

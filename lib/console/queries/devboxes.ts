@@ -50,6 +50,18 @@ export const devboxQueries = {
         pace(error, !data ? restingMs : hasEnded(data.status) ? false : isMoving(data) ? movingMs : restingMs / 3),
     }),
 
+  /**
+   * For the frame, which lives before any page does. An entry of its own: a devbox's page brings its data along from the
+   * server, and must not find the same entry half fetched while it takes over what the server drew.
+   */
+  name: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: [...devboxKeys.all, 'name', id] as const,
+      queryFn: async ({ signal }) => (await api.devboxes.get({ params: { id }, signal })).name ?? null,
+      staleTime: 60_000,
+      refetchInterval: false,
+    }),
+
   metadataKeys: (api: Client = browserApi) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'metadata-keys'] as const,
