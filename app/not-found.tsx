@@ -12,6 +12,7 @@ export default function NotFound() {
       <EmptyState
         icon={SearchX}
         title="There is no page at this address"
+        titleAs="h1"
         action={<ButtonLink href={paths.overview()}>Go to the overview</ButtonLink>}
       >
         The address may be mistyped, or the page may belong to another version of the console.

@@ -50,7 +50,6 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
             </Banner>
           )}
           <SignInForm
-            serviceUrl={service.url()}
             keyFile={service.embedded ? fromHere(join(config.dataDir, 'service', 'api-key')) : undefined}
             next={next}
           />

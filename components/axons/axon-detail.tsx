@@ -45,6 +45,7 @@ export const AxonMissing = () => (
   <EmptyState
     icon={SearchX}
     title="There is no axon with this id"
+    titleAs="h1"
     action={<ButtonLink href={paths.axons()}>All axons</ButtonLink>}
   >
     It may belong to another account, or the address may be mistyped. Deleted axons stay readable.

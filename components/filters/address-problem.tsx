@@ -11,7 +11,7 @@ export const AddressProblem = ({ problems, clearHref }: { problems: readonly Fie
     title="This address asks for something the list cannot show"
     action={<ButtonLink href={clearHref}>Show the list without filters</ButtonLink>}
   >
-    <ul role="alert">
+    <ul>
       {problems.map(({ field, message }) => (
         <li key={`${field} ${message}`}>
           <VisibleText max={80} mono className="text-text">

@@ -15,7 +15,8 @@ export interface SidebarProps {
 }
 
 export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
-  <div
+  <aside
+    aria-label="Sidebar"
     className={classes(
       'sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-surface-1 md:flex',
       collapsed ? 'w-14' : 'w-56',
@@ -32,7 +33,7 @@ export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
         onClick={() => onCollapse(!collapsed)}
       />
     </div>
-  </div>
+  </aside>
 )
 
 export const Home = ({ collapsed }: { collapsed?: boolean }) => (

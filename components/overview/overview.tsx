@@ -28,7 +28,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
   <>
     <PageHeader title="Overview" />
     <Figures />
-    <div className="mt-8 grid gap-x-10 gap-y-8 lg:grid-cols-2">
+    <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">
       <NewestDevboxes />
       <NewestAxons />
     </div>

@@ -13,13 +13,12 @@ import { safeNext } from '#lib/console/paths.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
 
 export interface SignInFormProps {
-  serviceUrl: string
   /** Where the embedded service keeps its key. */
   keyFile?: string
   next?: string
 }
 
-export const SignInForm = ({ serviceUrl, keyFile, next }: SignInFormProps) => {
+export const SignInForm = ({ keyFile, next }: SignInFormProps) => {
   const [apiKey, setApiKey] = useState('')
   const signIn = useMutation({
     ...sessionMutations.signIn(),
@@ -71,9 +70,8 @@ export const SignInForm = ({ serviceUrl, keyFile, next }: SignInFormProps) => {
       {error !== null && !isKeyAtFault && !outage && <InlineError error={error} />}
       {outage && (
         <Banner tone="attention" icon={PlugZap} role="status" title={outage.message}>
-          <p className="break-words">
-            {outage.isConsole ? 'The console that serves this page' : <code className="font-mono">{serviceUrl}</code>}{' '}
-            does not answer. This page keeps trying and signs in as soon as it does
+          <p>
+            This page keeps trying and signs in as soon as there is an answer
             {outage.inSeconds > 0 ? (
               <span className="tabular">; next try in {outage.inSeconds} s.</span>
             ) : (
@@ -100,14 +98,13 @@ interface Attempt {
 
 /** While the service is away: what is wrong and when `retry` is called next. Null otherwise. */
 const useOutage = ({ status, error, submittedAt }: Attempt, retry: () => void) => {
-  const [outage, setOutage] = useState<{ message: string; isConsole: boolean; waitSeconds: number } | null>(null)
+  const [outage, setOutage] = useState<{ message: string; waitSeconds: number } | null>(null)
   const [inSeconds, setInSeconds] = useState(0)
   const [seen, setSeen] = useState(0)
   if (status === 'error' && seen !== submittedAt) {
     setSeen(submittedAt)
     const waitSeconds = Math.min(longestWaitSeconds, outage ? outage.waitSeconds * 2 : firstWaitSeconds)
-    const { message, code } = problemOf(error)
-    setOutage(isOutage(error) ? { message, isConsole: code === 'unreachable', waitSeconds } : null)
+    setOutage(isOutage(error) ? { message: problemOf(error).message, waitSeconds } : null)
     setInSeconds(waitSeconds)
   }
   if (status === 'success' && outage) setOutage(null)

@@ -29,7 +29,8 @@ export interface DropdownMenuProps {
 }
 
 export const DropdownMenu = ({ trigger, label, align = 'end', items }: DropdownMenuProps) => (
-  <Primitive.Root>
+  // Not modal: what is hidden from assistive technology meanwhile would still take the focus.
+  <Primitive.Root modal={false}>
     <Primitive.Trigger asChild>{trigger}</Primitive.Trigger>
     <Primitive.Portal>
       <Primitive.Content

@@ -5,6 +5,8 @@ import type { Icon } from './icon.ts'
 export interface EmptyStateProps {
   icon?: Icon
   title: string
+  /** `h1` when the state is the whole page. */
+  titleAs?: 'h1' | 'h2'
   /** What this is, or which filters matched nothing. */
   children?: ReactNode
   action?: ReactNode
@@ -12,14 +14,21 @@ export interface EmptyStateProps {
   command?: string
 }
 
-export const EmptyState = ({ icon: Icon, title, children, action, command }: EmptyStateProps) => (
+export const EmptyState = ({
+  icon: Icon,
+  title,
+  titleAs: Title = 'h2',
+  children,
+  action,
+  command,
+}: EmptyStateProps) => (
   <section className="flex flex-col items-center gap-3 px-4 py-14 text-center">
     {Icon && (
       <span className="flex size-10 items-center justify-center rounded-lg border border-line bg-surface-1 text-muted">
         <Icon aria-hidden className="size-5" strokeWidth={1.75} />
       </span>
     )}
-    <h2 className="text-lg font-medium">{title}</h2>
+    <Title className="text-lg font-medium">{title}</Title>
     {children && <div className="max-w-prose text-lg text-balance text-muted">{children}</div>}
     {action && <div className="mt-1 flex flex-wrap justify-center gap-2">{action}</div>}
     {command && (
