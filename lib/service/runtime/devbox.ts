@@ -1,8 +1,7 @@
-import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   type Devbox,
@@ -263,29 +262,30 @@ export class Devboxes {
     this.#move(id, this.#spec(id).status === 'resuming' ? 'resumed' : 'provisioned')
     const { launch_parameters, entrypoint } = this.#spec(id)
     for (const command of launch_parameters.launch_commands ?? []) {
-      const code = await exitOf(await this.#spawn(id, life, command))
+      const code = await this.#run(id, life, command)
       if (life.over) return
       if (code !== 0) return this.#fail(id, life, 'execution_failed')
     }
     this.#move(id, 'initialized')
     this.#arm(id)
     if (!entrypoint) return
-    const child = await this.#spawn(id, life, entrypoint)
-    void exitOf(child).then(() => {
+    void this.#run(id, life, entrypoint).finally(() => {
       if (life.over || !this.#move(id, 'shutdown', { shutdownReason: 'entrypoint_exit' })) return
       void this.#end(id)
     })
   }
 
-  /** Starts a launch command or the entrypoint; what it writes goes to the devbox's launch log. */
-  async #spawn(id: string, { box, env }: Life, command: string): Promise<ChildProcess> {
+  /** Runs a launch command or the entrypoint to its end; what it writes goes to the devbox's launch log. */
+  async #run(id: string, { box, env }: Life, command: string): Promise<number | null> {
     if (!box) throw new Error(`Devbox ${id} has no processes`)
-    const log = await open(join(this.#options.folderOf(id), 'launch.log'), 'a', 0o600)
+    const log = openSync(join(this.#options.folderOf(id), 'launch.log'), 'a', 0o600)
     try {
       const launch = box.launch({ argv: ['/bin/bash', '-c', command], env })
-      return spawnIn(launch, { detached: true, stdio: ['ignore', log.fd, log.fd] })
+      const child = spawnIn(launch, { detached: true, stdio: ['ignore', log, log] })
+      const [code] = (await once(child, 'exit')) as [number | null]
+      return code
     } finally {
-      await log.close()
+      closeSync(log)
     }
   }
 
@@ -367,9 +367,6 @@ export class Devboxes {
   }
 }
 
-const exitOf = async (child: ChildProcess): Promise<number | null> =>
-  ((await once(child, 'exit')) as [number | null])[0]
-
 const keepAliveSeconds = (parameters: NonNullable<DevboxCreate['launch_parameters']>) =>
   (keepAliveUntil(parameters, 0) ?? 0) / 1000
 
@@ -439,6 +436,6 @@ const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, 
   auth_token: auth_mode === 'authenticated' ? randomBytes(32).toString('base64url') : null,
 })
 
-const bashrc = String.raw`PS1='\[\e[1;32m\]user@$DEVDECK_DEVBOX_NAME\[\e[0m\]:\[\e[1;34m\]\w\[\e[0m\]\$ '
+const bashrc = String.raw`PS1='\[\e[1;32m\]user@$DEVDECK_DEVBOX_NAME\[\e[0m\]:\[\e[1;34m\]\w\[\e[0m\]$ '
 alias ls='ls --color=auto' grep='grep --color=auto'
 `

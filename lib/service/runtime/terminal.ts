@@ -166,9 +166,9 @@ export class TerminalSession {
     if (history.length > 0) this.#send(client, history)
   }
 
-  resize(size: Size): void {
-    this.#size = size
-    this.#pty.resize(size.cols, size.rows)
+  resize({ cols, rows }: Size): void {
+    this.#size = { cols, rows }
+    this.#pty.resize(cols, rows)
   }
 
   /** Signals the process group in the foreground of the terminal; false when there is none. */

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
+
+describe.each(isolationsHere)('devboxes under isolation %s', (isolation) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ isolation })
+  })
+  afterAll(() => service.close())
+
+  const reach = (id: string, ...statuses: ('running' | 'suspended' | 'shutdown' | 'failure')[]) =>
+    service.client.devboxes.waitForStatus({ params: { id }, body: { statuses } })
+  const run = (id: string, command: string, shell_name?: string) =>
+    service.client.executions.executeSync({ params: { id }, body: { command, ...(shell_name ? { shell_name } : {}) } })
+  const create = async (body: DevboxCreate = {}) => {
+    const { id } = await service.client.devboxes.create({ body })
+    await reach(id, 'running')
+    return id
+  }
+
+  it('says how devboxes are isolated', async () => {
+    expect((await service.client.accounts.me()).isolation).toBe(isolation)
+  })
+
+  it('goes from provisioning over initializing to running', async () => {
+    const created = await service.client.devboxes.create({ body: { name: 'first', metadata: { env: 'prod' } } })
+    expect(created).toMatchObject({
+      status: 'provisioning',
+      name: 'first',
+      metadata: { env: 'prod' },
+      end_time_ms: null,
+    })
+    const devbox = await reach(created.id, 'running')
+    expect(devbox.state_transitions.map(({ status }) => status)).toEqual(['provisioning', 'initializing', 'running'])
+    expect(devbox.launch_parameters.keep_alive_time_seconds).toBe(3600)
+  })
+
+  it('holds create_and_await_running until it runs', async () => {
+    expect((await service.client.devboxes.createAndAwaitRunning({ body: {} })).status).toBe('running')
+  })
+
+  it('runs launch commands in order before it is running', async () => {
+    const id = await create({ launch_parameters: { launch_commands: ['echo one >> ~/log', 'echo two >> ~/log'] } })
+    expect((await run(id, 'cat log')).stdout).toBe('one\ntwo\n')
+  })
+
+  it('fails when a launch command fails', async () => {
+    const { id } = await service.client.devboxes.create({
+      body: { launch_parameters: { launch_commands: ['exit 3', 'touch ~/no'] } },
+    })
+    const failed = await reach(id, 'failure')
+    expect(failed.failure_reason).toBe('execution_failed')
+    expect(failed.end_time_ms).toBeGreaterThan(0)
+    await expect(run(id, 'true')).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('shuts down when its entrypoint ends', async () => {
+    const { id } = await service.client.devboxes.create({ body: { entrypoint: 'exit 0' } })
+    expect((await reach(id, 'shutdown')).shutdown_reason).toBe('entrypoint_exit')
+  })
+
+  it('writes file mounts below the home directory and nowhere else', async () => {
+    const id = await create({ file_mounts: { 'a/b.txt': 'hello', '~/c.txt': 'there' } })
+    expect((await run(id, 'cat ~/a/b.txt ~/c.txt')).stdout).toBe('hellothere')
+    for (const path of ['../x', '/etc/x', 'a/../../x'])
+      await expect(service.client.devboxes.create({ body: { file_mounts: { [path]: '' } } })).rejects.toMatchObject({
+        status: 400,
+      })
+  })
+
+  it('refuses what it cannot do yet by name', async () => {
+    await expect(service.client.devboxes.create({ body: { snapshot_id: 'snp_1' } })).rejects.toMatchObject({
+      status: 501,
+      field: 'snapshot_id',
+    })
+    await expect(
+      service.client.devboxes.create({ body: { environment_variables: { 'A B': '' } } }),
+    ).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('gives commands a clean environment, with the variables of the devbox', async () => {
+    const id = await create({ environment_variables: { GREETING: "it's $HOME\nand more", LD_PRELOAD: '' } })
+    const { stdout } = await run(id, 'env -0')
+    const env = Object.fromEntries(
+      stdout
+        .split('\0')
+        .filter(Boolean)
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    )
+    expect(env.GREETING).toBe("it's $HOME\nand more")
+    expect(env.USER).toBe('user')
+    expect(stdout).not.toContain(service.key)
+    for (const name of Object.keys(env)) expect(name).not.toMatch(/^(NODE_|VITEST|npm_|DEVDECK_API|DEVDECK_SET_)/)
+  })
+
+  it('keeps the home directory and no process over suspend and resume', async () => {
+    const id = await create()
+    const marker = `sleep ${process.pid}77`
+    await run(id, `echo kept > ~/file; ${marker} &`)
+    expect((await run(id, `pgrep -fx '${marker}'`)).exit_status).toBe(0)
+    expect((await service.client.devboxes.suspend({ params: { id } })).status).toBe('suspending')
+    await reach(id, 'suspended')
+    await expect(run(id, 'true')).rejects.toMatchObject({
+      status: 400,
+      message: 'The devbox is suspended; it needs to be running',
+    })
+    await expect(service.client.devboxes.suspend({ params: { id } })).rejects.toMatchObject({ status: 400 })
+    expect((await service.client.devboxes.resume({ params: { id } })).status).toBe('resuming')
+    await reach(id, 'running')
+    expect((await run(id, 'cat ~/file')).stdout).toBe('kept\n')
+    expect((await run(id, `pgrep -fx '${marker}'`)).exit_status).toBe(1)
+  })
+
+  it('shuts down at once, as often as asked', async () => {
+    const id = await create()
+    const execution = await service.client.executions.executeAsync({ params: { id }, body: { command: 'sleep 1000' } })
+    const ended = await service.client.devboxes.shutdown({ params: { id } })
+    expect(ended).toMatchObject({ status: 'shutdown', shutdown_reason: 'api_shutdown' })
+    expect(ended.end_time_ms).toBeGreaterThan(0)
+    expect((await service.client.devboxes.shutdown({ params: { id } })).end_time_ms).toBe(ended.end_time_ms)
+    const params = { devbox_id: id, execution_id: execution.execution_id }
+    expect(await service.client.executions.get({ params })).toMatchObject({ status: 'completed', exit_status: 137 })
+  })
+
+  it('is shut down by its keep-alive time and suspended by its idle rule', async () => {
+    const { id } = await service.client.devboxes.create({ body: { launch_parameters: { keep_alive_time_seconds: 1 } } })
+    const idle = await create({ launch_parameters: { after_idle: { idle_time_seconds: 1, on_idle: 'suspend' } } })
+    expect((await reach(id, 'shutdown')).shutdown_reason).toBe('keep_alive_timeout')
+    expect((await reach(idle, 'suspended')).shutdown_reason).toBeNull()
+  })
+
+  it('answers 408 while a status is not reached, and says so', async () => {
+    const id = await create()
+    const response = await service.fetch(`/v1/devboxes/${id}/wait_for_status`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ statuses: ['suspended'], timeout_seconds: 0 }),
+    })
+    expect(response.status).toBe(408)
+    expect(response.headers.get('x-should-retry')).toBe('true')
+  })
+
+  it('lists by status, name and metadata, newest first, page by page', async () => {
+    const [a, b, c] = [
+      await create({ name: 'alpha-one', metadata: { team: 'x', tier: '1' } }),
+      await create({ name: 'alpha-two', metadata: { team: 'y' } }),
+      await create({ name: 'beta', metadata: { team: 'x' } }),
+    ]
+    const list = async (query: object) => (await service.client.devboxes.list({ query })).devboxes.map(({ id }) => id)
+    expect(await list({ name: 'alpha' })).toEqual([b, a])
+    expect(await list({ metadata: [{ key: 'team', op: 'eq', value: 'x' }] })).toEqual([c, a])
+    expect(await list({ metadata: [{ key: 'team', op: 'in', values: ['x', 'y'] }], name: 'alpha' })).toEqual([b, a])
+    expect(await list({ search: a })).toEqual([a])
+    await service.client.devboxes.suspend({ params: { id: b } })
+    await reach(b, 'suspended')
+    expect(await list({ status: 'suspended', name: 'alpha' })).toEqual([b])
+    const page = await service.client.devboxes.list({
+      query: { metadata: [{ key: 'team', op: 'eq', value: 'x' }], limit: 1 },
+    })
+    expect(page).toMatchObject({ has_more: true, total_count: 2 })
+    expect(await list({ metadata: [{ key: 'team', op: 'eq', value: 'x' }], limit: 1, starting_after: c })).toEqual([a])
+    expect((await service.client.devboxes.metadataKeys()).keys).toEqual(expect.arrayContaining(['team', 'tier']))
+    await expect(list({ starting_after: 'dbx_none' })).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('changes name and metadata, clears them when empty, keeps them when absent', async () => {
+    const id = await create({ name: 'before', metadata: { a: '1' } })
+    const update = (body: { name?: string; metadata?: Record<string, string> }) =>
+      service.client.devboxes.update({ params: { id }, body })
+    expect(await update({ metadata: { b: '2' } })).toMatchObject({ name: 'before', metadata: { b: '2' } })
+    expect(await update({ name: '', metadata: {} })).toMatchObject({ name: null, metadata: {} })
+    expect(await update({})).toMatchObject({ name: null, metadata: {} })
+  })
+
+  it('is invisible to other accounts', async () => {
+    const id = await create({ name: 'mine' })
+    await expect(service.otherClient.devboxes.get({ params: { id } })).rejects.toMatchObject({ status: 404 })
+    await expect(
+      service.otherClient.executions.executeSync({ params: { id }, body: { command: 'true' } }),
+    ).rejects.toMatchObject({ status: 404 })
+    expect((await service.otherClient.devboxes.list()).devboxes).toEqual([])
+  })
+
+  if (isolation === 'bubblewrap')
+    it('sees neither the service nor another devbox, and cannot write the system', async () => {
+      const [one, two] = [await create({ name: 'One Box' }), await create()]
+      await run(one, 'echo secret > ~/secret; echo secret > /tmp/secret')
+      const { stdout, stderr } = await run(
+        two,
+        `cat ~/secret /tmp/secret '${service.dataDir}/devdeck.db' /etc/shadow; ls /root; touch /usr/x; ps -e -o comm=; id -un`,
+      )
+      expect(stdout.split('\n').filter(Boolean)).toEqual(['bash', 'bash', 'ps', 'user'])
+      expect(stderr.split('\n').filter(Boolean)).toHaveLength(6)
+      expect((await run(one, 'hostname')).stdout).toBe('One-Box\n')
+    })
+})

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from '#lib/client/client.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const inAnHour = () => Date.now() + 3_600_000
+const create = async (client: Client = service.client) => (await client.devboxes.createAndAwaitRunning({ body: {} })).id
+const schedule = (devbox_id: string, eviction_deadline_ms: number, client: Client = service.client) =>
+  client.evictions.schedule({ body: { devbox_id, eviction_deadline_ms } })
+const suspended = (id: string) =>
+  service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['suspended'] } })
+
+/** The first `count` evictions a new watch tells; `meanwhile` runs once the first has come. */
+const watch = async (
+  count: number,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+  client: Client = service.client,
+) => {
+  const stop = new AbortController()
+  const seen: { devbox_id: string; eviction_deadline_ms: number }[] = []
+  for await (const eviction of client.evictions.watch({ signal: stop.signal })) {
+    if (seen.push(eviction) === count) break
+    if (seen.length === 1) await meanwhile()
+  }
+  stop.abort()
+  return seen
+}
+
+describe('evictions', () => {
+  it('are told at once when pending, then as they are scheduled or moved', async () => {
+    const [one, two] = [await create(), await create()]
+    const deadline = inAnHour()
+    await schedule(one, deadline)
+    const seen = await watch(3, async () => {
+      await schedule(two, deadline + 1)
+      await schedule(one, deadline - 1)
+    })
+    expect(seen).toEqual([
+      { devbox_id: one, eviction_deadline_ms: deadline },
+      { devbox_id: two, eviction_deadline_ms: deadline + 1 },
+      { devbox_id: one, eviction_deadline_ms: deadline - 1 },
+    ])
+    await service.client.evictions.cancel({ params: { devbox_id: one } })
+    expect(await watch(1)).toEqual([{ devbox_id: two, eviction_deadline_ms: deadline + 1 }])
+    await service.client.devboxes.shutdown({ params: { id: two } })
+    await expect(service.client.evictions.cancel({ params: { devbox_id: two } })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('suspend the devbox at the deadline and are over then', async () => {
+    const id = await create()
+    await schedule(id, Date.now() + 100)
+    await suspended(id)
+    await expect(service.client.evictions.cancel({ params: { devbox_id: id } })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('fire at once when the deadline has passed, and wait for one weeks ahead', async () => {
+    const [past, far] = [await create(), await create()]
+    await schedule(far, Date.now() + 40 * 24 * 3_600_000)
+    await schedule(past, 0)
+    await suspended(past)
+    expect((await service.client.devboxes.get({ params: { id: far } })).status).toBe('running')
+  })
+
+  it('need a running devbox of the account', async () => {
+    const id = await create()
+    await expect(schedule(id, inAnHour(), service.otherClient)).rejects.toMatchObject({ status: 404 })
+    await expect(schedule('dbx_none', inAnHour())).rejects.toMatchObject({ status: 404 })
+    await service.client.devboxes.suspend({ params: { id } })
+    await expect(schedule(id, inAnHour())).rejects.toMatchObject({ status: 409 })
+  })
+
+  it('are told to their own account only', async () => {
+    const [mine, theirs] = [await create(), await create(service.otherClient)]
+    await schedule(mine, inAnHour())
+    const deadline = inAnHour()
+    await schedule(theirs, deadline, service.otherClient)
+    expect(await watch(1, undefined, service.otherClient)).toEqual([
+      { devbox_id: theirs, eviction_deadline_ms: deadline },
+    ])
+  })
+
+  it('survive a restart; what is overdue fires then', async () => {
+    const [later, soon] = [await create(), await create()]
+    const deadline = inAnHour()
+    await schedule(later, deadline)
+    await schedule(soon, Date.now() + 150)
+    await service.restart()
+    await suspended(soon)
+    const pending: string[] = []
+    await watch(2, undefined).then((seen) => pending.push(...seen.map(({ devbox_id }) => devbox_id)))
+    expect(pending).not.toContain(soon)
+  })
+})

@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
+
+describe.each(isolationsHere)('executions under isolation %s', (isolation) => {
+  let service: TestService
+  let id: string
+  beforeAll(async () => {
+    service = await startService({ isolation })
+    id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+  })
+  afterAll(() => service.close())
+
+  const run = (command: string, shell_name?: string) =>
+    service.client.executions.executeSync({ params: { id }, body: { command, ...(shell_name ? { shell_name } : {}) } })
+  const start = (command: string, shell_name?: string) =>
+    service.client.executions.executeAsync({ params: { id }, body: { command, ...(shell_name ? { shell_name } : {}) } })
+  const paramsOf = ({ execution_id }: { execution_id: string }) => ({ devbox_id: id, execution_id })
+  const completed = (execution: { execution_id: string }) =>
+    service.client.executions.waitForStatus({ params: paramsOf(execution), body: { statuses: ['completed'] } })
+  const collect = async (
+    execution: { execution_id: string },
+    offset = 0,
+    stream: 'streamStdout' | 'streamStderr' = 'streamStdout',
+  ) => {
+    const chunks: { output: string; offset?: number | undefined }[] = []
+    for await (const chunk of service.client.executions[stream]({ params: paramsOf(execution), query: { offset } }))
+      chunks.push(chunk)
+    return chunks
+  }
+  /** Resolves once the command has written something. */
+  const firstOutput = async (execution: { execution_id: string }) => {
+    for await (const chunk of service.client.executions.streamStdout({ params: paramsOf(execution) }))
+      return chunk.output
+    return ''
+  }
+
+  it('answers output, exit status and the deprecation of execute_sync', async () => {
+    const response = await service.fetch(`/v1/devboxes/${id}/execute_sync`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ command: 'echo out; echo err >&2; exit 7' }),
+    })
+    expect(response.headers.get('deprecation')).toBe('true')
+    expect(await response.json()).toEqual({
+      devbox_id: id,
+      stdout: 'out\n',
+      stderr: 'err\n',
+      exit_status: 7,
+      shell_name: null,
+    })
+  })
+
+  it('reports a command ended by a signal as 128 and its number', async () => {
+    expect((await run('kill -TERM $$')).exit_status).toBe(143)
+    expect((await run('kill -9 $$')).exit_status).toBe(137)
+  })
+
+  it('runs bash, with real pipes and an empty stdin', async () => {
+    expect(await run('echo {1..3} > /dev/stderr; cat; echo a | tee /dev/stdout')).toMatchObject({
+      stdout: 'a\na\n',
+      stderr: '1 2 3\n',
+      exit_status: 0,
+    })
+  })
+
+  it('runs a command longer than one process argument may be', async () => {
+    expect((await run(`: ${'x'.repeat(200_000)}\necho end`)).stdout).toBe('end\n')
+  })
+
+  it('refuses stdin, an empty command and NUL', async () => {
+    for (const body of [{ command: 'cat', attach_stdin: true }, { command: '' }, { command: 'a\0b' }])
+      await expect(service.client.executions.executeSync({ params: { id }, body })).rejects.toMatchObject({
+        status: 400,
+      })
+  })
+
+  it('answers an asynchronous command at once and its output when it has completed', async () => {
+    const execution = await start('echo hi; sleep 0.1; echo there')
+    expect(execution).toMatchObject({ devbox_id: id, status: 'running', stdout: null, stderr: null, exit_status: null })
+    expect(execution.execution_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(await completed(execution)).toMatchObject({
+      stdout: 'hi\nthere\n',
+      stderr: '',
+      exit_status: 0,
+      stdout_truncated: false,
+    })
+  })
+
+  it('holds execute until the end or its timeout, and runs one command_id once', async () => {
+    const body = {
+      command: 'echo x >> ~/once; sleep 100',
+      command_id: '01990000-0000-7000-8000-000000000001',
+      optimistic_timeout: 0.2,
+    }
+    expect((await service.client.executions.execute({ params: { id }, body })).status).toBe('running')
+    const again = await service.client.executions.execute({ params: { id }, body: { ...body, optimistic_timeout: 0 } })
+    expect(again.execution_id).toBe(body.command_id)
+    expect((await run('cat ~/once')).stdout).toBe('x\n')
+    await service.client.executions.kill({ params: paramsOf(again) })
+    expect((await service.client.executions.execute({ params: { id }, body: { command: 'echo quick' } })).stdout).toBe(
+      'quick\n',
+    )
+  })
+
+  it('keeps the last lines that are asked for and says that lines are missing', async () => {
+    const execution = await start('seq 10; echo e >&2')
+    await completed(execution)
+    const last = (last_n: number) => service.client.executions.get({ params: paramsOf(execution), query: { last_n } })
+    expect(await last(2)).toMatchObject({
+      stdout: '9\n10\n',
+      stdout_truncated: true,
+      stderr: 'e\n',
+      stderr_truncated: false,
+    })
+    expect(await last(10)).toMatchObject({ stdout_truncated: false })
+    expect(await last(0)).toMatchObject({ stdout: '', stdout_truncated: true })
+  })
+
+  it('goes on in a named shell: directory, variables, functions, aliases, options', async () => {
+    await run(
+      'mkdir -p ~/deep; cd ~/deep; export A="x y"; B=2; f() { echo "f $1"; }; alias q="echo aliased"; declare -A m=([k]=v); set -u',
+      'main',
+    )
+    expect((await run(`pwd; echo "$A|$B|\${m[k]}"; f z; q; env | grep ^A=`, 'main')).stdout).toMatch(
+      /\/deep\nx y\|2\|v\nf z\naliased\nA=x y\n$/,
+    )
+    expect((await run('exit 42', 'main')).exit_status).toBe(42)
+    expect((await run('echo $undefined', 'main')).exit_status).not.toBe(0)
+    expect(await run('echo $((1 + 1)); false', 'main')).toMatchObject({
+      stdout: '2\n',
+      exit_status: 1,
+      shell_name: 'main',
+    })
+    expect((await run('pwd; echo $A.', 'other')).stdout).toMatch(/\/home(\/user)?\n\.\n$/)
+    expect((await run('echo $A.')).stdout).toBe('.\n')
+  })
+
+  it('queues the commands of one shell', async () => {
+    const first = await start('echo started; sleep 0.3; echo first >> ~/order', 'queue')
+    const second = await start('echo second >> ~/order', 'queue')
+    expect(second.status).toBe('queued')
+    expect((await completed(second)).exit_status).toBe(0)
+    expect((await completed(first)).exit_status).toBe(0)
+    expect((await run('cat ~/order')).stdout).toBe('first\nsecond\n')
+  })
+
+  it('kills a queued command before it starts', async () => {
+    const first = await start('echo go; sleep 100', 'killed')
+    const second = await start('touch ~/never', 'killed')
+    expect(await service.client.executions.kill({ params: paramsOf(second) })).toMatchObject({
+      status: 'completed',
+      exit_status: 137,
+    })
+    expect(await service.client.executions.kill({ params: paramsOf(first) })).toMatchObject({
+      status: 'completed',
+      exit_status: 137,
+    })
+    expect((await run('ls ~/never')).exit_status).toBe(2)
+  })
+
+  it('kills the launched bash and leaves what it started', async () => {
+    const execution = await start('sleep 987 & echo $!; wait')
+    const child = (await firstOutput(execution)).trim()
+    expect(await service.client.executions.kill({ params: paramsOf(execution) })).toMatchObject({
+      status: 'completed',
+      exit_status: 137,
+    })
+    expect((await run(`kill -0 ${child}`)).exit_status).toBe(0)
+    await run(`kill ${child}`)
+  })
+
+  it('kills the whole process group when asked', async () => {
+    const execution = await start('bash -c "sleep 988 & echo \\$!; wait" & wait')
+    const grandchild = (await firstOutput(execution)).trim()
+    await service.client.executions.kill({ params: paramsOf(execution), body: { kill_process_group: true } })
+    expect(
+      (
+        await run(
+          `for i in {1..200}; do kill -0 ${grandchild} 2>/dev/null || exit 0; sleep 0.01; done; ps -o stat= -p ${grandchild} | grep Z`,
+        )
+      ).exit_status,
+    ).toBe(0)
+  })
+
+  it('leaves a completed command as it is, and knows no other', async () => {
+    const execution = await start('true')
+    await completed(execution)
+    expect(
+      await service.client.executions.kill({ params: paramsOf(execution), body: { kill_process_group: true } }),
+    ).toMatchObject({ status: 'completed', exit_status: 0 })
+    await expect(service.client.executions.kill({ params: paramsOf({ execution_id: 'none' }) })).rejects.toMatchObject({
+      status: 404,
+    })
+    await expect(service.client.executions.get({ params: paramsOf({ execution_id: 'none' }) })).rejects.toMatchObject({
+      status: 404,
+    })
+    await expect(collect({ execution_id: 'none' })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('does not wait for a background process that holds the output', async () => {
+    const before = Date.now()
+    const { stdout, exit_status } = await run('sleep 30 & echo $!')
+    expect(exit_status).toBe(0)
+    expect(Date.now() - before).toBeLessThan(5000)
+    expect((await run(`kill ${stdout}`)).exit_status).toBe(0)
+  })
+
+  it('streams live, and goes on from any offset', async () => {
+    const execution = await start('echo one; until [ -e ~/go ]; do sleep 0.01; done; echo two')
+    expect(await firstOutput(execution)).toBe('one\n')
+    await run('touch ~/go')
+    await completed(execution)
+    const chunks = await collect(execution)
+    expect(chunks.map(({ output }) => output).join('')).toBe('one\ntwo\n')
+    expect(chunks.at(-1)?.offset).toBe(8)
+    expect((await collect(execution, 4)).map(({ output }) => output).join('')).toBe('two\n')
+    expect(await collect(execution, 8)).toEqual([])
+  })
+
+  it('never cuts a character, and shows what is none as U+FFFD', async () => {
+    const execution = await start(`printf '\\xf0\\x9f'; sleep 0.2; printf '\\x98\\x80|\\xff|\\xc3'`)
+    const chunks = await collect(execution)
+    expect(chunks.map(({ output }) => output).join('')).toBe('😀|\ufffd|\ufffd')
+    expect(chunks.at(-1)?.offset).toBe(8)
+    expect((await completed(execution)).stdout).toBe('😀|\ufffd|\ufffd')
+  })
+
+  it('keeps 20 MB byte for byte in flat memory', async () => {
+    const before = process.memoryUsage().rss
+    const execution = await start(
+      'seq -f "%.0f é" 1 2200000 | head -c 20000000; seq -f "%.0f é" 1 2200000 | head -c 20000000 | sha256sum >&2',
+    )
+    let length = 0
+    const hash = createHash('sha256')
+    for await (const { output } of service.client.executions.streamStdout({ params: paramsOf(execution) })) {
+      expect(Buffer.byteLength(output)).toBeLessThanOrEqual(64 * 1024)
+      length += Buffer.byteLength(output)
+      hash.update(output)
+    }
+    expect(length).toBe(20_000_000)
+    const done = await completed(execution)
+    expect(done.stderr).toContain(hash.digest('hex'))
+    expect(done.stdout_truncated).toBe(true)
+    expect(Buffer.byteLength(done.stdout ?? '')).toBeLessThanOrEqual(1024 * 1024)
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6)
+  })
+
+  it('says which operations wait in vain with 408', async () => {
+    const execution = await start('sleep 100')
+    const response = await service.fetch(`/v1/devboxes/${id}/executions/${execution.execution_id}/wait_for_status`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ statuses: ['completed'], timeout_seconds: 0.05 }),
+    })
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([408, 'true'])
+    await service.client.executions.kill({ params: paramsOf(execution) })
+  })
+
+  it('completes what a restart interrupts, starts the devbox again and keeps its home', async () => {
+    const execution = await start('echo before; sleep 1000')
+    await firstOutput(execution)
+    await run('echo kept > ~/kept')
+    const crashed = await start('echo $$; sleep 1000')
+    await firstOutput(crashed)
+    await service.restart()
+    await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+    expect(await service.client.executions.get({ params: paramsOf(execution) })).toMatchObject({
+      status: 'completed',
+      exit_status: 137,
+      stdout: 'before\n',
+    })
+    expect((await run('cat ~/kept')).stdout).toBe('kept\n')
+    const devbox = await service.client.devboxes.get({ params: { id } })
+    expect(devbox.state_transitions.map(({ status }) => status).slice(-2)).toEqual(['initializing', 'running'])
+  })
+
+  it('removes the disk of a devbox that was shut down and keeps its output', async () => {
+    const execution = await start('echo last')
+    await completed(execution)
+    await service.client.devboxes.shutdown({ params: { id } })
+    expect(existsSync(`${service.dataDir}/devboxes/${id}/home`)).toBe(false)
+    expect(readdirSync(`${service.dataDir}/devboxes/${id}`)).toContain('executions')
+    expect((await service.client.executions.get({ params: paramsOf(execution) })).stdout).toBe('last\n')
+  })
+})

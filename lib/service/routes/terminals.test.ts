@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import WebSocket from 'ws'
+import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
+
+/** A client of one terminal that remembers all it was shown. */
+const attach = (service: TestService, path: string, protocols: string[] = []) => {
+  const socket = new WebSocket(service.url.replace('http', 'ws') + path, protocols)
+  let shown = ''
+  let binary = true
+  const waiting = new Set<() => void>()
+  socket.on('message', (data: Buffer, isBinary) => {
+    binary &&= isBinary
+    shown = (shown + data.toString()).slice(-10_000)
+    for (const each of waiting) each()
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })),
+  )
+  const refused = new Promise<number>((resolve) =>
+    socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? 0)),
+  )
+  socket.on('error', () => undefined)
+  return {
+    socket,
+    closed,
+    refused,
+    opened: new Promise<void>((resolve) => socket.once('open', () => resolve())),
+    type: (text: string | Buffer) => socket.send(text),
+    shows: (pattern: RegExp) =>
+      new Promise<RegExpExecArray>((resolve) => {
+        const ask = () => {
+          const match = pattern.exec(shown)
+          if (match && waiting.delete(ask)) resolve(match)
+        }
+        waiting.add(ask)
+        ask()
+      }),
+    text: () => shown,
+    isBinary: () => binary,
+  }
+}
+
+describe.each(isolationsHere)('terminals under isolation %s', (isolation) => {
+  let service: TestService
+  let id: string
+  beforeAll(async () => {
+    service = await startService({ isolation })
+    id = (
+      await service.client.devboxes.createAndAwaitRunning({
+        body: { name: 'My Box', environment_variables: { GREETING: 'hi' } },
+      })
+    ).id
+  })
+  afterAll(() => service.close())
+
+  let count = 0
+  const newName = () => `${id}-t${++count}`
+  const connect = (session_name: string, query = {}) =>
+    service.client.terminals.connect({ params: { session_name }, query })
+  const control = (session_name: string, body: Parameters<TestService['client']['terminals']['control']>[0]['body']) =>
+    service.client.terminals.control({ params: { session_name }, body })
+  const open = async (name = newName(), query = {}) => {
+    const session = await connect(name, query)
+    const terminal = attach(service, session.connect_url ?? '')
+    await terminal.opened
+    return { name, session, ...terminal }
+  }
+
+  it('opens an interactive shell in the home directory', async () => {
+    const { session, type, shows, text, isBinary, name, socket } = await open()
+    expect(session).toMatchObject({
+      created: true,
+      attached: false,
+      session_name: name,
+      status: 'ready',
+      protocol_version: '1',
+      cols: 80,
+      rows: 24,
+      idle_ttl_seconds: 300,
+    })
+    await shows(/user@My-Box/)
+    type('echo $((6*7)); pwd; echo $TERM $GREETING\r')
+    await shows(/[\r\n]42\r\n/)
+    await shows(isolation === 'bubblewrap' ? /[\r\n]\/home\/user\r\n/ : /\/home\r\n/)
+    await shows(/xterm-256color hi\r\n/)
+    expect(text()).not.toMatch(/no job control|cannot set terminal/)
+    expect(isBinary()).toBe(true)
+    socket.close()
+  })
+
+  it('takes keys as binary and as text, before the prompt has come as well', async () => {
+    const { type, shows, socket } = await open()
+    type('echo te"x"t\r')
+    type(Buffer.from('echo bin"ä"ry\r'))
+    await shows(/[\r\n]text\r\n/)
+    await shows(/[\r\n]binäry\r\n/)
+    socket.close()
+  })
+
+  it('has the size it was opened with, and the one of a resize', async () => {
+    const { type, shows, name, socket } = await open(newName(), { cols: 100, rows: 30 })
+    type('stty size\r')
+    await shows(/[\r\n]30 100\r\n/)
+    expect(await control(name, { action: 'resize', cols: 132, rows: 43 })).toEqual({
+      session_name: name,
+      status: 'ready',
+    })
+    type('stty size\r')
+    await shows(/[\r\n]43 132\r\n/)
+    expect(await connect(name, { cols: 10, rows: 10 })).toMatchObject({
+      created: false,
+      attached: true,
+      cols: 132,
+      rows: 43,
+    })
+    socket.close()
+  })
+
+  it('signals what runs in the foreground and leaves the shell', async () => {
+    const { type, shows, name, socket } = await open()
+    type(
+      'trap "echo shell hit" INT; bash -c \'trap "echo got it; exit" USR1; echo up; while :; do sleep 0.05; done\'\r',
+    )
+    await shows(/[\r\n]up\r\n/)
+    await control(name, { action: 'signal', signal: 'SIGUSR1' })
+    await shows(/[\r\n]got it\r\n/)
+    type(`bash -c 'echo slee"p"ing; exec sleep 1000'\r`)
+    await shows(/[\r\n]sleeping\r\n/)
+    type('\x03')
+    await shows(/\^C/)
+    type('echo al"i"ve\r')
+    await shows(/[\r\n]alive\r\n/)
+    socket.close()
+  })
+
+  it('keeps the shell without a client and shows again what it had shown', async () => {
+    const first = await open()
+    first.type('export KEPT=yes; echo one"more"\r')
+    await first.shows(/[\r\n]onemore\r\n/)
+    first.socket.close()
+    await first.closed
+    const second = await open(first.name)
+    expect(second.session.created).toBe(false)
+    await second.shows(/[\r\n]onemore\r\n/)
+    second.type('echo $KEPT"!"\r')
+    await second.shows(/[\r\n]yes!\r\n/)
+    second.socket.close()
+  })
+
+  it('takes one client at a time, and a ticket once', async () => {
+    const { name, session, socket } = await open()
+    const again = await connect(name)
+    expect(again).toMatchObject({ created: false, attached: true })
+    expect(await attach(service, again.connect_url ?? '').refused).toBe(409)
+    expect(await attach(service, session.connect_url ?? '').refused).toBe(401)
+    expect(session.connect_url).not.toContain(service.key)
+    socket.close()
+  })
+
+  it('ends with 4000 when the shell does, whatever its exit status', async () => {
+    const { type, closed, name } = await open()
+    type('exit 3\r')
+    expect((await closed).code).toBe(4000)
+    expect((await connect(name)).created).toBe(true)
+  })
+
+  it('is closed by control, with all that runs in it', async () => {
+    const { type, shows, closed, name } = await open()
+    type('sleep 4321 & echo pid=$!; sleep 1234\r')
+    await shows(/pid=(\d+)\r/)
+    expect(await control(name, { action: 'close' })).toEqual({ session_name: name, status: 'closed' })
+    expect((await closed).code).toBe(1000)
+    await expect(control(name, { action: 'close' })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('opens with the token of create_pty_tunnel, for its devbox only, as a subprotocol too', async () => {
+    const { auth_token } = await service.client.devboxes.createPtyTunnel({ params: { id } })
+    const headers = { authorization: `Bearer ${auth_token}` }
+    const response = await service.fetch('/pty/any_name', { headers })
+    const session = (await response.json()) as { created: boolean; connect_url: string }
+    expect(session.created).toBe(true)
+    expect((await service.fetch('/v1/devboxes', { headers })).status).toBe(401)
+    const { socket, opened, shows } = attach(service, session.connect_url, [auth_token])
+    await opened
+    expect(socket.protocol).toBe(auth_token)
+    await shows(/user@My-Box/)
+    socket.close()
+  })
+
+  it('refuses bad names and sizes, ignores one size alone, and needs a devbox', async () => {
+    const get = async (path: string) => (await service.fetch(path)).status
+    expect(await get(`/pty/${'a'.repeat(257)}`)).toBe(400)
+    expect(await get('/pty/a%2fb')).toBe(400)
+    expect(await get('/pty/%C3%A9')).toBe(400)
+    for (const query of ['cols=0&rows=1', 'cols=1001&rows=24', 'cols=x&rows=24', 'cols=1.5&rows=2'])
+      expect(await get(`/pty/${id}-bad?${query}`)).toBe(400)
+    expect(await (await service.fetch(`/pty/${id}-one?cols=5000`)).json()).toMatchObject({ cols: 80, rows: 24 })
+    expect(await get('/pty/nowhere')).toBe(400)
+    expect(await get('/pty/dbx_none-x')).toBe(400)
+    await expect(
+      service.otherClient.terminals.connect({ params: { session_name: `${id}-one` } }),
+    ).rejects.toMatchObject({ status: 400 })
+    await expect(control(`${id}-none`, { action: 'close' })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('survives a flood with a client that does not read', async () => {
+    const { type, shows, socket } = await open()
+    await shows(/\$ /)
+    socket.pause()
+    const before = process.memoryUsage().rss
+    type('yes | head -c 10000000; echo flood"ed"\r')
+    await service.client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.5' } })
+    expect(process.memoryUsage().rss - before).toBeLessThan(50e6)
+    socket.resume()
+    await shows(/flooded\r\n/)
+    socket.close()
+  })
+
+  it('holds no more than 32 sessions of a devbox', async () => {
+    const { id: crowded } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+    for (let i = 0; i < 32; i++) await connect(`${crowded}_${i}`)
+    await expect(connect(`${crowded}_32`)).rejects.toMatchObject({ status: 429 })
+    await service.client.devboxes.shutdown({ params: { id: crowded } })
+  })
+
+  it('tells the client when the devbox is suspended, and starts anew after it is resumed', async () => {
+    const { closed, name } = await open()
+    await service.client.devboxes.suspend({ params: { id } })
+    expect(await closed).toEqual({ code: 4001, reason: 'The devbox is suspending' })
+    await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['suspended'] } })
+    await expect(connect(name)).rejects.toMatchObject({
+      status: 400,
+      message: 'The devbox is suspended; it needs to be running',
+    })
+    await service.client.devboxes.resume({ params: { id } })
+    await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+    expect((await connect(name)).created).toBe(true)
+  })
+})
