@@ -8,7 +8,7 @@ import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { CommandRun, CommandSnapshot } from '#lib/console/command-run.ts'
-import { formatDurationMs } from '#lib/console/format.ts'
+import { formatDurationMs, formatElapsedMs } from '#lib/console/format.ts'
 import { executionMutations } from '#lib/console/queries/executions.ts'
 import { CommandOutput, CopyOutput } from './command-output.tsx'
 
@@ -68,9 +68,7 @@ const CommandText = ({ command }: { command: string }) =>
 
 const Elapsed = ({ snapshot: { startedMs, endedMs, hasEnded } }: { snapshot: CommandSnapshot }) => {
   const text = useClock((nowMs) =>
-    hasEnded
-      ? formatDurationMs((endedMs ?? nowMs) - startedMs)
-      : formatDurationMs(Math.max(1, Math.floor((nowMs - startedMs) / 1000)) * 1000),
+    hasEnded ? formatDurationMs((endedMs ?? nowMs) - startedMs) : formatElapsedMs(nowMs - startedMs),
   )
   return <span className="tabular text-sm text-muted">{text}</span>
 }

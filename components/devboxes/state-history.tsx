@@ -2,7 +2,7 @@
 import { useClock } from '#components/evictions/use-clock.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatDurationMs } from '#lib/console/format.ts'
+import { formatDurationMs, formatElapsedMs } from '#lib/console/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 
@@ -47,10 +47,7 @@ export const StateHistory = ({ devbox: { state_transitions: transitions } }: { d
 
 const Stay = ({ startMs, endMs }: { startMs: number; endMs: number | undefined }) => {
   const text = useClock((nowMs) =>
-    formatDurationMs(Math.max(0, endMs === undefined ? wholeSeconds(nowMs - startMs) : endMs - startMs)),
+    endMs === undefined ? formatElapsedMs(nowMs - startMs) : formatDurationMs(endMs - startMs),
   )
   return <span suppressHydrationWarning>for {text}</span>
 }
-
-/** What still runs is counted in steps that can be read. */
-const wholeSeconds = (ms: number) => Math.floor(ms / 1000) * 1000

@@ -7,7 +7,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { currentEvictions, type EvictionFeed, feedHealth, remainingMs } from '#lib/console/eviction-stream.ts'
-import { formatDurationMs } from '#lib/console/format.ts'
+import { formatElapsedMs } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -118,7 +118,7 @@ const Doubt = ({ feed }: { feed: EvictionFeed }) => {
   const text = useClock((nowMs) => {
     const health = feedHealth(feed, nowMs)
     if (health.state === 'live' || !('sinceMs' in health)) return null
-    return `The live stream has been away for ${formatDurationMs(Math.max(1000, Math.floor((nowMs - health.sinceMs) / 1000) * 1000))}: this may have changed.`
+    return `The live stream has been away for ${formatElapsedMs(nowMs - health.sinceMs)}: this may have changed.`
   })
   return text && <span className="text-attention">{text}</span>
 }

@@ -4,7 +4,7 @@ import { CircleSlash, Hourglass, LoaderCircle, Radio, TriangleAlert } from 'luci
 import { Badge, type Tone } from '#components/ui/badge.tsx'
 import type { Icon } from '#components/ui/icon.ts'
 import { type FeedHealth, feedHealth } from '#lib/console/eviction-stream.ts'
-import { formatDurationMs } from '#lib/console/format.ts'
+import { formatElapsedMs } from '#lib/console/format.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { useClock } from './use-clock.ts'
 
@@ -14,7 +14,7 @@ export const StreamStatus = () => {
   const state = useClock((nowMs) => feedHealth(feed, nowMs).state)
   const since = useClock((nowMs) => {
     const health = feedHealth(feed, nowMs)
-    return 'sinceMs' in health ? formatDurationMs(wholeSeconds(nowMs - health.sinceMs)) : null
+    return 'sinceMs' in health ? formatElapsedMs(nowMs - health.sinceMs) : null
   })
   const { tone, icon, word, meaning, busy } = looks[state]
   return (
@@ -28,8 +28,6 @@ export const StreamStatus = () => {
     </span>
   )
 }
-
-const wholeSeconds = (ms: number) => Math.max(1000, Math.floor(ms / 1000) * 1000)
 
 interface Look {
   tone: Tone

@@ -232,7 +232,7 @@ const whatToSay = ({
     case 'connecting':
       return { words: 'Connecting to the shell' }
     case 'reconnecting':
-      return { words: 'Connection lost. Reconnecting; the shell keeps running', action: button('Reconnect now') }
+      return { words: 'Connection lost, reconnecting', action: button('Reconnect now') }
     case 'ended':
       return { words: 'The shell has ended', action: button('Start a new one', Play) }
     case 'taken_over':

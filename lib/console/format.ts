@@ -28,3 +28,7 @@ export const formatDurationMs = (ms: number): string => {
     .map(([amount, unit]) => `${amount} ${unit}`)
     .join(' ')
 }
+
+/** The same for what still runs: whole seconds, so that it ticks evenly. */
+export const formatElapsedMs = (ms: number): string =>
+  ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : formatDurationMs(ms)

@@ -108,6 +108,16 @@ describe('a terminal session', () => {
     expect(screen.text).toBe('é\x1b[31m😀')
   })
 
+  it('answers what a terminal is and where its cursor stands, but not questions about colours and settings', async () => {
+    const { session, received, until, connection, ready } = await bridge()
+    session.connect()
+    await ready(await connection(1), true)
+    for (const answer of ['\x1bP1$r0m\x1b\\', '\x1b]10;rgb:ffff/ffff/ffff\x1b\\', '\x1b[?1;2c', '\x1b[3;1R', '\x1bP'])
+      session.sendText(answer)
+    await until(() => received.length === 3)
+    expect(received).toEqual(['\x1b[?1;2c', '\x1b[3;1R', '\x1bP'])
+  })
+
   it('sends a long paste in pieces that arrive whole', async () => {
     const { session, received, until, connection, ready } = await bridge()
     session.connect()

@@ -90,8 +90,10 @@ export class TerminalSession {
     if (this.#state.phase === 'reconnecting' && this.#retry) this.connect()
   }
 
-  /** Keystrokes and pastes, as xterm's `onData` gives them. */
-  sendText = (text: string) => this.#send(this.#encoder.encode(text))
+  /** Keystrokes and pastes, as xterm's `onData` gives them, and its answers to what a program asks the terminal. */
+  sendText = (text: string) => {
+    if (!isTalkative(text)) this.#send(this.#encoder.encode(text))
+  }
 
   /** Mouse reports in the old encoding, as xterm's `onBinary` gives them: one byte per character. */
   sendBinary = (text: string) => this.#send(Uint8Array.from(text, (character) => character.charCodeAt(0) & 255))
@@ -225,6 +227,12 @@ export class TerminalSession {
     this.#options.onState(state)
   }
 }
+
+/**
+ * Answers that carry more than numbers (colours, settings, titles): a program that prints the question and ends leaves
+ * the answer to be read by the shell as if it were typed. No key sends more than two characters that begin like this.
+ */
+const isTalkative = (text: string) => text.length > 2 && (text.startsWith('\x1bP') || text.startsWith('\x1b]'))
 
 /** A full reset: modes, colours and both buffers, so that what is replayed does not stand below itself. */
 const resetScreen = '\x1bc'
