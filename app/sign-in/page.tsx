@@ -1,5 +1,4 @@
 import { join, relative } from 'node:path'
-import { ArrowRight } from 'lucide-react'
 import type { Metadata } from 'next'
 import { Mark } from '#components/layout/brand.tsx'
 import { ThemeMenu } from '#components/layout/theme-menu.tsx'
@@ -41,7 +40,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
               tone="neutral"
               title={`Signed in as ${session.account.name.slice(0, 60)}`}
               actions={
-                <ButtonLink href={safeNext(next)} size="sm" icon={ArrowRight} prefetch={false}>
+                <ButtonLink href={safeNext(next)} size="sm" prefetch={false}>
                   Continue
                 </ButtonLink>
               }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { ConfigError } from './config.ts'
 import type { ServiceAddress } from './registry.ts'
 
-export interface EmbeddedService extends ServiceAddress {
+interface EmbeddedService extends ServiceAddress {
   stop(): Promise<void>
 }
 

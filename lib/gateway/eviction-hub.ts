@@ -29,7 +29,7 @@ export const relayTimes = {
   /** A new browser waits this long for the first news of the service, so that it starts with all of it. */
   firstNewsMs: 2_000,
 }
-export type RelayTimes = typeof relayTimes
+type RelayTimes = typeof relayTimes
 
 /** A browser that has this much unread is sent nothing more until it has read; then it gets a snapshot. */
 const maxUnreadBytes = 256 * 1024

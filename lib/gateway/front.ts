@@ -40,7 +40,7 @@ export const requireOwnHost = (request: IncomingMessage): string => {
 }
 
 /** Path segments are decoded after routing and dot segments are folded before it: neither may change what is meant. */
-export const requirePlainPath = (url: string): void => {
+const requirePlainPath = (url: string): void => {
   const [path = ''] = url.split('?', 1)
   if (!path.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return

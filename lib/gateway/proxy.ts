@@ -83,7 +83,7 @@ const offered = endpoints.filter(
 )
 
 /** The contract lists fixed segments before parameters, so the first match is the right one. */
-export const matchEndpoint = (method: string, path: string): Match => {
+const matchEndpoint = (method: string, path: string): Match => {
   const segments = path.split('/').map(decode)
   const allowed = new Set<string>()
   for (const endpoint of offered) {

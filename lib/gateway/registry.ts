@@ -33,8 +33,8 @@ export interface ServiceAddress {
   ownKey(): string | undefined
 }
 
-export type EndReason = 'signed out' | 'restarting'
-export type EndStream = (reason: EndReason) => void
+type EndReason = 'signed out' | 'restarting'
+type EndStream = (reason: EndReason) => void
 
 const key = Symbol.for('devdeck.registry')
 const holder = globalThis as { [key]?: Registry }

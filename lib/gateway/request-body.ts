@@ -1,6 +1,6 @@
 import { Refusal } from './answer.ts'
 
-export const maxBodyBytes = 1024 * 1024
+const maxBodyBytes = 1024 * 1024
 
 /** The bytes of a JSON request body; empty when there is none. Refuses what is not declared as JSON, packed or too long. */
 export const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {

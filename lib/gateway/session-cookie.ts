@@ -6,7 +6,7 @@ import { isSecure, type ReadHeader } from './origin.ts'
 import { endStreams, registry } from './registry.ts'
 import { serviceIdentity } from './upstream.ts'
 
-export const idleSeconds = 12 * 3600
+const idleSeconds = 12 * 3600
 const absoluteMs = 7 * 24 * 3600 * 1000
 
 const SealedSession = z.object({
@@ -67,7 +67,7 @@ export const revoke = (sid: string, now = Date.now()): void => {
   endStreams('signed out', sid)
 }
 
-export const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
+const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
 
 export const needsRenewal = ({ renewed_at }: Session, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2

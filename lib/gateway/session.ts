@@ -23,9 +23,6 @@ export const requireSession = async (): Promise<{
   return { ...viewOf(session), api: clientFor(session.api_key) }
 }
 
-/** The client alone, for code below a page that has required the session already. */
-export const serverApi = async (): Promise<Client> => (await requireSession()).api
-
 /** Where to sign in, and where to go on afterwards. */
 export const signInPath = (pathAndQuery: string): string => {
   // `//host` and `/\host` would leave this origin.

@@ -15,7 +15,7 @@ import { registry, trackStream } from './registry.ts'
 import { requireSignedIn, type Session } from './session-cookie.ts'
 import { bearer, clientFor, ptyBaseUrl } from './upstream.ts'
 
-export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 interface Size {
   cols: number
