@@ -1,6 +1,6 @@
 import { classes } from './classes.ts'
 
-export const Skeleton = ({ className }: { className?: string }) => (
+const Skeleton = ({ className }: { className?: string }) => (
   <span aria-hidden className={classes('animate-pulse-soft block h-3 rounded-sm bg-surface-2', className)} />
 )
 

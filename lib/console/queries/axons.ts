@@ -3,7 +3,7 @@ import type { Client } from '#lib/client/client.ts'
 import type { AxonCreate, AxonListQuery } from '#lib/contract/axons.ts'
 import { browserApi } from '../api.ts'
 
-export const axonKeys = {
+const axonKeys = {
   lists: ['axons', 'list'] as const,
   one: (id: string) => ['axons', 'get', id] as const,
 }
