@@ -20,12 +20,14 @@ const toCells = (value: string | number | undefined) =>
 
 /** `size` is absent unless both cols and rows are given; one alone is ignored, whatever it says. */
 export const SizeQuery = z.pipe(
-  z.object({ cols: cellText, rows: cellText }),
-  z.pipe(
-    z.transform(({ cols, rows }: { cols?: string | number | undefined; rows?: string | number | undefined }) =>
-      cols === undefined || rows === undefined ? {} : { size: { cols: toCells(cols), rows: toCells(rows) } },
-    ),
-    z.object({ size: z.optional(z.object({ cols: cell, rows: cell })) }),
+  z.object({ cols: cellText, rows: cellText }).check(({ value, issues }) => {
+    if (value.cols === undefined || value.rows === undefined) return
+    for (const name of ['cols', 'rows'] as const)
+      if (!cell.safeParse(toCells(value[name])).success)
+        issues.push({ code: 'custom', input: value[name], path: [name], message: cellsMessage })
+  }),
+  z.transform(({ cols, rows }): { size?: { cols: number; rows: number } } =>
+    cols === undefined || rows === undefined ? {} : { size: { cols: Number(cols), rows: Number(rows) } },
   ),
 )
 
