@@ -2,7 +2,16 @@
 import '@xterm/xterm/css/xterm.css'
 import './terminal-colours.css'
 import { CornerUpLeft, Play, RotateCw, Square } from 'lucide-react'
-import { type ClipboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import {
+  type ClipboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -26,6 +35,7 @@ export interface TerminalViewProps {
 export const TerminalView = ({ devboxId, name, refusal, revive, onNotRunning }: TerminalViewProps) => {
   const element = useRef<HTMLElement>(null)
   const hintId = useId()
+  const room = useRef<HTMLDivElement>(null)
   const way = useRef<HTMLButtonElement>(null)
   const [opened, setOpened] = useState<Opened>()
   const [state, setState] = useState<TerminalState>({ phase: 'connecting' })
@@ -89,6 +99,7 @@ export const TerminalView = ({ devboxId, name, refusal, revive, onNotRunning }: 
   }, [devboxId, name, hintId])
 
   useRevival(opened, refusal)
+  useOwnTop(room)
 
   // Before xterm sees it: what is pasted may hold line ends that run it, or the sequence that ends bracketed paste.
   const guardPaste = (event: ClipboardEvent) => {
@@ -112,7 +123,11 @@ export const TerminalView = ({ devboxId, name, refusal, revive, onNotRunning }: 
 
   return (
     <div className="overflow-hidden rounded-lg border border-line">
-      <div className="relative h-[max(18rem,calc(100dvh-var(--frame-top)-16rem))] bg-surface-0">
+      <div
+        ref={room}
+        // Down to the end of the window, less the bar below and the page's margin.
+        className="relative h-[max(18rem,calc(100dvh-var(--terminal-top,20rem)-4.25rem))] bg-surface-0"
+      >
         <section
           ref={element}
           aria-label="Terminal"
@@ -188,6 +203,22 @@ const useRevival = (opened: Opened | undefined, refusal: string | null) => {
     if (document.activeElement === document.body) focus()
   }, [opened, refusal])
 }
+
+/** Tells the element where it begins. What stands above it comes and goes, and changes the height of `main` when it does. */
+const useOwnTop = (room: RefObject<HTMLElement | null>) =>
+  useLayoutEffect(() => {
+    const element = room.current
+    const main = element?.closest('main')
+    if (!element || !main) return
+    const measure = () => {
+      const top = element.getBoundingClientRect().top + window.scrollY
+      element.style.setProperty('--terminal-top', `${Math.round(top)}px`)
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(main)
+    return () => observer.disconnect()
+  }, [room])
 
 interface NoticeProps {
   state: TerminalState
