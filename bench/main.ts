@@ -29,7 +29,9 @@ const benchAxonList = async () => {
   const bare = createServer()
   try {
     for (let i = 0; i < 2000; i++)
-      await service.client.axons.create({ body: { name: `bench-${i}`, metadata: { env: i % 3 ? 'dev' : 'prod', team: `t${i % 10}` } } })
+      await service.client.axons.create({
+        body: { name: `bench-${i}`, metadata: { env: i % 3 ? 'dev' : 'prod', team: `t${i % 10}` } },
+      })
     const headers = { authorization: `Bearer ${service.key}` }
     const urls: Record<string, string> = {
       'first page of 20': `${service.url}/v1/axons`,
@@ -41,7 +43,9 @@ const benchAxonList = async () => {
     bare.on('request', (_, response) => response.setHeader('content-type', 'application/json').end(body))
     await once(bare.listen(0, '127.0.0.1'), 'listening')
     const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`
-    console.log('axon list over HTTP, 2,000 axons, median µs of 5 interleaved rounds; ratio to a bare node:http server sending the same bytes')
+    console.log(
+      'axon list over HTTP, 2,000 axons, median µs of 5 interleaved rounds; ratio to a bare node:http server sending the same bytes',
+    )
     for (const [name, url] of Object.entries(urls)) {
       body = await fetchText(url, headers)
       const [ours, floor]: [number[], number[]] = [[], []]
@@ -50,7 +54,9 @@ const benchAxonList = async () => {
         floor.push(await timeCalls(() => fetchText(bareUrl), 100))
       }
       const ratio = median(ours) / median(floor)
-      console.log(`  ${name.padEnd(22)} ${median(ours).toFixed(0).padStart(6)} / ${median(floor).toFixed(0).padStart(6)} = ${ratio.toFixed(2)}x`)
+      console.log(
+        `  ${name.padEnd(22)} ${median(ours).toFixed(0).padStart(6)} / ${median(floor).toFixed(0).padStart(6)} = ${ratio.toFixed(2)}x`,
+      )
     }
   } finally {
     bare.close()

@@ -6,9 +6,11 @@ const root = join(import.meta.dirname, '..')
 const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const scripts = JSON.parse(read('package.json')).scripts as Record<string, string>
 
+/** Paths of this repository that a page names, in backquotes or as a link, and that do not exist. */
 const missing = (page: string) =>
-  [...page.matchAll(/(?:`|\]\()((?:app|components|lib|e2e|bench|scripts|public)(?:\/[\w.()[\]-]+)*|[\w-]+\.(?:ts|md|json))(?:`|\))/g)]
-    .map(([, path]) => path as string)
+  [...page.matchAll(/`([^`\s]+)`|\]\(([^)\s]+)\)/g)]
+    .map(([, code, link]) => (code ?? link) as string)
+    .filter((path) => /^(app|components|lib|e2e|bench|scripts|public)\/|^[\w-]+\.(ts|md|json)$/.test(path))
     .filter((path) => !path.includes('<') && !existsSync(join(root, path)))
 
 describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'])('%s', (name) => {
@@ -23,5 +25,5 @@ describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'])(
 })
 
 it('would notice a path that is gone', () => {
-  expect(missing('see `lib/nowhere.ts`')).toEqual(['lib/nowhere.ts'])
+  expect(missing('see `lib/nowhere.ts` and [that](public/gone.png)')).toEqual(['lib/nowhere.ts', 'public/gone.png'])
 })

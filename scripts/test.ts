@@ -5,14 +5,15 @@ import { spawn } from 'node:child_process'
  * Ends with the one line `N passed, N failed` over all test runners; a step that fails without counting is one failure.
  */
 const steps = [
-  ['types', ['tsc', '--noEmit']],
+  ['types', ['tsc', '--noEmit', '-p', 'tsconfig.check.json']],
   ['lint', ['biome', 'ci', '.']],
+  ['unused code', ['knip']],
   ['unit tests', ['vitest', 'run']],
   ['build', ['next', 'build']],
   ['journeys', ['playwright', 'test']],
 ] as const
 
-const only = process.argv.includes('--check') ? steps.slice(0, 3) : steps
+const only = process.argv.includes('--check') ? steps.slice(0, 4) : steps
 
 const run = (command: readonly string[]) =>
   new Promise<{ ok: boolean; output: string }>((resolve) => {

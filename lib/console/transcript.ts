@@ -18,7 +18,7 @@ export interface Transcript {
 }
 
 /** About 13 000 lines of 80 characters; more makes the page slow and nobody reads it here. */
-export const maxTranscriptLength = 1024 * 1024
+const maxTranscriptLength = 1024 * 1024
 /** Appending touches the last segment only, so it must stay cheap to draw anew. */
 const segmentLength = 16 * 1024
 

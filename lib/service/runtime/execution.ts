@@ -17,9 +17,9 @@ import { type Box, type Command, spawnIn } from './sandbox/sandbox.ts'
 import { shellFileName, shellScript } from './shell.ts'
 
 /** Unspecified: how much of each stream an answer carries, counted from its end; the streams carry all of it. */
-export const maxAnswerBytes = 1024 * 1024
+const maxAnswerBytes = 1024 * 1024
 /** Unspecified: how many commands of one devbox may wait or run at once. */
-export const maxUnfinished = 256
+const maxUnfinished = 256
 // One argument of a process takes 128 KiB; longer scripts go through a file.
 const maxArgumentBytes = 100_000
 // A background process may hold the pipes for ever. Output that comes this long after the command's end is not its own.

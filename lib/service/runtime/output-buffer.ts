@@ -7,7 +7,7 @@ const maxReadBytes = 64 * 1024 - 3
 // Above this the writer of the pipe waits, so memory stays flat however fast it writes.
 const maxUnwrittenBytes = 1024 * 1024
 // Unspecified: how much of a stream is kept. Beyond it output is read and dropped, so that `yes` cannot fill the disk.
-export const maxKeptBytes = 1024 ** 3
+const maxKeptBytes = 1024 ** 3
 
 /**
  * One output stream of an execution, kept in a file: written once with backpressure, read from any byte offset by any

@@ -16,7 +16,7 @@ eval ${quote(command)}`
 /** A file name for a shell of any name. */
 export const shellFileName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32)
 
-export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 // Written beside and renamed, so that a shell killed in between keeps its former state. Variables that bash makes
 // itself are skipped: setting them again would fail. Shell options stand first, since functions may be written in them;

@@ -11,9 +11,9 @@ interface Size {
 }
 
 /** Unspecified: how many terminal sessions a devbox may have. */
-export const maxSessions = 32
+const maxSessions = 32
 /** Unspecified: how long a shell without a client is kept. */
-export const idleTtlSeconds = 300
+const idleTtlSeconds = 300
 // 256 KiB is about 3200 full 80-column lines: enough to redraw a screen, with some history, after a reconnect.
 const maxHistoryBytes = 256 * 1024
 // The shell waits while a client has this much still to take, so a flood costs the slow client's time, not memory.
@@ -23,7 +23,7 @@ const pingMs = 15_000
 const maxSilentPings = 3
 const hangUpGraceMs = 1000
 
-export const devboxEndedCode = 4001
+const devboxEndedCode = 4001
 const shellKilledCode = 1011
 const closedByControlCode = 1000
 const lostCode = 1001
@@ -78,7 +78,7 @@ export class Terminals {
 const keyOf = ({ account, devboxId, name }: Key) => `${account} ${devboxId} ${name}`
 
 /** A shell in a pseudoterminal that outlives its clients; one client at a time. */
-export class TerminalSession {
+class TerminalSession {
   readonly name: string
   readonly devboxId: string
   readonly #devbox: RunningDevbox

@@ -10,7 +10,9 @@ export type Database = DatabaseSync
 export const openDatabase = (file: string): Database => {
   const database = new DatabaseSync(file)
   // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON')
+  database.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON',
+  )
   migrate(database)
   return database
 }
@@ -18,7 +20,9 @@ export const openDatabase = (file: string): Database => {
 const migrate = (database: Database) => {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version > migrations.length)
-    throw new Error(`The database has schema ${version}, written by a newer Devdeck; this one knows ${migrations.length}`)
+    throw new Error(
+      `The database has schema ${version}, written by a newer Devdeck; this one knows ${migrations.length}`,
+    )
   if (version === migrations.length) return
   inTransaction(database, () => {
     for (const sql of migrations.slice(version)) database.exec(sql)
