@@ -17,9 +17,6 @@ export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boo
 export const devboxStatusWord = (status: string): string =>
   Object.hasOwn(looks, status) ? looks[status as DevboxStatus].word : status
 
-export const devboxStatusTone = (status: string): Tone =>
-  Object.hasOwn(looks, status) ? looks[status as DevboxStatus].tone : 'neutral'
-
 const looks: Record<DevboxStatus, { tone: Tone; icon: Icon; word: string }> = {
   scheduled: { tone: 'neutral', icon: Hourglass, word: 'Scheduled' },
   queued: { tone: 'neutral', icon: Hourglass, word: 'Queued' },

@@ -185,19 +185,14 @@ interface Opened {
   paste(text: string): void
 }
 
-/** Says on the screen when the devbox goes, and attaches again once it is back. */
+/** Attaches again once the devbox is back. That it has gone, the console says on the screen when it hangs up. */
 const useRevival = (opened: Opened | undefined, refusal: string | null) => {
   const before = useRef(refusal)
   useEffect(() => {
     if (!opened || before.current === refusal) return
     const { session, focus } = opened
-    const wasRunning = before.current === null
     before.current = refusal
-    if (refusal !== null) {
-      // Otherwise the console has said why it hung up.
-      if (wasRunning && session.state.phase === 'open') session.say(`${refusal}. What ran in this shell has ended.`)
-      return
-    }
+    if (refusal !== null) return
     if (session.state.phase !== 'open' && session.state.phase !== 'connecting') session.connect()
     // The button that brought it back is gone, and the focus with it.
     if (document.activeElement === document.body) focus()

@@ -4,8 +4,8 @@ import { append, emptyTranscript, type OutputStream, plainText, type Transcript 
 /** Where a run gets its output and its end from. */
 export interface ExecutionSource {
   /** Chunks after the first `offset` bytes; ends cleanly once the process has ended and all was sent. */
-  open(stream: OutputStream, offset: number, signal: AbortSignal): AsyncIterable<OutputChunk>
-  get(signal: AbortSignal): Promise<Execution>
+  open(stream: OutputStream, offset: number): AsyncIterable<OutputChunk>
+  get(): Promise<Execution>
   /** True when asking again cannot help. */
   isLost(error: unknown): boolean
 }
@@ -48,7 +48,6 @@ export class CommandRun {
   readonly #source: ExecutionSource
   readonly #now: () => number
   readonly #listeners = new Set<() => void>()
-  readonly #closed = new AbortController()
   #snapshot: CommandSnapshot
   readonly #stdout: Reader = { stream: 'stdout', offset: 0, toPlain: plainText() }
   readonly #stderr: Reader = { stream: 'stderr', offset: 0, toPlain: plainText() }
@@ -78,28 +77,24 @@ export class CommandRun {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when the run has ended, is lost or was closed; never rejects. */
+  /** Resolves when the run has ended or is lost; never rejects. */
   async follow(): Promise<void> {
     try {
       // A stream may be cut short in a way that looks like its end; only the status says that the process is gone.
       for (let attempt = 0; !this.#snapshot.hasEnded; attempt++) {
-        if (attempt > 0) await this.#wait(retryMs(attempt))
+        if (attempt > 0) await delay(retryMs(attempt))
         await Promise.all([this.#read(this.#stdout), this.#read(this.#stderr)])
         await this.#look()
       }
     } catch (error) {
-      if (!this.#closed.signal.aborted) this.#change({ lost: error, isReconnecting: false })
+      this.#change({ lost: error, isReconnecting: false })
     }
-  }
-
-  close() {
-    this.#closed.abort()
   }
 
   async #read(reader: Reader) {
     for (let attempt = 0; ; ) {
       try {
-        for await (const chunk of this.#source.open(reader.stream, reader.offset, this.#closed.signal)) {
+        for await (const chunk of this.#source.open(reader.stream, reader.offset)) {
           if (attempt > 0) this.#mend()
           attempt = 0
           reader.offset = chunk.offset ?? reader.offset + new TextEncoder().encode(chunk.output).byteLength
@@ -109,16 +104,16 @@ export class CommandRun {
         if (attempt > 0) this.#mend()
         return
       } catch (error) {
-        if (this.#closed.signal.aborted || this.#source.isLost(error)) throw error
+        if (this.#source.isLost(error)) throw error
         if (attempt === 0) this.#break()
-        await this.#wait(retryMs(attempt++))
+        await delay(retryMs(attempt++))
       }
     }
   }
 
   async #look() {
-    const execution = await this.#source.get(this.#closed.signal).catch((error: unknown) => {
-      if (this.#closed.signal.aborted || this.#source.isLost(error)) throw error
+    const execution = await this.#source.get().catch((error: unknown) => {
+      if (this.#source.isLost(error)) throw error
       return this.#snapshot.execution
     })
     const hasEnded = execution.status === 'completed'
@@ -141,20 +136,6 @@ export class CommandRun {
     this.#snapshot = { ...this.#snapshot, ...change, transcript: this.#transcript }
     for (const listener of this.#listeners) listener()
   }
-
-  #wait(ms: number): Promise<void> {
-    const { signal } = this.#closed
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(done, ms)
-      signal.addEventListener('abort', stop, { once: true })
-      function done() {
-        signal.removeEventListener('abort', stop)
-        resolve()
-      }
-      function stop() {
-        clearTimeout(timer)
-        reject(signal.reason)
-      }
-    })
-  }
 }
+
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

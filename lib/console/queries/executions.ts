@@ -73,12 +73,12 @@ const remember = (client: QueryClient, devboxId: string, run: CommandRun) =>
 const executionSource = (api: Client, devboxId: string, executionId: string) => {
   const params = { devbox_id: devboxId, execution_id: executionId }
   return {
-    open(stream: OutputStream, offset: number, signal: AbortSignal): AsyncIterable<OutputChunk> {
-      const call = { params, query: { offset }, signal }
+    open(stream: OutputStream, offset: number): AsyncIterable<OutputChunk> {
+      const call = { params, query: { offset } }
       return stream === 'stdout' ? api.executions.streamStdout(call) : api.executions.streamStderr(call)
     },
     // The text came by the streams; the last line is the least that can be asked for.
-    get: (signal: AbortSignal) => api.executions.get({ params, query: { last_n: 1 }, signal }),
+    get: () => api.executions.get({ params, query: { last_n: 1 } }),
     isLost: (error: unknown) =>
       error instanceof ApiError && (error.code === 'not_found' || error.code === 'unauthenticated'),
   }
