@@ -81,13 +81,13 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   <button
     type="button"
-    aria-label="Open the command palette"
+    title="Open the command palette"
     onClick={onClick}
     className="flex h-8 items-center gap-2 rounded-md px-2 text-muted hover:bg-surface-2 hover:text-text lg:w-64 lg:border lg:border-line lg:bg-surface-1"
   >
     <Search aria-hidden className="size-4 lg:size-3.5" />
-    <span className="hidden flex-1 text-left lg:block">Search or go to</span>
-    <span className="hidden lg:block">
+    <span className="flex-1 text-left max-lg:sr-only">Search or go to</span>
+    <span aria-hidden className="hidden lg:block">
       <Keys keys={['Ctrl', 'K']} />
     </span>
   </button>

@@ -42,11 +42,17 @@ export const CopyableId = ({ value, label = 'id', full, href, className }: Copya
       <button
         type="button"
         title={value}
-        aria-label={`Copy ${label} ${value}`}
         onClick={() => void copy(value)}
         className={classes(shape, href ? 'ml-1' : '')}
       >
-        {!href && <span className={full ? 'break-all text-left' : 'truncate'}>{text}</span>}
+        <span className="sr-only">
+          Copy {label} {value}
+        </span>
+        {!href && (
+          <span aria-hidden className={full ? 'break-all text-left' : 'truncate'}>
+            {text}
+          </span>
+        )}
         {icon}
       </button>
       <span role="status" className="sr-only">
