@@ -20,7 +20,7 @@ export interface ServiceConfig {
 }
 
 export interface CommandLine extends ServiceConfig {
-  command: 'serve' | 'operations'
+  command: 'serve' | 'operations' | 'help'
   /** Ends when stdin does, so that a parent that was killed leaves no orphan. */
   stopWithParent: boolean
 }
@@ -51,7 +51,7 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
   const { values, positionals } = parseFlags(args)
   const flags = Flags.safeParse(values)
   const keys = readKeys(environment.DEVDECK_API_KEYS)
-  const [command = 'serve', ...more] = positionals
+  const [command = values.help ? 'help' : 'serve', ...more] = positionals
   const problems = [
     ...(flags.error?.issues ?? []).map(({ path, message }) => `--${String(path[0])} ${message}`),
     ...keys.problems.map((problem) => `DEVDECK_API_KEYS ${problem}`),
@@ -72,7 +72,26 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
   }
 }
 
-const isCommand = (text: string): text is CommandLine['command'] => text === 'serve' || text === 'operations'
+const isCommand = (text: string): text is CommandLine['command'] => ['serve', 'operations', 'help'].includes(text)
+
+export const helpText = `Usage: npm run service -- [COMMAND] [OPTIONS]
+
+Commands
+  serve             run the service (the default)
+  operations        list every operation of the contract, ready or 501
+  help              print this
+
+Options
+  --port N          port to listen on; 0 takes any free one (4500)
+  --host ADDRESS    address to listen on (127.0.0.1)
+  --data-dir DIR    where everything is kept (.devdeck/service)
+  --allow-host NAME another name the service may be called by; may be repeated
+  --isolation KIND  auto, bubblewrap or none: how devboxes are kept apart from this machine (auto)
+  --validate-answers   check every answer against the contract before it leaves
+  --stop-with-parent   end when standard input does
+
+Environment
+  DEVDECK_API_KEYS  account:key,account:key; unset: one key, made once and kept in DIR/api-key`
 
 const parseFlags = (args: readonly string[]) => {
   try {
@@ -87,6 +106,7 @@ const parseFlags = (args: readonly string[]) => {
         isolation: { type: 'string' },
         'stop-with-parent': { type: 'boolean' },
         'validate-answers': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
       },
     })
   } catch (error) {

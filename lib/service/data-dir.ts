@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 /** A fault of the surroundings that a person has to mend; its message is the whole line to show. */
 export class StartError extends Error {
@@ -17,7 +17,7 @@ interface DataDir {
 /** Makes the folder if need be and takes it for this process. Throws a StartError when that cannot be. */
 export const openDataDir = (path: string): DataDir => {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDir(path)
     chmodSync(path, 0o700)
     const release = lock(path)
     return { path, serviceId: readOrMake(join(path, 'service-id'), randomUUID), release }
@@ -25,6 +25,13 @@ export const openDataDir = (path: string): DataDir => {
     if (error instanceof StartError) throw error
     throw new StartError(`The data folder ${path} cannot be used: ${(error as Error).message}`)
   }
+}
+
+/** Step by step: Node's own recursive way never returns where the system refuses with ENOENT, as it does below /proc. */
+const makeDir = (path: string): void => {
+  if (existsSync(path)) return
+  makeDir(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
 }
 
 /** The key of the account `local`, made at the first start. */

@@ -49,6 +49,12 @@ const serve = (environment: Record<string, string> = {}, ...more: string[]) =>
   run(['--port', '0', '--data-dir', dataDir, ...more], environment)
 
 describe('the command', () => {
+  it('prints its options on --help', async () => {
+    const { code, stdout, stderr } = await run(['--help']).ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const word of ['--port', '--data-dir', 'DEVDECK_API_KEYS', 'operations']) expect(stdout).toContain(word)
+  })
+
   it('prints one line with its address when it is ready, and makes a key that works', async () => {
     const { child, ready, ended, output } = serve()
     const url = await ready

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CommandLine, readCommandLine } from './config.ts'
+import { type CommandLine, helpText, readCommandLine } from './config.ts'
 import { StartError } from './data-dir.ts'
 import { notImplemented } from './http/implement.ts'
 import { createService } from './service.ts'
@@ -10,7 +10,8 @@ const main = async () => {
   // Everything this process and its children write is for this user alone.
   process.umask(0o077)
   const commandLine = readCommandLine(process.argv.slice(2))
-  if (commandLine.command === 'operations') await printOperations(commandLine)
+  if (commandLine.command === 'help') console.log(helpText)
+  else if (commandLine.command === 'operations') await printOperations(commandLine)
   else await serve(commandLine)
 }
 
