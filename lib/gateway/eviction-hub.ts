@@ -17,7 +17,7 @@ export const relayTimes = {
   /** How long an eviction is still told after its deadline. */
   passedMs: 60_000,
   /** The stream says nothing when an eviction is taken back, and may lose an event; a new connection repeats them all. */
-  refreshMs: 300_000,
+  refreshMs: 60_000,
   /** Silence after which a stream that has sent keep-alives counts as dead. */
   silenceMs: 45_000,
   connectMs: 15_000,
