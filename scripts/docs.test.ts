@@ -10,7 +10,7 @@ const scripts = JSON.parse(read('package.json')).scripts as Record<string, strin
 const missing = (page: string) =>
   [...page.matchAll(/`([^`\s]+)`|\]\(([^)\s]+)\)/g)]
     .map(([, code, link]) => (code ?? link) as string)
-    .filter((path) => /^(app|components|lib|e2e|bench|scripts|public)\/|^[\w-]+\.(ts|md|json)$/.test(path))
+    .filter((path) => /^(app|components|lib|e2e|bench|scripts|public|docs)\/|^[\w-]+\.(ts|md|json)$/.test(path))
     .filter((path) => !path.includes('<') && !existsSync(join(root, path)))
 
 describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'])('%s', (name) => {
