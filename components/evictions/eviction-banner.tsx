@@ -90,7 +90,10 @@ const Several = ({ evictions }: { evictions: readonly Eviction[] }) => (
   <ul className="flex flex-wrap gap-x-4 gap-y-1 text-text">
     {evictions.slice(0, maxNamed).map((eviction) => (
       <li key={eviction.devbox_id} className="inline-flex min-w-0 items-center gap-1.5">
-        <Link href={paths.devbox(eviction.devbox_id)} className="min-w-0 text-accent hover:underline">
+        <Link
+          href={paths.devbox(eviction.devbox_id)}
+          className="inline-flex min-h-6 min-w-0 items-center text-accent hover:underline"
+        >
           <DevboxName id={eviction.devbox_id} orId />
         </Link>
         <Countdown eviction={eviction} />
@@ -98,7 +101,10 @@ const Several = ({ evictions }: { evictions: readonly Eviction[] }) => (
     ))}
     {evictions.length > maxNamed && (
       <li>
-        <Link href={paths.devboxes({ status: 'running' })} className="text-accent hover:underline">
+        <Link
+          href={paths.devboxes({ status: 'running' })}
+          className="inline-flex min-h-6 items-center text-accent hover:underline"
+        >
           and {evictions.length - maxNamed} more
         </Link>
       </li>
