@@ -60,6 +60,13 @@ describe.each(isolationsHere)('devboxes under isolation %s', (isolation) => {
     expect((await reach(id, 'shutdown')).shutdown_reason).toBe('entrypoint_exit')
   })
 
+  it('fails when its entrypoint cannot be started, and the service goes on', async () => {
+    for (const entrypoint of ['a\0b', 'x'.repeat(200_000)]) {
+      const { id } = await service.client.devboxes.create({ body: { entrypoint } })
+      expect((await reach(id, 'failure')).failure_reason).toBe('execution_failed')
+    }
+  })
+
   it('writes file mounts below the home directory and nowhere else', async () => {
     const id = await create({ file_mounts: { 'a/b.txt': 'hello', '~/c.txt': 'there' } })
     expect((await run(id, 'cat ~/a/b.txt ~/c.txt')).stdout).toBe('hellothere')

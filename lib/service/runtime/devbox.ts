@@ -268,11 +268,17 @@ export class Devboxes {
     }
     this.#move(id, 'initialized')
     this.#arm(id)
-    if (!entrypoint) return
-    void this.#run(id, life, entrypoint).finally(() => {
-      if (life.over || !this.#move(id, 'shutdown', { shutdownReason: 'entrypoint_exit' })) return
-      void this.#end(id)
-    })
+    if (entrypoint) void this.#runEntrypoint(id, life, entrypoint)
+  }
+
+  async #runEntrypoint(id: string, life: Life, entrypoint: string) {
+    try {
+      await this.#run(id, life, entrypoint)
+    } catch (error) {
+      this.#options.log({ message: `The entrypoint of devbox ${id} could not be started`, error: String(error) })
+      return this.#fail(id, life, 'execution_failed')
+    }
+    if (!life.over) this.#shutDownBecause(id, 'entrypoint_exit')
   }
 
   /** Runs a launch command or the entrypoint to its end; what it writes goes to the devbox's launch log. */
