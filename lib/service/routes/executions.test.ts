@@ -160,6 +160,19 @@ describe.each(isolationsHere)('executions under isolation %s', (isolation) => {
     expect((await run('ls ~/never')).exit_status).toBe(2)
   })
 
+  it('keeps a named shell to one command at a time when a queued one is killed', async () => {
+    const first = await start('echo go; while [ ! -e ~/release ]; do sleep 0.02; done; echo first >> ~/turns', 'turns')
+    const second = await start('echo second >> ~/turns', 'turns')
+    const third = await start('echo third >> ~/turns', 'turns')
+    await service.client.executions.kill({ params: paramsOf(second) })
+    const fourth = await start('echo fourth >> ~/turns', 'turns')
+    expect((await service.client.executions.get({ params: paramsOf(third) })).status).toBe('queued')
+    expect(fourth.status).toBe('queued')
+    await run('touch ~/release')
+    for (const execution of [first, third, fourth]) expect((await completed(execution)).exit_status).toBe(0)
+    expect((await run('cat ~/turns')).stdout).toBe('first\nthird\nfourth\n')
+  })
+
   it('kills the launched bash and leaves what it started', async () => {
     const execution = await start('sleep 987 & echo $!; wait')
     const child = (await firstOutput(execution)).trim()

@@ -25,6 +25,8 @@ const maxArgumentBytes = 100_000
 // A background process may hold the pipes for ever. Output that comes this long after the command's end is not its own.
 const quietMs = 150
 const maxDrainMs = 2000
+// What the command left in its two pipes comes first, and a pipe holds at most 1 MiB.
+const maxDrainBytes = 4 * 1024 * 1024
 const killAnswerMs = 2000
 const killedStatus = 128 + os.signals.SIGKILL
 
@@ -52,8 +54,8 @@ export class Executions {
   readonly #store: ExecutionStore
   readonly #folderOf: (devboxId: string) => string
   readonly #live = new Map<string, Live>()
-  /** The last command of each named shell: the next one starts when it is done. */
-  readonly #shells = new Map<string, Live>()
+  /** When each named shell is free for its next command. */
+  readonly #shells = new Map<string, Promise<unknown>>()
   readonly #changes = new EventEmitter().setMaxListeners(0)
 
   constructor(store: ExecutionStore, folderOf: (devboxId: string) => string) {
@@ -99,14 +101,13 @@ export class Executions {
     const live = new Live(record, devbox, this.#folder(devboxId, record.id))
     this.#store.insert(record)
     this.#live.set(keyOf(devboxId, record.id), live)
-    if (shell !== null) this.#shells.set(shellKey, live)
+    if (shell !== null) this.#queue(shellKey, [before, live.done])
     const release = devbox.busy()
     void live
-      .run(before?.done, () => this.#changes.emit(keyOf(devboxId, record.id)))
+      .run(before, () => this.#changes.emit(keyOf(devboxId, record.id)))
       .then((exitStatus) => {
         this.#store.complete(devboxId, record.id, exitStatus, Date.now())
         this.#live.delete(keyOf(devboxId, record.id))
-        if (this.#shells.get(shellKey) === live) this.#shells.delete(shellKey)
         live.finish()
         release()
         this.#changes.emit(keyOf(devboxId, record.id))
@@ -187,6 +188,14 @@ export class Executions {
     await Promise.all(all.map(({ done }) => done))
   }
 
+  /** One killed while it waits is done before those ahead of it are: the shell is free once all are. */
+  #queue(shellKey: string, commands: (Promise<unknown> | undefined)[]) {
+    const free = Promise.all(commands).then(() => {
+      if (this.#shells.get(shellKey) === free) this.#shells.delete(shellKey)
+    })
+    this.#shells.set(shellKey, free)
+  }
+
   #of(devboxId: string) {
     return [...this.#live.values()].filter(({ record }) => record.devbox_id === devboxId)
   }
@@ -227,7 +236,7 @@ class Live {
   }
 
   /** Runs the command once `before` has ended, and answers its exit status when all its output is stored. */
-  async run(before: Promise<void> | undefined, started: () => void): Promise<number> {
+  async run(before: Promise<unknown> | undefined, started: () => void): Promise<number> {
     if (before) await Promise.race([before, this.#dropped.promise])
     let exitStatus = killedStatus
     if (!this.#isDropped) {
@@ -316,12 +325,28 @@ class Live {
   }
 }
 
-/** Resolves when `drained` does, or when nothing has come for a while, or at last when too much has. */
+/**
+ * Resolves when `drained` does, or when nothing has come for a while, or at last when too much has. A reader that waits
+ * for the disk is not quiet: what it has yet to read may be the command's own.
+ */
 const orQuiet = async (drained: Promise<unknown>, readers: readonly Socket[]): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const quiet = setTimeout(resolve, quietMs)
-  const last = setTimeout(resolve, maxDrainMs)
-  for (const reader of readers) reader.on('data', () => quiet.refresh())
+  const endAfter = (ms: number) => {
+    const timer: NodeJS.Timeout = setTimeout(() => {
+      if (readers.some((reader) => reader.isPaused())) timer.refresh()
+      else resolve()
+    }, ms)
+    return timer
+  }
+  const quiet = endAfter(quietMs)
+  const last = endAfter(maxDrainMs)
+  let drainedBytes = 0
+  const onData = (chunk: Buffer) => {
+    quiet.refresh()
+    drainedBytes += chunk.length
+    if (drainedBytes > maxDrainBytes) resolve()
+  }
+  for (const reader of readers) reader.on('data', onData)
   await Promise.race([drained, promise])
   clearTimeout(quiet)
   clearTimeout(last)
