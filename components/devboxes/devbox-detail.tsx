@@ -69,6 +69,7 @@ export const DevboxMissing = () => (
   <EmptyState
     icon={SearchX}
     title="There is no devbox with this id"
+    titleAs="h1"
     action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
   >
     It may belong to another account, or the address may be mistyped. Devboxes that have ended stay readable.

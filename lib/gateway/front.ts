@@ -19,6 +19,8 @@ export const admit = (request: IncomingMessage, response: ServerResponse, { dev 
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
       throw new Refusal('not_found', 'There is nothing here')
     setContentPolicy(request, response, { origin, path, dev })
+    // Next fails on an address that cannot be decoded; a person who follows one is to see the page for those that lead nowhere.
+    if (!isDecodable(path)) request.url = nowhere
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     refuse(request, response, error)
@@ -50,6 +52,16 @@ const requirePlainPath = (url: string): void => {
       throw new Refusal('invalid_argument', 'The path must not hold dot segments')
     if (hasControlCharacters(decoded))
       throw new Refusal('invalid_argument', 'The path must not hold control characters')
+  }
+}
+
+const nowhere = '/%EF%BF%BD'
+const isDecodable = (url: string): boolean => {
+  try {
+    decodeURIComponent(url.split('?', 1)[0] ?? '')
+    return true
+  } catch {
+    return false
   }
 }
 
