@@ -9,7 +9,7 @@ export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boo
   const look = Object.hasOwn(looks, status) ? looks[status as DevboxStatus] : undefined
   return (
     <Badge tone={look?.tone ?? 'neutral'} icon={look?.icon ?? CircleHelp} busy={!past && look?.icon === LoaderCircle}>
-      {look?.word ?? <VisibleText max={40}>{status}</VisibleText>}
+      {look?.word ?? <VisibleText max={40}>{status || 'Unknown'}</VisibleText>}
     </Badge>
   )
 }

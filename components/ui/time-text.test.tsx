@@ -22,6 +22,11 @@ it('tells the date of what is long past', () => {
   expect(formatRelative(Date.UTC(2026, 0, 2), now)).toBe('2026-01-02')
 })
 
+it('says so when nobody told the time', () => {
+  expect(formatRelative(Number.NaN, now)).toBe('unknown')
+  expect(formatExact(Number.NaN)).toBe('The service did not tell the time')
+})
+
 it('tells the exact time with its zone', () => {
   expect(formatExact(now)).toBe('2026-11-20 12:00:00 UTC')
   expect(formatExact(now, 'Europe/Berlin')).toBe('2026-11-20 13:00:00 GMT+1')

@@ -3,8 +3,9 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds. */
+/** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told. */
 export const formatRelative = (ms: number, nowMs: number): string => {
+  if (Number.isNaN(ms)) return 'unknown'
   const distance = Math.abs(nowMs - ms)
   if (distance < 5 * second) return 'just now'
   if (distance >= 30 * day) return toDate(ms)?.toISOString().slice(0, 10) ?? String(ms)
@@ -23,7 +24,7 @@ const units: [number, string][] = [
 /** Date, time with seconds and the zone; in UTC unless a zone is given. */
 export const formatExact = (ms: number, timeZone = 'UTC'): string => {
   const date = toDate(ms)
-  if (!date) return String(ms)
+  if (!date) return Number.isNaN(ms) ? 'The service did not tell the time' : String(ms)
   const parts = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(date)
   const zone = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' })
     .formatToParts(date)

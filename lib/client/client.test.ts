@@ -169,11 +169,17 @@ describe('against something else', () => {
     await expect(client.axons.list({ signal: leave.signal })).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('lets unknown fields and values pass', async () => {
-    const body = { axons: [{ id: 'x', colour: 'red' }], has_more: 'perhaps' }
-    expect(
-      await (await answer(200, 'application/vnd.api+json; charset=utf-8', JSON.stringify(body))).client.axons.list(),
-    ).toEqual(body)
+  it('lets unknown fields pass and reads what is missing as nothing', async () => {
+    const body = JSON.stringify({ axons: [{ id: 'x', colour: 'red', metadata: null }] })
+    expect(await (await answer(200, 'application/vnd.api+json; charset=utf-8', body)).client.axons.list()).toEqual({
+      axons: [{ id: 'x', colour: 'red', metadata: {}, created_at_ms: Number.NaN }],
+      has_more: false,
+    })
+  })
+
+  it.each(['[]', 'null', '"axons"', '7'])('takes %s for the answer of something else', async (body) => {
+    const { client } = await answer(200, 'application/json', body)
+    expect(await failure(client.axons.list())).toMatchObject({ code: 'bad_upstream' })
   })
 
   it('keeps the path of its base address and sends the key in a header only', async () => {

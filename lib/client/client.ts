@@ -2,6 +2,7 @@ import { type Endpoint, type EndpointAnswer, type EndpointCall, fillPath } from 
 import type { ErrorCode } from '#lib/contract/errors.ts'
 import { codeForStatus, errorStatus } from '#lib/contract/errors.ts'
 import { type Contract, contract } from '#lib/contract/index.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
 import { encodeQuery } from '#lib/contract/query-string.ts'
 import { readEvents } from './events.ts'
 
@@ -60,8 +61,8 @@ interface AnyCall extends CallOptions {
 }
 
 /**
- * One method per operation of the contract: `client.axons.list({ query })`. JSON answers are not validated: unknown
- * fields and values pass through. Event streams are async iterables that end with the stream and never reconnect.
+ * One method per operation of the contract: `client.axons.list({ query })`. JSON answers are read leniently: unknown
+ * fields and values pass through, and what is missing reads as nothing. Event streams are async iterables that end with the stream and never reconnect.
  */
 export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }: ClientOptions): Client => {
   const root = baseUrl.replace(/\/+$/, '')
@@ -86,9 +87,11 @@ export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }
   }
 
   const call = (endpoint: Endpoint) => {
-    switch (endpoint.response.kind) {
+    const { response } = endpoint
+    switch (response.kind) {
       case 'json':
-        return async (options: AnyCall = {}) => readJson(await send(endpoint, options))
+        return async (options: AnyCall = {}) =>
+          readLeniently(response.schema, await readJson(await send(endpoint, options)))
       case 'events':
         return (options: AnyCall = {}) => readEvents(() => send(endpoint, options), streamError)
       default:
@@ -104,7 +107,7 @@ export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }
   ) as unknown as Client
 }
 
-const readJson = async (response: Response): Promise<unknown> => {
+const readJson = async (response: Response): Promise<object> => {
   const type = response.headers.get('content-type') ?? ''
   if (!/^application\/(json|[\w.-]+\+json)\b/.test(type))
     throw new ApiError(
@@ -116,13 +119,16 @@ const readJson = async (response: Response): Promise<unknown> => {
     if (isAbort(cause)) throw cause
     throw new ApiError('unreachable', response.status, 'The service went away in the middle of its answer', { cause })
   })
+  let answer: unknown
   try {
-    return JSON.parse(text)
+    answer = JSON.parse(text)
   } catch (cause) {
     throw new ApiError('bad_upstream', response.status, 'The answer is not valid JSON: this is not the service', {
       cause,
     })
   }
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer
+  throw new ApiError('bad_upstream', response.status, 'The answer is no JSON object: this is not the service')
 }
 
 const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError'
