@@ -16,7 +16,7 @@ import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { leaveForSignIn } from '#lib/console/api.ts'
+import { isSignedOut, leaveForSignIn } from '#lib/console/api.ts'
 import { cleanPaste, TerminalSession, type TerminalState } from '#lib/console/terminal-session.ts'
 import { openTerminal } from './open-terminal.ts'
 
@@ -54,6 +54,7 @@ export const TerminalView = ({ devboxId, name, refusal, revive, onNotRunning }: 
       const session = new TerminalSession({
         url: `${location.origin.replace(/^http/, 'ws')}/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`,
         screen: terminal,
+        isSignedOut,
         onState(next) {
           setState(next)
           if (next.phase === 'refused' && next.code === 'not_running') notRunning.current()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws'
 import type { TerminalNotice } from '#lib/contract/relay.ts'
 import { cleanPaste, TerminalSession, type TerminalState } from './terminal-session.ts'
@@ -52,10 +52,12 @@ const bridge = async () => {
   })
   const states: TerminalState[] = []
   const screen = new Screen()
+  let isSignedOut = false
   screen.onText = () => wake()
   const session = new TerminalSession({
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/api/terminals/dbx_1/main`,
     screen,
+    isSignedOut: async () => isSignedOut,
     onState(state) {
       states.push(state)
       wake()
@@ -76,7 +78,12 @@ const bridge = async () => {
     say(socket, { type: 'ready', created, cols: screen.cols, rows: screen.rows })
     await inPhase('open')
   }
-  return { session, screen, states, urls, received, until, inPhase, connection, say, ready }
+  const signOut = () => {
+    isSignedOut = true
+    // What the console does with an upgrade of somebody it does not know.
+    server.options.verifyClient = (_, answer) => answer(false, 401)
+  }
+  return { session, signOut, screen, states, urls, received, until, inPhase, connection, say, ready }
 }
 
 describe('a terminal session', () => {
@@ -176,6 +183,37 @@ describe('a terminal session', () => {
     await screen.settled()
     expect(received).toEqual(['\x1b[?1;2c'])
     expect(screen.text.endsWith('live \x1b[c')).toBe(true)
+  })
+
+  it('writes on below what it has when a service replays nothing', async () => {
+    const { session, screen, until, inPhase, connection, ready } = await bridge()
+    session.connect()
+    const first = await connection(1)
+    await ready(first, true)
+    first.send(Buffer.from('before '))
+    await until(() => screen.text.includes('before'))
+    first.terminate()
+    await inPhase('reconnecting')
+    const second = await connection(2)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    ends.push(() => vi.useRealTimers())
+    await ready(second, false)
+    vi.setSystemTime(Date.now() + 1_500)
+    second.send(Buffer.from('typed later'))
+    await until(() => screen.text.includes('later'))
+    expect(screen.text).toBe('before typed later')
+  })
+
+  it('gives up once it is refused because the session is over', async () => {
+    const { session, signOut, states, inPhase, connection, ready } = await bridge()
+    session.connect()
+    const first = await connection(1)
+    await ready(first, true)
+    signOut()
+    first.terminate()
+    await inPhase('refused')
+    expect(session.state).toEqual({ phase: 'refused', code: 'signed_out' })
+    expect(states.filter(({ phase }) => phase === 'reconnecting').length).toBeLessThan(5)
   })
 
   it('says on the screen when the shell it comes back to is a new one', async () => {

@@ -24,12 +24,16 @@ interface Options {
   url: string
   screen: TerminalScreen
   onState(state: TerminalState): void
+  /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
+  isSignedOut(): Promise<boolean>
   WebSocket?: typeof globalThis.WebSocket
 }
 
 /** A longer paste goes in pieces, so that the size limits on the way never cut the connection. */
 const maxInputBytes = 16 * 1024
 const resizeQuietMs = 100
+/** What a service replays follows `ready` at once. What comes later is new, and belongs below what is on the screen. */
+const replayWithinMs = 1_000
 const firstRetryMs = 250
 const maxRetryMs = 15_000
 
@@ -52,6 +56,7 @@ export class TerminalSession {
   #hasShownShell = false
   #lastProblem: string | undefined
   #expectsReplay = false
+  #readyAtMs = 0
   #isReplaying = false
 
   constructor(options: Options) {
@@ -80,8 +85,14 @@ export class TerminalSession {
       if (typeof data === 'string') this.#notice(JSON.parse(data) as TerminalNotice)
       else this.#output(new Uint8Array(data))
     }
+    let wasOpen = false
+    socket.onopen = () => {
+      wasOpen = true
+    }
     socket.onclose = ({ code, reason }) => {
-      if (socket === this.#socket) this.#closed(code, reason)
+      if (socket !== this.#socket) return
+      this.#closed(code, reason)
+      if (!wasOpen) void this.#stopIfSignedOut()
     }
   }
 
@@ -145,6 +156,7 @@ export class TerminalSession {
         if (notice.created && this.#hasShownShell) this.say('The last shell is gone. This is a new one.')
         this.#hasShownShell = true
         this.#expectsReplay = !notice.created
+        this.#readyAtMs = Date.now()
         this.#setState({ phase: 'open' })
         this.#sendSize()
         return
@@ -166,7 +178,7 @@ export class TerminalSession {
     // into whatever program now reads the keyboard.
     this.#expectsReplay = false
     this.#isReplaying = true
-    screen.write(resetScreen)
+    if (Date.now() - this.#readyAtMs < replayWithinMs) screen.write(resetScreen)
     screen.write(bytes, () => {
       this.#isReplaying = false
     })
@@ -194,6 +206,13 @@ export class TerminalSession {
         this.#setState({ phase: 'reconnecting', attempt: this.#attempt, retryAtMs: Date.now() + waitMs })
       }
     }
+  }
+
+  async #stopIfSignedOut() {
+    const retry = this.#retry
+    if (!(await this.#options.isSignedOut()) || retry !== this.#retry) return
+    this.#hangUp()
+    this.#setState({ phase: 'refused', code: 'signed_out' })
   }
 
   /** A line of the console's own on the screen, told apart from the shell's by brackets and dimness. */
