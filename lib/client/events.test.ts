@@ -114,6 +114,17 @@ describe('EventParser', () => {
   })
 })
 
+describe('an event that is too long, when it is to be skipped', () => {
+  it.each([1, 7, 1_000])('is left out, and nothing else is, in chunks of %i', (size) => {
+    const parser = new EventParser({ maxLength: 50, tooLong: 'skip' })
+    const long = `event: long\ndata: ${'x'.repeat(200)}\ndata: more of it\n\n`
+    const text = `data: before\n\n${long}data: after\n\n${long}${'data: 1\n'.repeat(40)}\ndata: last\n\n`
+    const found: ServerEvent[] = []
+    for (let i = 0; i < text.length; i += size) found.push(...parser.push(text.slice(i, i + size)))
+    expect(found).toEqual(['before', 'after', 'last'].map((data) => ({ event: 'message', data })))
+  })
+})
+
 describe('readEvents', () => {
   const open = (text: string) => async () => new Response(text)
   const toError = (data: string) => new Error(data)

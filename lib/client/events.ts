@@ -4,8 +4,14 @@ export interface ServerEvent {
   data: string
 }
 
-/** Longest event that is read; a longer one ends the stream with an error. */
+/** Longest event that is read unless told otherwise. */
 export const maxEventLength = 4 * 1024 * 1024
+
+export interface EventLimits {
+  maxLength?: number
+  /** What a longer event does: `fail` ends the stream with an error, `skip` leaves this one event out. */
+  tooLong?: 'fail' | 'skip'
+}
 
 /**
  * Splits the text of an event stream into events, whatever the chunking and the line ends (HTML standard, 9.2.6).
@@ -18,6 +24,14 @@ export class EventParser {
   #dataLength = 0
   #started = false
   #endedInCr = false
+  #isSkipping = false
+  readonly #maxLength: number
+  readonly #tooLong: 'fail' | 'skip'
+
+  constructor({ maxLength = maxEventLength, tooLong = 'fail' }: EventLimits = {}) {
+    this.#maxLength = maxLength
+    this.#tooLong = tooLong
+  }
 
   push(text: string): ServerEvent[] {
     if (text === '') return []
@@ -37,15 +51,24 @@ export class EventParser {
       start = lineEnd.lastIndex
     }
     this.#rest += text.slice(start)
-    if (this.#dataLength + this.#rest.length > maxEventLength)
-      throw new RangeError(`An event is longer than ${maxEventLength} characters`)
+    if (this.#dataLength + this.#rest.length > this.#maxLength) this.#giveUpEvent()
     return found
+  }
+
+  #giveUpEvent(): void {
+    if (this.#tooLong === 'fail') throw new RangeError(`An event is longer than ${this.#maxLength} characters`)
+    this.#isSkipping = true
+    this.#data = []
+    this.#dataLength = 0
+    // What the line goes on with must not be taken for a line of its own: an empty one would end the event.
+    if (this.#rest !== '') this.#rest = ':'
   }
 
   #line(line: string): ServerEvent | undefined {
     if (line === '') {
       const event = { event: this.#event || 'message', data: this.#data.join('\n') }
-      const complete = this.#data.length > 0
+      const complete = this.#data.length > 0 && !this.#isSkipping
+      this.#isSkipping = false
       this.#event = ''
       this.#data = []
       this.#dataLength = 0
@@ -58,14 +81,18 @@ export class EventParser {
     else if (field === 'data') {
       this.#data.push(value)
       this.#dataLength += value.length + 1
+      if (this.#dataLength > this.#maxLength) this.#giveUpEvent()
     }
     return undefined
   }
 }
 
 /** The events of an open response body, in order, until it ends. */
-export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
-  const parser = new EventParser()
+export async function* parseEvents(
+  body: ReadableStream<Uint8Array>,
+  limits?: EventLimits,
+): AsyncGenerator<ServerEvent> {
+  const parser = new EventParser(limits)
   // The parser takes the byte order mark away, once.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const reader = body.getReader()

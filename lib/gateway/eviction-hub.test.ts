@@ -209,6 +209,17 @@ describe('with a scripted service', () => {
     expect(told).toEqual([eviction('dbx_1', late), eviction('dbx_1', early), eviction('dbx_2', late)])
   })
 
+  it('waits only briefly for an embedded service, however often it was not there yet', async () => {
+    const alone = await startConsole({ url: gateway.registry.service.url(), ownKey: 'ak_own' })
+    onWatch = (response) => (connections.length < 8 ? response.destroy() : openWith()(response))
+    const times = { shortestBackoffMs: 60_000, longestBackoffMs: 60_000, longestEmbeddedBackoffMs: 10 }
+    const stream = reading(hubWith(times).open().readable)
+    for (let state = ''; state !== 'live'; ) ({ state } = await stream.until('upstream'))
+    expect(connections).toHaveLength(8)
+    await stream.close()
+    await alone.close()
+  })
+
   it('removes what a new connection no longer reports, and nothing else', async () => {
     const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
     onWatch = openWith(one, two)
@@ -245,6 +256,7 @@ describe('with a scripted service', () => {
     connections[0]?.write(
       'data: {"devbox_id":7}\n\ndata: not json\n\nevent: other\r\nid: 9\r\ndata: {}\r\n\r\ndata: \n\n',
     )
+    connections[0]?.write(`data: ${'x'.repeat(10_000_000)}\n\n`)
     say(connections[0], { devbox_id: 'dbx\n\ndata: {"devbox_id":"forged"}', eviction_deadline_ms: inOneHour() })
     say(connections[0], eviction('dbx_1'))
     expect((await stream.until('eviction')).devbox_id).toBe('dbx\n\ndata: {"devbox_id":"forged"}')

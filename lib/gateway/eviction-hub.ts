@@ -23,6 +23,8 @@ export const relayTimes = {
   connectMs: 15_000,
   shortestBackoffMs: 500,
   longestBackoffMs: 30_000,
+  /** An embedded service has one console, which cannot crowd it, and is back within seconds. */
+  longestEmbeddedBackoffMs: 2_000,
   longestRetryAfterMs: 300_000,
   /** A refused key is tried again no sooner than this, and only when a browser asks. */
   refusedMs: 60_000,
@@ -33,6 +35,8 @@ type RelayTimes = typeof relayTimes
 
 /** A browser that has this much unread is sent nothing more until it has read; then it gets a snapshot. */
 const maxUnreadBytes = 256 * 1024
+/** Many times what an eviction takes; whatever is longer is none. */
+const maxEventLength = 64 * 1024
 const stableMs = 10_000
 /** The service repeats what is pending right after its headers; this gathers it into the first snapshot. */
 const gatherMs = 100
@@ -154,9 +158,10 @@ export class EvictionHub {
       failures = Date.now() - startedAt > stableMs ? 1 : failures + 1
       this.#setUpstream('retrying', failures)
       onNews()
-      const { shortestBackoffMs, longestBackoffMs } = this.#times
+      const { shortestBackoffMs, longestBackoffMs, longestEmbeddedBackoffMs } = this.#times
+      const longestMs = registry().service.embedded ? longestEmbeddedBackoffMs : longestBackoffMs
       // Full jitter: consoles that lost the same service must not come back in step.
-      const backoffMs = Math.random() * Math.min(longestBackoffMs, shortestBackoffMs * 2 ** Math.min(failures, 16))
+      const backoffMs = Math.random() * Math.min(longestMs, shortestBackoffMs * 2 ** Math.min(failures, 16))
       await pause(Math.max(retryAfterMs, backoffMs), signal)
     }
   }
@@ -200,7 +205,7 @@ export class EvictionHub {
           },
         }),
       )
-      for await (const { event, data } of parseEvents(heard)) {
+      for await (const { event, data } of parseEvents(heard, { maxLength: maxEventLength, tooLong: 'skip' })) {
         if (event === 'error') return 'ended'
         const eviction = readEviction(data)
         if (!eviction) continue
