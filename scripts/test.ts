@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
  */
 const steps = [
   ['types', ['tsc', '--noEmit', '-p', 'tsconfig.check.json']],
-  ['lint', ['biome', 'ci', '.']],
+  ['lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['unused code', ['knip']],
   ['unit tests', ['vitest', 'run']],
   ['build', ['next', 'build']],

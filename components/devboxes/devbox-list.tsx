@@ -1,30 +1,23 @@
 'use client'
-import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Box, Plus, SearchX } from 'lucide-react'
-import Link from 'next/link'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Box, Plus } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
-import { Banner } from '#components/ui/banner.tsx'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { ListView } from '#components/list/list-view.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState } from '#components/ui/error-state.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { EvictionFeed } from '#lib/console/eviction-stream.ts'
-import { isOutage } from '#lib/console/failures.ts'
-import { formatCount } from '#lib/console/format.ts'
 import { withCondition } from '#lib/console/metadata-condition.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { type Devbox, type DevboxListQuery, type DevboxList as DevboxPage, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, type DevboxListQuery, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { CreateDevboxDialog } from './create-devbox-dialog.tsx'
 import { activeFilters, DevboxFilters } from './devbox-filters.tsx'
@@ -42,7 +35,11 @@ export interface DevboxListProps {
 export const DevboxList = ({ query, serviceUrl }: DevboxListProps) => {
   const [isCreating, setIsCreating] = useState(false)
   const list = useInfiniteQuery(devboxQueries.list(query))
-  const error = useShownError(list)
+  const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
+  const moves = useDevboxMoves()
+  const fresh = useMemo(() => list.data?.pages.flatMap(({ devboxes }) => devboxes) ?? [], [list.data])
+  const { rows, waiting, release, pointer } = useSteadyRows(paths.devboxes(query), fresh, idOf)
+  const columns = useMemo(() => columnsFor(query, evictions), [query, evictions])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create devbox
@@ -52,90 +49,39 @@ export const DevboxList = ({ query, serviceUrl }: DevboxListProps) => {
     <>
       <PageHeader title="Devboxes" actions={create} />
       <DevboxFilters query={query} />
-      {list.data ? (
-        <Answer query={query} list={list} none={<None create={create} serviceUrl={serviceUrl} />} />
-      ) : error ? (
-        <ErrorState
-          title="Devboxes could not be loaded"
-          error={error}
-          recovers={isOutage(error)}
-          retrying={list.isFetching}
-          onRetry={() => void list.refetch()}
-        />
-      ) : (
-        <SkeletonRows columns={6} label="Loading devboxes" />
-      )}
-      <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />
-    </>
-  )
-}
-
-interface AnswerProps {
-  query: DevboxListQuery
-  list: UseInfiniteQueryResult<InfiniteData<DevboxPage>>
-  none: ReactNode
-}
-
-const Answer = ({ query, list, none }: AnswerProps) => {
-  const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
-  const moves = useDevboxMoves()
-  const fresh = useMemo(() => list.data?.pages.flatMap(({ devboxes }) => devboxes) ?? [], [list.data])
-  const { rows, waiting, release, pointer } = useSteadyRows(paths.devboxes(query), fresh, idOf)
-  const columns = useMemo(() => columnsFor(query, evictions), [query, evictions])
-  const isFiltered = activeFilters(query).length > 0
-  if (rows.length === 0 && !isFiltered && !query.starting_after) return none
-  if (rows.length === 0) return <NoMatch query={query} />
-  const total = query.starting_after ? null : list.data?.pages.at(-1)?.total_count
-  return (
-    <>
-      {list.isRefetchError && (
-        <Banner tone="attention" role="status" title="These rows are old" className="mb-2 rounded-md">
-          Read <RelativeTime ms={list.dataUpdatedAt} />; not since:{' '}
-          <VisibleText max={300}>{problemOf(list.error).message}</VisibleText>
-        </Banner>
-      )}
-      <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
-        <p role="status" className="tabular">
-          {/* Rows made since the total was counted must not make it say "21 of 20". */}
-          Showing {formatCount(rows.length)}
-          {total == null ? '' : ` of ${formatCount(Math.max(rows.length, total))}`}
-        </p>
-        {query.starting_after && (
-          <Link href={paths.devboxes({ ...query, starting_after: undefined })} className="text-accent hover:underline">
-            Back to the newest
-          </Link>
-        )}
-        {waiting > 0 && (
-          <Button size="sm" variant="ghost" onClick={release}>
-            Show {waiting} new
-          </Button>
-        )}
-      </div>
-      <div {...pointer}>
-        <DataTable
-          caption="Devboxes, newest first"
-          columns={columns}
-          rows={rows}
-          rowKey={idOf}
-          rowHref={({ id }) => paths.devbox(id)}
-          rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
-          rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
-          busy={list.isPlaceholderData}
-        />
-      </div>
-      {list.hasNextPage && (
-        <div className="flex flex-col items-center gap-2 py-4">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Load more devboxes
-          </Button>
-          {list.isFetchNextPageError && (
-            <p role="alert" className="text-danger">
-              {problemOf(list.error).message}
-            </p>
-          )}
+      <ListView
+        noun="devbox"
+        nouns="devboxes"
+        list={list}
+        shown={rows.length}
+        columns={6}
+        filters={activeFilters(query)}
+        clearHref={paths.devboxes({ limit: query.limit })}
+        newestHref={query.starting_after && paths.devboxes({ ...query, starting_after: undefined })}
+        none={<None create={create} serviceUrl={serviceUrl} />}
+        tools={
+          waiting > 0 && (
+            <Button size="sm" variant="ghost" onClick={release}>
+              Show {waiting} new
+            </Button>
+          )
+        }
+      >
+        <div {...pointer}>
+          <DataTable
+            caption="Devboxes, newest first"
+            columns={columns}
+            rows={rows}
+            rowKey={idOf}
+            rowHref={({ id }) => paths.devbox(id)}
+            rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
+            rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
+            busy={list.isPlaceholderData}
+          />
         </div>
-      )}
+      </ListView>
       {moves.dialogs}
+      <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )
 }
@@ -203,33 +149,6 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     cell: (devbox) => <Lifetime devbox={devbox} />,
   },
 ]
-
-const NoMatch = ({ query }: { query: DevboxListQuery }) => {
-  const filters = activeFilters(query)
-  return (
-    <EmptyState
-      icon={SearchX}
-      title={filters.length > 0 ? 'No devbox matches' : 'No more devboxes'}
-      action={
-        <ButtonLink href={paths.devboxes({ limit: query.limit })}>
-          {filters.length > 0 ? 'Clear filters' : 'Show the newest'}
-        </ButtonLink>
-      }
-    >
-      {filters.length > 0 ? (
-        <ul>
-          {filters.map(({ text }) => (
-            <li key={text}>
-              <VisibleText max={120}>{text}</VisibleText>
-            </li>
-          ))}
-        </ul>
-      ) : (
-        'This address starts after the oldest devbox.'
-      )}
-    </EmptyState>
-  )
-}
 
 const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string }) => (
   <EmptyState

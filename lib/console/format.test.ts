@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatBytes, formatCount, formatDurationMs } from './format.ts'
+import { formatBytes, formatCount, formatDurationMs, formatShown } from './format.ts'
 
 it('groups the digits of a count', () => {
   expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])
@@ -21,4 +21,11 @@ it('tells a duration in its two largest units', () => {
   expect(
     [0, 850, 4_250, 59_999, 60_000, 185_000, 3_600_000, 7_830_000, 86_400_000, 442_800_000].map(formatDurationMs),
   ).toEqual(['0 ms', '850 ms', '4.2 s', '59 s', '1 min', '3 min 5 s', '1 h', '2 h 10 min', '1 d', '5 d 3 h'])
+})
+
+it('tells how much of a list is shown, and that more exists where nobody counted', () => {
+  expect(formatShown(20, true, 1234)).toBe('Showing 20 of 1,234')
+  expect(formatShown(21, false, 20)).toBe('Showing 21 of 21')
+  expect(formatShown(20, true, null)).toBe('Showing 20, more exist')
+  expect(formatShown(3, false, undefined)).toBe('Showing 3')
 })

@@ -32,3 +32,10 @@ export const formatDurationMs = (ms: number): string => {
 /** The same for what still runs: whole seconds, so that it ticks evenly. */
 export const formatElapsedMs = (ms: number): string =>
   ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : formatDurationMs(ms)
+
+/** What a list says about its size; `total` is null where nobody counted. */
+export const formatShown = (shown: number, hasMore: boolean, total: number | null | undefined): string => {
+  // Rows made since the total was counted must not make it say "21 of 20".
+  if (total != null) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total))}`
+  return hasMore ? `Showing ${formatCount(shown)}, more exist` : `Showing ${formatCount(shown)}`
+}

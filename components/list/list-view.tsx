@@ -1,0 +1,122 @@
+'use client'
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import { SearchX } from 'lucide-react'
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import type { ActiveFilter } from '#components/filters/active-filters.tsx'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { isOutage } from '#lib/console/failures.ts'
+import { formatShown } from '#lib/console/format.ts'
+
+export interface ListViewProps {
+  /** What a row is and what they are, in lower case: `axon`, `axons`. */
+  noun: string
+  nouns: string
+  list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
+  /** How many rows `children` shows. */
+  shown: number
+  columns: number
+  filters: readonly ActiveFilter[]
+  /** The list without filters. */
+  clearHref: string
+  /** The same list from its newest row on, when the address starts it later. */
+  newestHref?: string
+  /** Beside the count. */
+  tools?: ReactNode
+  /** What is shown while there is no row at all. */
+  none: ReactNode
+  /** The table. */
+  children: ReactNode
+}
+
+/** The five states of a list that loads page after page: pending, failed, empty, empty because of its filters, rows. */
+export const ListView = (props: ListViewProps) => {
+  const { nouns, list, shown, columns, filters, newestHref, none } = props
+  const error = useShownError(list)
+  if (!list.data)
+    return error ? (
+      <ErrorState
+        title={`The ${nouns} could not be loaded`}
+        error={error}
+        recovers={isOutage(error)}
+        retrying={list.isFetching}
+        onRetry={() => void list.refetch()}
+      />
+    ) : (
+      <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
+    )
+  if (shown === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
+  return <Rows {...props} />
+}
+
+const Rows = ({ nouns, list, shown, newestHref, tools, children }: ListViewProps) => {
+  // A list that starts at a cursor does not know how much lies before it.
+  const total = newestHref ? null : list.data?.pages.at(-1)?.total_count
+  return (
+    <>
+      {list.isRefetchError && (
+        <Banner tone="attention" role="status" title="These rows are old" className="mb-2 rounded-md">
+          Read <RelativeTime ms={list.dataUpdatedAt} />; not since:{' '}
+          <VisibleText max={300}>{problemOf(list.error).message}</VisibleText>
+        </Banner>
+      )}
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
+        <p role="status" className="tabular">
+          {formatShown(shown, list.hasNextPage, total)}
+        </p>
+        {newestHref && (
+          <Link href={newestHref} className="text-accent hover:underline">
+            Back to the newest
+          </Link>
+        )}
+        {tools}
+      </div>
+      {children}
+      {list.hasNextPage && (
+        <div className="flex flex-col items-center gap-2 py-4">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            Load more {nouns}
+          </Button>
+          {list.isFetchNextPageError && (
+            <p role="alert" className="text-danger">
+              {problemOf(list.error).message}
+            </p>
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+const NoMatch = ({ noun, nouns, filters, clearHref, newestHref = clearHref }: ListViewProps) =>
+  filters.length > 0 ? (
+    <EmptyState
+      icon={SearchX}
+      title={`No ${noun} matches`}
+      action={<ButtonLink href={clearHref}>Clear filters</ButtonLink>}
+    >
+      <ul>
+        {filters.map(({ text }) => (
+          <li key={text}>
+            <VisibleText max={120}>{text}</VisibleText>
+          </li>
+        ))}
+      </ul>
+    </EmptyState>
+  ) : (
+    <EmptyState
+      icon={SearchX}
+      title={`No more ${nouns}`}
+      action={<ButtonLink href={newestHref}>Show the newest</ButtonLink>}
+    >
+      This address starts after the oldest {noun}.
+    </EmptyState>
+  )
