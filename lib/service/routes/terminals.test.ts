@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
@@ -214,6 +215,40 @@ describe.each(isolationsHere)('terminals under isolation %s', (isolation) => {
     socket.resume()
     await shows(/flooded\r\n/)
     socket.close()
+  })
+
+  it('takes all that is typed while a program does not read it, and goes on serving', async () => {
+    const name = newName()
+    const terminal = attach(service, (await connect(name)).connect_url ?? '')
+    await terminal.opened
+    const typed = Buffer.from(Array.from({ length: 300_000 }, (_, i) => String(i).padStart(9, '0')).join('\n'))
+    terminal.type('stty raw -echo; echo re""ady; while [ ! -e ~/go ]; do sleep 0.1; done; ')
+    terminal.type(`head -c ${typed.length} | md5sum; stty sane\r`)
+    await terminal.shows(/ready/)
+    for (let at = 0; at < typed.length; at += 500_000) terminal.type(typed.subarray(at, at + 500_000))
+    await service.client.executions.executeSync({ params: { id }, body: { command: 'touch ~/go' } })
+    await terminal.shows(new RegExp(createHash('md5').update(typed).digest('hex')))
+    await control(name, { action: 'close' })
+  })
+
+  it('lets no process hold the far end of a terminal', async () => {
+    const [first, second] = [newName(), newName()]
+    await connect(first)
+    const terminal = attach(service, (await connect(second)).connect_url ?? '')
+    await terminal.opened
+    terminal.type('ls -l /proc/self/fd; echo do""ne\r')
+    await terminal.shows(/done/)
+    expect(terminal.text()).not.toContain('ptmx')
+    const other = await service.otherClient.devboxes.createAndAwaitRunning({
+      body: { launch_parameters: { launch_commands: ['ls -l /proc/self/fd > ~/launch'] } },
+    })
+    const { stdout } = await service.otherClient.executions.executeSync({
+      params: { id: other.id },
+      body: { command: 'cat ~/launch; ls -l /proc/self/fd; [ $HOME != /home/user ] || ls -l /proc/1/fd' },
+    })
+    expect(stdout).toContain('/dev/null')
+    expect(stdout).not.toContain('ptmx')
+    for (const name of [first, second]) await control(name, { action: 'close' })
   })
 
   it('holds no more than 32 sessions of a devbox', async () => {

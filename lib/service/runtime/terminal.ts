@@ -1,9 +1,12 @@
+import { writeSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import pty, { type IPty } from '@lydell/node-pty'
 import type { RawData, WebSocket } from 'ws'
 import { defaultSize, type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import type { RunningDevbox } from './execution.ts'
 import { processStat, signal } from './processes.ts'
+import { closingFiles } from './sandbox/sandbox.ts'
 
 interface Size {
   cols: number
@@ -19,6 +22,7 @@ const maxHistoryBytes = 256 * 1024
 // The shell waits while a client has this much still to take, so a flood costs the slow client's time, not memory.
 const pauseAboveBytes = 256 * 1024
 const resumeBelowBytes = 64 * 1024
+const typeAgainMs = 5
 const pingMs = 15_000
 const maxSilentPings = 3
 const hangUpGraceMs = 1000
@@ -85,6 +89,7 @@ class TerminalSession {
   readonly #pty: IPty
   readonly #forget: () => void
   readonly #history = new History()
+  readonly #keyboard: Keyboard
   #size: Size
   #client: WebSocket | undefined
   #ended = false
@@ -100,6 +105,7 @@ class TerminalSession {
     this.#size = size
     this.#forget = forget
     this.#pty = startShell(devbox, size)
+    this.#keyboard = new Keyboard(this.#pty)
     this.#pty.onData((data) => this.#output(data as unknown as Buffer))
     this.#pty.onExit(({ exitCode, signal: signalNumber }) => {
       this.#exited = true
@@ -144,14 +150,16 @@ class TerminalSession {
     }
     this.#hearsUs = hearsUs
     const pings = setInterval(() => {
-      // Behind a flood a pong comes late, but then bytes still leave: only a client that takes nothing is gone.
+      // Behind a flood a pong comes late, but then bytes still leave: only a client that takes nothing is gone. One
+      // that has to wait for the terminal is not read from at all.
+      if (client.isPaused) hearsUs()
       if (silentPings++ >= maxSilentPings) client.terminate()
       else client.ping()
     }, pingMs)
     client.on('pong', hearsUs)
-    client.on('message', (data, isBinary) => {
+    client.on('message', (data) => {
       hearsUs()
-      this.#input(data, isBinary)
+      this.#input(client, data)
     })
     client.on('error', () => client.terminate())
     client.once('close', () => {
@@ -191,6 +199,7 @@ class TerminalSession {
     this.#ended = true
     clearTimeout(this.#idleTimer)
     this.#forget()
+    this.#keyboard.stop()
     this.#client?.close(code, reason)
     setTimeout(() => {
       const shell = this.#exited ? undefined : this.#devbox.box.leader(this.#pty.pid)
@@ -219,11 +228,12 @@ class TerminalSession {
     this.#pty.resume()
   }
 
-  #input(data: RawData, isBinary: boolean) {
+  #input(client: WebSocket, data: RawData) {
     if (this.#ended) return
-    const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)
-    // Without an encoding node-pty takes bytes as they are; its types do not say so.
-    this.#pty.write((isBinary ? bytes : bytes.toString()) as string)
+    this.#keyboard.type(Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer))
+    if (this.#keyboard.waitingBytes <= pauseAboveBytes || client.isPaused) return
+    client.pause()
+    this.#keyboard.onceBelow(resumeBelowBytes, () => client.resume())
   }
 
   #startIdle() {
@@ -236,7 +246,7 @@ class TerminalSession {
 
 const startShell = ({ box, env }: RunningDevbox, size: Size): IPty => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
-  const launch = box.launch({ argv: ['/bin/bash', '-i'], env: { ...env, ...terminal }, tty: true })
+  const launch = closingFiles(box.launch({ argv: ['/bin/bash', '-i'], env: { ...env, ...terminal }, tty: true }), 3)
   try {
     return pty.spawn(launch.file, launch.args, {
       name: terminal.TERM,
@@ -248,6 +258,80 @@ const startShell = ({ box, env }: RunningDevbox, size: Size): IPty => {
     })
   } catch (cause) {
     throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
+  }
+}
+
+/**
+ * Types into a terminal and never waits for it. node-pty's own `write` does: while a program does not read what was
+ * typed, it holds up the whole process.
+ */
+class Keyboard {
+  readonly #fd: number
+  readonly #socket: Pick<Socket, 'destroyed'>
+  #waiting: Buffer[] = []
+  #timer: NodeJS.Timeout | undefined
+  #notify: { bytes: number; run: () => void } | undefined
+  #stopped = false
+  waitingBytes = 0
+
+  constructor(terminal: IPty) {
+    // Not in its types. The number is the terminal's only while the socket is open: another file gets it afterwards.
+    const { fd, _socket } = terminal as unknown as { fd: number; _socket: Socket }
+    this.#fd = fd
+    this.#socket = _socket
+  }
+
+  type(bytes: Buffer) {
+    if (this.#stopped) return
+    this.#waiting.push(bytes)
+    this.waitingBytes += bytes.length
+    if (!this.#timer) this.#write()
+  }
+
+  /** Calls `run` once, when no more than `bytes` wait to be typed. */
+  onceBelow(bytes: number, run: () => void) {
+    this.#notify = { bytes, run }
+  }
+
+  /** Forgets what waits and takes nothing more. */
+  stop() {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    this.#waiting = []
+    this.#took(this.waitingBytes)
+  }
+
+  #write() {
+    this.#timer = undefined
+    for (let [first] = this.#waiting; first; [first] = this.#waiting) {
+      const written = this.#writeOnce(first)
+      if (written === undefined) return this.stop()
+      this.#took(written)
+      if (written === first.length) this.#waiting.shift()
+      else {
+        this.#waiting[0] = first.subarray(written)
+        this.#timer = setTimeout(() => this.#write(), typeAgainMs)
+        return
+      }
+    }
+  }
+
+  /** How many bytes the terminal took, which may be none; undefined when it takes no more, ever. */
+  #writeOnce(bytes: Buffer): number | undefined {
+    if (this.#socket.destroyed) return undefined
+    try {
+      return writeSync(this.#fd, bytes)
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : undefined
+    }
+  }
+
+  #took(bytes: number) {
+    this.waitingBytes -= bytes
+    if (!this.#notify || this.waitingBytes > this.#notify.bytes) return
+    const { run } = this.#notify
+    this.#notify = undefined
+    run()
   }
 }
 

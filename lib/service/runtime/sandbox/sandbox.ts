@@ -53,8 +53,25 @@ export interface Sandbox {
 export const defaultUmask = 'umask 022'
 
 /** Spawns what a box said to spawn. Its environment replaces the service's, which Next's types do not foresee. */
-export const spawnIn = ({ file, args, env, cwd }: Launch, options: SpawnOptions): ChildProcess =>
-  spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
+export const spawnIn = (
+  launch: Launch,
+  options: SpawnOptions & { stdio: ('pipe' | 'ignore' | number)[] },
+): ChildProcess => {
+  const { file, args, cwd, env } = closingFiles(launch, options.stdio.length)
+  return spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
+}
+
+// Terminals are opened without close-on-exec, and Node cannot set it. Every process started later, of whichever devbox
+// and account, would hold the far end of all of them and could type into them.
+const closeFiles = `close() { local fd; for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done; }
+close "$1"; shift; exec "$@"`
+
+/** The same launch without any open file but the first `kept`. */
+export const closingFiles = ({ file, args, ...launch }: Launch, kept: number): Launch => ({
+  ...launch,
+  file: '/bin/bash',
+  args: ['-c', closeFiles, 'devbox', String(kept), file, ...args],
+})
 
 /** What every process of a devbox has in its environment. Never the service's own: that holds API keys. */
 export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Record<string, string> => ({
