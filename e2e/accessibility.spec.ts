@@ -1,6 +1,8 @@
 import AxeBuilder from '@axe-core/playwright'
 import { expect, signIn, test } from './product.ts'
 
+test.use({ journeys: 'accessibility' })
+
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 for (const colorScheme of ['light', 'dark'] as const)

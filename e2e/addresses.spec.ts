@@ -1,5 +1,7 @@
 import { expect, test } from './product.ts'
 
+test.use({ journeys: 'addresses' })
+
 test('an address that leads nowhere is a 404 with a way back', async ({ signedIn: page, product }) => {
   for (const path of [
     '/devboxes/dbx_unknown',

@@ -1,6 +1,8 @@
 import type { Page } from '@playwright/test'
 import { expect, type Product, test } from './product.ts'
 
+test.use({ journeys: 'first-hour' })
+
 const terminalText = async (page: Page) => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ')
 
 const createDevbox = async (page: Page, { url }: Product, name: string) => {

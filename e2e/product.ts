@@ -101,11 +101,12 @@ export const signIn = async (page: Page, { url, apiKey }: Pick<Product, 'url' | 
   await page.waitForURL(`${url}/`)
 }
 
-/** One product for all journeys of a worker; a page that is signed in for each. */
-export const test = base.extend<{ signedIn: Page }, { product: Product }>({
+/** One product for the journeys of one name (`test.use({ journeys: 'trust' })`); a page that is signed in for each. */
+export const test = base.extend<{ signedIn: Page }, { journeys: string; product: Product }>({
+  // Files that differ in a worker's option get workers of their own, and so products that know nothing of one another.
+  journeys: ['', { scope: 'worker', option: true }],
   product: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function wants from this pattern
-    async ({}, use) => {
+    async ({ journeys: _ }, use) => {
       const product = await startProduct()
       await use(product)
       await product.stop()

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs'
 import { expect, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
+test.use({ journeys: 'trust' })
+
 test('nothing the browser receives holds the key', async ({ page, product }) => {
   const received: Promise<string>[] = []
   page.on('response', (response) => {
