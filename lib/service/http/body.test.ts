@@ -27,6 +27,11 @@ describe('a JSON body', () => {
   it.each([
     ['JSON', '{"name":"a"}', { 'content-type': 'application/json' }],
     ['JSON that states its charset', '{"name":"a"}', { 'content-type': 'Application/JSON; charset=utf-8' }],
+    [
+      'an escaped surrogate pair',
+      '{"name":"\\ud83d\\ude00","metadata":{"__proto__":"x"}}',
+      { 'content-type': 'application/json' },
+    ],
     ['nothing', undefined, {}],
     ['nothing, called JSON', undefined, { 'content-type': 'application/json' }],
     ['uncoded JSON', '{}', { 'content-type': 'application/json', 'content-encoding': 'identity' }],
@@ -51,6 +56,8 @@ describe('a JSON body', () => {
     ['half a document', '{"name":', 'body'],
     ['two documents', '{}{}', 'body'],
     ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'body'],
+    ['half a surrogate pair', '{"name":"\\ud800"}', 'body'],
+    ['half a surrogate pair in a key', '{"metadata":{"a\\uDC00":"x"}}', 'body'],
     ['a list', '[]', 'body'],
     ['null', 'null', 'body'],
     ['text', '"a"', 'body'],

@@ -20,10 +20,17 @@ export const readJsonBody = async (request: IncomingMessage): Promise<unknown> =
     throw new ServiceError('unsupported_media_type', 'The body must be JSON (Content-Type: application/json)')
   if (bytes.length === 0) return {}
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    // Half a surrogate pair, which only an escape can bring: the database would keep another text than was given.
+    return JSON.parse(text, /\\u[dD]/.test(text) ? wellFormed : undefined)
   } catch {
     throw invalid({ field: 'body', message: 'is not valid JSON' })
   }
+}
+
+const wellFormed = (key: string, value: unknown) => {
+  if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed())) throw new SyntaxError('not Unicode')
+  return value
 }
 
 const tooLarge = () => new ServiceError('payload_too_large', `The body is larger than ${maxBodyBytes} bytes`)
