@@ -77,3 +77,16 @@ describe('the API key', () => {
     expect(await service.otherClient.accounts.me()).toMatchObject({ id: 'other' })
   })
 })
+
+describe('many wrong keys', () => {
+  it('are answered 429 after a while, and the right key passes all the same', async () => {
+    const guessed = await startService({ isolation: 'none' })
+    const ask = (key: string) => guessed.fetch('/v1/accounts/me', { headers: { authorization: `Bearer ${key}` } })
+    for (let i = 0; i < 100; i++) expect((await ask(`wrong${i}`)).status).toBe(401)
+    const late = await ask('wrong')
+    expect(late.status).toBe(429)
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await ask(guessed.key)).status).toBe(200)
+    await guessed.close()
+  })
+})

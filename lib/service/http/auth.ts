@@ -68,6 +68,8 @@ export const createAuthenticate = (keys: readonly ApiKey[], ptyTokens: PtyTokens
     return protocol === undefined ? identity : { ...identity, protocol }
   }
 
+  const refuse = createRefusal()
+
   return (request, match) => {
     const endpoint = match?.route.endpoint
     const identity =
@@ -76,8 +78,35 @@ export const createAuthenticate = (keys: readonly ApiKey[], ptyTokens: PtyTokens
         : endpoint === contract.terminals.connect || endpoint === contract.terminals.control
           ? byTunnelHeaders(request.headers, byToken)
           : byKey(bearer(request.headers.authorization))
-    if (!identity) throw new ServiceError('unauthenticated', 'A valid API key is needed: Authorization: Bearer <key>')
-    return identity
+    return identity ?? refuse(request)
+  }
+}
+
+const refusalWindowMs = 10_000
+const maxRefusalsPerWindow = 100
+const maxAddresses = 1000
+
+/**
+ * Throws 401, or 429 to an address that was refused a hundred times within ten seconds.
+ * Unspecified: what guessing costs. The right key always passes: all of a machine share its address, and one of them
+ * must not shut out the others. Keys the service makes are too long to guess.
+ */
+const createRefusal = () => {
+  const windows = new Map<string, { endMs: number; refusals: number }>()
+  return (request: IncomingMessage): never => {
+    const address = request.socket.remoteAddress ?? ''
+    const nowMs = Date.now()
+    let window = windows.get(address)
+    if (!window || window.endMs <= nowMs) {
+      if (windows.size >= maxAddresses) windows.clear()
+      window = { endMs: nowMs + refusalWindowMs, refusals: 0 }
+      windows.set(address, window)
+    }
+    if (++window.refusals > maxRefusalsPerWindow)
+      throw new ServiceError('rate_limited', 'Too many keys were refused; try again later', {
+        retryAfterSeconds: (window.endMs - nowMs) / 1000,
+      })
+    throw new ServiceError('unauthenticated', 'A valid API key is needed: Authorization: Bearer <key>')
   }
 }
 
