@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
@@ -70,10 +72,12 @@ describe.each(isolationsHere)('devboxes under isolation %s', (isolation) => {
   it('writes file mounts below the home directory and nowhere else', async () => {
     const id = await create({ file_mounts: { 'a/b.txt': 'hello', '~/c.txt': 'there' } })
     expect((await run(id, 'cat ~/a/b.txt ~/c.txt')).stdout).toBe('hellothere')
-    for (const path of ['../x', '/etc/x', 'a/../../x'])
-      await expect(service.client.devboxes.create({ body: { file_mounts: { [path]: '' } } })).rejects.toMatchObject({
-        status: 400,
-      })
+    const boxes = readdirSync(join(service.dataDir, 'devboxes'))
+    for (const paths of [['../x'], ['/etc/x'], ['a/../../x'], ['.'], ['a', 'a/b'], ['a/b', 'a'], ['x'.repeat(300)]])
+      await expect(
+        service.client.devboxes.create({ body: { file_mounts: Object.fromEntries(paths.map((path) => [path, ''])) } }),
+      ).rejects.toMatchObject({ status: 400, field: 'file_mounts' })
+    expect(readdirSync(join(service.dataDir, 'devboxes'))).toEqual(boxes)
   })
 
   it('refuses what it cannot do yet by name', async () => {

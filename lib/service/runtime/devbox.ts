@@ -96,13 +96,7 @@ export class Devboxes {
     const parameters = body.launch_parameters ?? {}
     const id = newId('dbx')
     const now = Date.now()
-    const home = join(this.#options.folderOf(id), 'home')
-    await mkdir(home, { recursive: true, mode: 0o700 })
-    await writeFile(join(home, '.bashrc'), bashrc)
-    for (const [path, text] of files) {
-      await mkdir(dirname(join(home, path)), { recursive: true })
-      await writeFile(join(home, path), text)
-    }
+    await this.#makeHome(id, files)
     this.#options.store.insert({
       id,
       account,
@@ -121,6 +115,22 @@ export class Devboxes {
     const created = this.get(account, id)
     this.#start(id)
     return created
+  }
+
+  async #makeHome(id: string, files: (readonly [path: string, text: string])[]) {
+    const folder = this.#options.folderOf(id)
+    const home = join(folder, 'home')
+    try {
+      await mkdir(home, { recursive: true, mode: 0o700 })
+      await writeFile(join(home, '.bashrc'), bashrc)
+      for (const [path, text] of files) {
+        await mkdir(dirname(join(home, path)), { recursive: true })
+        await writeFile(join(home, path), text)
+      }
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true })
+      throw isPathProblem(error) ? refusedMount(`a path cannot be made (${error.code})`) : error
+    }
   }
 
   /** Throws 404. */
@@ -424,13 +434,16 @@ const pathBelowHome = (path: string): string => {
   const relative = path.replace(/^(~|\/home\/user)\//, '')
   const segments = relative.split('/')
   if (relative.startsWith('/') || relative.includes('\0') || segments.includes('..') || segments.at(-1) === '')
-    throw new ServiceError(
-      'invalid_argument',
-      `file_mounts: ${JSON.stringify(path)} is not a file below the home directory`,
-      { field: 'file_mounts' },
-    )
+    throw refusedMount(`${JSON.stringify(path)} is not a file below the home directory`)
   return relative
 }
+
+const refusedMount = (problem: string) =>
+  new ServiceError('invalid_argument', `file_mounts: ${problem}`, { field: 'file_mounts' })
+
+/** What two paths that need one place each as a file and as a folder cause, and names that are too long. */
+const isPathProblem = (error: unknown): error is NodeJS.ErrnoException =>
+  ['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 // Unspecified: what a tunnel is without the proxy that serves it. The view is kept as asked for; nothing listens yet.
 const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Devbox['tunnel'] => ({
