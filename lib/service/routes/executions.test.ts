@@ -137,6 +137,17 @@ describe.each(isolationsHere)('executions under isolation %s', (isolation) => {
     expect((await run('echo $A.')).stdout).toBe('.\n')
   })
 
+  it('goes on in a named shell after set -e and after a trap of the command', async () => {
+    await run('set -e', 'strict')
+    expect(await run('false; echo not reached', 'strict')).toMatchObject({ stdout: '', exit_status: 1 })
+    expect(await run('set +e; false; echo reached', 'strict')).toMatchObject({ stdout: 'reached\n', exit_status: 0 })
+    expect(await run('trap "echo bye" EXIT; cd /usr; X=5; (exit 3)', 'trap')).toMatchObject({
+      stdout: 'bye\n',
+      exit_status: 3,
+    })
+    expect((await run('pwd; echo $X', 'trap')).stdout).toBe('/usr\n5\n')
+  })
+
   it('queues the commands of one shell', async () => {
     const first = await start('echo started; sleep 0.3; echo first >> ~/order', 'queue')
     const second = await start('echo second >> ~/order', 'queue')

@@ -3,14 +3,17 @@ import { createHash } from 'node:crypto'
 /**
  * The bash script that runs one command of a named shell: it takes up where the shell's last command left (directory,
  * variables, functions, aliases, options, umask), runs the command in that same bash, and leaves its state on exit. So
- * each command is a process group of its own with its own exit status, and still one shell goes on.
+ * each command is a process group of its own with its own exit status, and still one shell goes on. A command that sets
+ * an EXIT trap takes the place of ours; its state is then left behind before that trap runs.
  */
 export const shellScript = (command: string, stateFile: string): string => {
   const file = quote(stateFile)
   return `trap ${quote(saveState(file))} EXIT
 shopt -s expand_aliases
 [ -f ${file} ] && . ${file} 2>/dev/null
-eval ${quote(command)}`
+eval ${quote(command)}
+{ __devdeck_status=$?; [[ $(trap -p EXIT) == *__devdeck_options=* ]] || ${saveState(file)}
+(exit "$__devdeck_status"); } 2>/dev/null`
 }
 
 /** A file name for a shell of any name. */
@@ -20,9 +23,10 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 // Written beside and renamed, so that a shell killed in between keeps its former state. Variables that bash makes
 // itself are skipped: setting them again would fail. Shell options stand first, since functions may be written in them;
-// `set` options last, since errexit or nounset would act on the lines before. The group hides what xtrace prints of it.
+// `set` options last, since errexit or nounset would act on the lines before; a substitution leaves errexit out. The group hides what xtrace prints of it.
 const saveState = (file: string) => `{
 __devdeck_options=$(set +o)
+[[ $- != *e* ]] || __devdeck_options+=$'\\nset -e'
 set +eux
 {
 shopt -p
