@@ -59,12 +59,12 @@ export const findProcesses = (marked: Record<string, string>): number[] => {
   return [...found]
 }
 
-/** Sends a signal; false when there is no such process, or group for a negative number. */
+/** Sends a signal; false when there is no such process (group, for a negative number) or it is another user's, as after sudo. */
 export const signal = (pid: number, name: NodeJS.Signals): boolean => {
   try {
     return process.kill(pid, name)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    if (['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
     throw error
   }
 }
