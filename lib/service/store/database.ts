@@ -1,11 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
+import { StartError } from '#lib/service/data-dir.ts'
 import { migrations } from './migrations.ts'
 
 export type Database = DatabaseSync
 
 /**
  * Opens the database file, or makes it, and brings its schema up to date in one transaction.
- * Throws when the file was written by a newer version.
+ * Throws a StartError when the file was written by a newer version.
  */
 export const openDatabase = (file: string): Database => {
   const database = new DatabaseSync(file)
@@ -20,7 +21,7 @@ export const openDatabase = (file: string): Database => {
 const migrate = (database: Database) => {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version > migrations.length)
-    throw new Error(
+    throw new StartError(
       `The database has schema ${version}, written by a newer Devdeck; this one knows ${migrations.length}`,
     )
   if (version === migrations.length) return

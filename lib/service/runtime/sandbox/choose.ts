@@ -1,16 +1,17 @@
+import { StartError } from '#lib/service/data-dir.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { plainProcess } from './plain-process.ts'
 import type { Isolation, Sandbox } from './sandbox.ts'
 
 /**
  * The sandbox of this machine. `auto` takes bubblewrap when a real probe of it works and says on stderr when it does
- * not. Throws when bubblewrap is demanded and does not work.
+ * not. Throws a StartError when bubblewrap is demanded and does not work.
  */
 export const chooseSandbox = async (wanted: Isolation | 'auto', log: (line: string) => void): Promise<Sandbox> => {
   if (wanted !== 'none') {
     const problem = await bubblewrap.problem()
     if (problem === undefined) return bubblewrap
-    if (wanted === 'bubblewrap') throw new Error(`bubblewrap does not work here: ${problem}`)
+    if (wanted === 'bubblewrap') throw new StartError(`bubblewrap does not work here: ${problem}`)
     log(`devboxes are NOT isolated: bubblewrap does not work here (${problem})`)
     return plainProcess
   }
