@@ -15,7 +15,7 @@ import { visibleJson } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isMissing, isOutage } from '#lib/console/failures.ts'
+import { isMissing, isPassing } from '#lib/console/failures.ts'
 import { formatCount } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
@@ -33,7 +33,7 @@ export const AxonDetail = ({ id }: { id: string }) => {
     <ErrorState
       title="The axon could not be loaded"
       error={error}
-      recovers={isOutage(error)}
+      recovers={isPassing(error)}
       retrying={query.isFetching}
       onRetry={() => void query.refetch()}
       action={<ButtonLink href={paths.axons()}>All axons</ButtonLink>}

@@ -17,7 +17,7 @@ import { Tabs } from '#components/ui/tabs.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { evictionOf } from '#lib/console/eviction-stream.ts'
-import { isMissing, isOutage } from '#lib/console/failures.ts'
+import { isMissing, isPassing } from '#lib/console/failures.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -41,7 +41,7 @@ export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
       <ErrorState
         title="The devbox could not be loaded"
         error={error}
-        recovers={isOutage(error)}
+        recovers={isPassing(error)}
         retrying={devbox.isFetching}
         onRetry={() => void devbox.refetch()}
         action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}

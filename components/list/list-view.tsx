@@ -13,7 +13,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isOutage } from '#lib/console/failures.ts'
+import { isPassing } from '#lib/console/failures.ts'
 import { formatShown } from '#lib/console/format.ts'
 
 export interface ListViewProps {
@@ -46,7 +46,7 @@ export const ListView = (props: ListViewProps) => {
       <ErrorState
         title={`The ${nouns} could not be loaded`}
         error={error}
-        recovers={isOutage(error)}
+        recovers={isPassing(error)}
         retrying={list.isFetching}
         onRetry={() => void list.refetch()}
       />

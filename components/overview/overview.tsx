@@ -14,7 +14,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { countDevboxes } from '#lib/console/devbox-counts.ts'
-import { isOutage } from '#lib/console/failures.ts'
+import { isPassing } from '#lib/console/failures.ts'
 import { formatCount } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -204,7 +204,7 @@ const Rows = <Item,>({ query, rows, what, none, children }: RowsProps<Item>) => 
       compact
       title={`${what} could not be loaded`}
       error={error}
-      recovers={isOutage(error)}
+      recovers={isPassing(error)}
       retrying={query.isFetching}
       onRetry={() => void query.refetch()}
     />

@@ -35,7 +35,7 @@ export const ErrorState = ({ title, error, onRetry, retrying, recovers, action, 
         <p className="break-words text-muted">
           <VisibleText max={600}>{message}</VisibleText>
         </p>
-        {recovers && <p className="text-muted">This is tried again every few seconds.</p>}
+        {recovers && <p className="text-muted">This is tried again by itself.</p>}
         {(code || requestId) && (
           <p className="flex flex-wrap items-center justify-center gap-x-3 text-sm text-muted">
             {code && <span className="font-mono">{code}</span>}

@@ -13,18 +13,21 @@ export class ApiError extends Error {
   readonly status: number
   readonly requestId: string | undefined
   readonly field: string | undefined
+  /** How long the service asks to wait before the next call; undefined when it does not. */
+  readonly retryAfterMs: number | undefined
 
   constructor(
     code: ApiError['code'],
     status: number,
     message: string,
-    more: { requestId?: string; field?: string; cause?: unknown } = {},
+    more: { requestId?: string; field?: string; retryAfterMs?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: more.cause })
     this.code = code
     this.status = status
     this.requestId = more.requestId
     this.field = more.field
+    this.retryAfterMs = more.retryAfterMs
   }
 }
 
@@ -143,8 +146,21 @@ export const readError = async (response: Response): Promise<ApiError> => {
     code && Object.hasOwn(errorStatus, code) ? code : codeForStatus(response.status),
     response.status,
     asText(body.message) ?? `The service answered ${response.status} without a reason`,
-    { requestId: asText(body.request_id), field: asText(body.field) },
+    {
+      requestId: asText(body.request_id),
+      field: asText(body.field),
+      retryAfterMs: readRetryAfter(response.headers),
+    },
   )
+}
+
+/** `Retry-After` in milliseconds, given as seconds or as a date; undefined when it says nothing usable. */
+export const readRetryAfter = (headers: Headers): number | undefined => {
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  const seconds = Number(value)
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
 /** What an `error` event says: `code` is the HTTP status the failure would have had as an answer. */

@@ -7,3 +7,16 @@ export const isOutage = (error: unknown): boolean =>
 /** Whether there is no such thing, or its id cannot be one. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'not_found' || error.code === 'invalid_argument')
+
+/** Whether the same request may succeed a little later. */
+export const isPassing = (error: unknown): boolean =>
+  isOutage(error) || (error instanceof ApiError && error.code === 'rate_limited')
+
+/** The service has said when to come back. */
+export const waitsAsTold = (error: unknown): boolean => error instanceof ApiError && error.retryAfterMs !== undefined
+
+const recoveryMs = 3_000
+
+/** When to ask again after this error without anyone asking: soon, but not before the service wants it; false for never. */
+export const asksAgainInMs = (error: unknown): number | false =>
+  isPassing(error) ? Math.max(recoveryMs, (error as ApiError).retryAfterMs ?? 0) : false

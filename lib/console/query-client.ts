@@ -1,8 +1,7 @@
 import { isServer, QueryClient } from '@tanstack/react-query'
-import { isOutage } from './failures.ts'
+import { asksAgainInMs, isOutage, waitsAsTold } from './failures.ts'
 
 const maxRetries = 2
-const recoveryIntervalMs = 3_000
 
 /** Reads are repeated when a repetition can help, and keep being repeated while the service is away. Writes never are. */
 export const makeQueryClient = (): QueryClient =>
@@ -12,9 +11,9 @@ export const makeQueryClient = (): QueryClient =>
         // What the server has just rendered is not asked for again at once.
         staleTime: 5_000,
         // A page is rendered now or, with its retries, in the browser.
-        retry: isServer ? false : (failures, error) => failures < maxRetries && isOutage(error),
+        retry: isServer ? false : (failures, error) => failures < maxRetries && isOutage(error) && !waitsAsTold(error),
         retryDelay: (attempt) => 500 * 2 ** attempt,
-        refetchInterval: ({ state }) => (isOutage(state.error) ? recoveryIntervalMs : false),
+        refetchInterval: ({ state }) => asksAgainInMs(state.error),
       },
       mutations: { retry: false },
     },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readRetryAfter } from '#lib/client/client.ts'
 import { parseEvents } from '#lib/client/events.ts'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/contract/relay.ts'
@@ -60,9 +61,14 @@ export const relayEvictions = (request: Request): Promise<Response> =>
     })
   })
 
+/** Asks the service anew what is pending, as what this account just did may have taken an eviction back. */
+export const refreshEvictions = (apiKey: string): void => registry().evictionHubs.get(accountOf(apiKey))?.refresh()
+
+const accountOf = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
+
 const hubFor = (apiKey: string): EvictionHub => {
   const { evictionHubs } = registry()
-  const account = createHash('sha256').update(apiKey).digest('hex')
+  const account = accountOf(apiKey)
   const found = evictionHubs.get(account)
   if (found) return found
   const hub: EvictionHub = new EvictionHub(apiKey, () => {
@@ -86,6 +92,8 @@ export class EvictionHub {
   #isWatching = false
   #hasNews = Promise.resolve()
   #lastId = 0
+  /** Ends the connection of the moment as one that has only become old. */
+  #endOld: () => void = () => undefined
 
   constructor(apiKey: string, onClose: () => void = () => undefined, times: RelayTimes = relayTimes) {
     this.#apiKey = apiKey
@@ -105,6 +113,11 @@ export class EvictionHub {
     this.#watchAgain()
     void this.#hasNews.then(() => viewer.start())
     return { readable: viewer.readable, end: () => viewer.end() }
+  }
+
+  /** Connects anew: the service then repeats what is still pending, and what it does not repeat is removed. */
+  refresh(): void {
+    this.#endOld()
   }
 
   close(): void {
@@ -184,10 +197,11 @@ export class EvictionHub {
       clearTimeout(connecting)
       this.#setUpstream('live', 0)
       after(gatherMs, onNews)
-      after(refreshMs, () => {
+      this.#endOld = () => {
         isOld = true
         ending.abort()
-      })
+      }
+      after(refreshMs, this.#endOld)
       const reported = new Set<string>()
       after(settleMs, () => this.#removeAllBut(reported))
       let comments = 0
@@ -233,7 +247,7 @@ export class EvictionHub {
     if (response.ok && body && headers.get('content-type')?.startsWith('text/event-stream')) return body
     await body?.cancel()
     if (status === 401 || status === 403) throw new RefusedKey()
-    throw new SlowDown(Math.min(retryAfterMs(headers.get('retry-after')), this.#times.longestRetryAfterMs))
+    throw new SlowDown(Math.min(readRetryAfter(headers) ?? 0, this.#times.longestRetryAfterMs))
   }
 
   /** The latest deadline received wins, even an earlier one: the service may move it either way. */
@@ -356,14 +370,6 @@ class SlowDown extends Error {
     super(`Try again after ${afterMs} ms`)
     this.afterMs = afterMs
   }
-}
-
-/** Seconds or an HTTP date; 0 when it says nothing usable. */
-const retryAfterMs = (value: string | null): number => {
-  if (value === null) return 0
-  const seconds = Number(value)
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : 0
 }
 
 const readEviction = (data: string): Eviction | undefined => {

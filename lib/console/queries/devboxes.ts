@@ -8,7 +8,7 @@ import {
   hasEnded,
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api.ts'
-import { isMissing, isOutage } from '../failures.ts'
+import { asksAgainInMs, isMissing } from '../failures.ts'
 
 export const devboxKeys = {
   all: ['devboxes'] as const,
@@ -17,13 +17,12 @@ export const devboxKeys = {
 }
 
 const restingMs = 15_000
-const recoveryMs = 3_000
 const movingMs = 2_000
 /** On its way from one state to another, so that the next look is worth taking soon. */
 const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
 /** How long until the next look: soon while the service is away, never once asking again cannot help. */
-const pace = (error: unknown, ms: number | false) => (isOutage(error) ? recoveryMs : isMissing(error) ? false : ms)
+const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : asksAgainInMs(error) || ms)
 
 export const devboxQueries = {
   /** The pages of a list from `query.starting_after` on. */
