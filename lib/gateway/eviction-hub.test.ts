@@ -93,6 +93,19 @@ describe('with the local service', () => {
     await Promise.all([stream.close(), late.close()])
   })
 
+  it('tells at once that suspending a devbox took its eviction back', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'spared' } })
+    const stream = await watch()
+    await stream.until('snapshot')
+    await service.client.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: inOneHour() } })
+    expect(await stream.until('eviction')).toMatchObject({ devbox_id: id })
+    const headers = { origin: gateway.url, 'content-type': 'application/json' }
+    const { status } = await gateway.fetch(`/api/v1/devboxes/${id}/suspend`, { method: 'POST', cookie, headers })
+    expect(status).toBe(200)
+    expect(await stream.until('removed')).toEqual({ devbox_id: id })
+    await stream.close()
+  })
+
   it('is refused without a session, and to pages of other sites', async () => {
     expect((await gateway.fetch('/api/evictions')).status).toBe(401)
     for (const site of ['cross-site', 'same-site', 'none'])

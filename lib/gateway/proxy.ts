@@ -1,9 +1,11 @@
+import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { fillPath } from '#lib/contract/endpoint.ts'
 import { codeForStatus, ErrorBody } from '#lib/contract/errors.ts'
 import { endpoints } from '#lib/contract/index.ts'
 import { fieldProblems } from '#lib/contract/query-string.ts'
 import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
+import { refreshEvictions } from './eviction-hub.ts'
 import { requireSameOrigin } from './origin.ts'
 import { registry, trackStream } from './registry.ts'
 import { readBody } from './request-body.ts'
@@ -62,8 +64,12 @@ export const proxy = (request: Request): Promise<Response> =>
       forget()
       throw error
     })
+    if (upstream.ok && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
     return passOn(endpoint, upstream, requestId, forget)
   })
+
+/** The watch stream tells no evictions that are taken back, and these take back that of their devbox. */
+const endsEvictions = new Set<string>([devboxes.suspend.id, devboxes.shutdown.id])
 
 /** The path as it was sent, before anything decoded or folded it; server.ts tells it. */
 const rawTarget = (request: Request): { path: string; search: string } => {
