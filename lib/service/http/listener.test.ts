@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { createConnection } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
@@ -25,7 +26,7 @@ afterEach(async () => {
 })
 
 /** The whole HTTP half over routes of the test's own. */
-const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens) => {
+const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens, idleTimeoutMs?: number) => {
   const stopping = new AbortController()
   const logged: { request_id: string; operation: string; message: string }[] = []
   const context = {
@@ -41,6 +42,7 @@ const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens) => {
     port: 0,
     listener: createListener(context),
     upgrades: createUpgrades(context),
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
   })
   stop = () => {
     stopping.abort()
@@ -92,8 +94,10 @@ interface ThingHandlers {
 
 async function* nothing() {}
 
-const serveThings = ({ get = () => thing(), watch = nothing, download = nothing }: ThingHandlers) =>
-  serve(implement(things, { get: get as never, watch: watch as never, download }))
+const serveThings = (
+  { get = () => thing(), watch = nothing, download = nothing }: ThingHandlers,
+  idleTimeoutMs?: number,
+) => serve(implement(things, { get: get as never, watch: watch as never, download }), noTokens, idleTimeoutMs)
 
 describe('a JSON answer', () => {
   it('is kept out of caches and named by its request', async () => {
@@ -309,6 +313,22 @@ describe('an event stream', () => {
     const [body] = await Promise.all([response.text(), stop?.()])
     expect(body).toContain('event: error\ndata: {"code":"408"')
     expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('an HTTP/2 connection', () => {
+  it('is closed when it asks for nothing, and not while an answer is awaited', async () => {
+    const answer = Promise.withResolvers<ReturnType<typeof thing>>()
+    const { port, url } = await serveThings({ get: () => answer.promise }, 50)
+    const waiting = connectHttp2(url)
+    const stream = waiting.request({ ':path': '/things/a', authorization })
+    const idle = createConnection(port, '127.0.0.1').resume()
+    idle.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    await once(idle, 'close')
+    answer.resolve(thing())
+    const [headers] = await once(stream, 'response')
+    expect(headers[':status']).toBe(200)
+    waiting.close()
   })
 })
 

@@ -16,6 +16,8 @@ interface ServerOptions {
   port: number
   listener: (request: IncomingMessage, response: ServerResponse) => void
   upgrades: Upgrades
+  /** After this long without a byte a connection with nothing left to answer is closed. */
+  idleTimeoutMs?: number
 }
 
 interface HttpServer {
@@ -25,13 +27,19 @@ interface HttpServer {
 }
 
 /** HTTP/1.1, cleartext HTTP/2 with prior knowledge and WebSockets on one port. Rejects when the port cannot be had. */
-export const listen = async ({ host, port, listener, upgrades }: ServerOptions): Promise<HttpServer> => {
+export const listen = async ({
+  host,
+  port,
+  listener,
+  upgrades,
+  idleTimeoutMs = keepAliveTimeoutMs,
+}: ServerOptions): Promise<HttpServer> => {
   const http1 = createServer(
     {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: keepAliveTimeoutMs,
+      keepAliveTimeout: idleTimeoutMs,
       shouldUpgradeCallback: upgrades.wants,
     },
     listener,
@@ -46,6 +54,15 @@ export const listen = async ({ host, port, listener, upgrades }: ServerOptions):
   http2.on('session', (session) => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
+    let streams = 0
+    session.on('stream', (stream) => {
+      streams++
+      stream.once('close', () => streams--)
+    })
+    // Node has no such limit of its own here: a client that only said hello would stay for ever.
+    session.setTimeout(idleTimeoutMs, () => {
+      if (streams === 0) session.close()
+    })
   })
   http2.on('sessionError', () => undefined)
 
