@@ -42,6 +42,8 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, busy, footer } = props
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const table = useRef<HTMLTableElement>(null)
+  const end = useRef<HTMLDivElement>(null)
+  const drawn = useDrawnRows(end, rows.length)
   useRowKeys(table)
 
   const toggle = (key: string) =>
@@ -57,6 +59,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
         <table
           ref={table}
           aria-busy={busy || undefined}
+          aria-rowcount={drawn < rows.length ? rows.length + 1 : undefined}
           className={classes(
             'w-full table-fixed border-separate border-spacing-0 text-left',
             busy && 'opacity-60 transition-opacity',
@@ -88,7 +91,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => {
+            {rows.slice(0, drawn).map((row) => {
               const key = rowKey(row)
               const isOpen = opened.has(key)
               const isSelected = key === selectedKey
@@ -170,9 +173,30 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
           </tbody>
         </table>
       </div>
+      <div ref={end} />
       {footer}
     </div>
   )
+}
+
+const rowsAtOnce = 100
+
+/** How many rows to draw: more as the end of those comes near, as thousands at once would freeze the page. */
+const useDrawnRows = (end: RefObject<HTMLElement | null>, length: number): number => {
+  const [drawn, setDrawn] = useState(rowsAtOnce)
+  const isWhole = drawn >= length
+  useEffect(() => {
+    if (isWhole || !end.current) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setDrawn(drawn + rowsAtOnce)
+      },
+      { rootMargin: '1500px' },
+    )
+    observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [end, drawn, isWhole])
+  return Math.min(drawn, length)
 }
 
 const Card = <Row,>({
