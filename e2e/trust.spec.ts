@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { expect, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 test.use({ journeys: 'trust' })
@@ -102,20 +104,63 @@ test('pages carry a policy with a fresh nonce and no script runs without it', as
   expect(complaints).toEqual([])
 })
 
-test('an unknown id has a page with a way back', async ({ signedIn: page, product }) => {
+test('an address that leads nowhere is a 404 with a way back', async ({ signedIn: page, product }) => {
   for (const [path, back] of [
-    ['/axons/axn_nowhere', 'xons'],
-    ['/devboxes/dbx_nowhere', 'evboxes'],
-    ['/axons/a%00b', 'xons'],
+    ['/axons/axn_nowhere', /axons/],
+    ['/devboxes/dbx_nowhere', /devboxes/],
+    ['/axons/a%00b', /axons/],
+    ['/devboxes/..%5c', /devboxes/],
+    ['/devboxes/%zz', /overview/],
+    ['/axons/%c3%28', /overview/],
+    ['/nowhere', /overview/],
   ] as const) {
-    await page.goto(product.url + path)
-    await expect(
-      page
-        .getByRole('main')
-        .getByRole('link', { name: new RegExp(back) })
-        .first(),
-    ).toBeVisible()
+    const answer = await page.goto(product.url + path)
+    expect(answer?.status(), path).toBe(404)
+    await expect(page.getByRole('heading', { level: 1 }), path).toContainText(/^There is no/)
+    await expect(page.getByRole('main').getByRole('link', { name: back }).first(), path).toBeVisible()
   }
+})
+
+test('a service that answers less than it promised still has pages, and one that refuses the key is named', async ({
+  page,
+}) => {
+  let refuses = false
+  const answers: Record<string, unknown> = {
+    '/v1/accounts/me': { id: 'acc', name: 'Odd' },
+    '/v1/devboxes': { devboxes: [{ id: 'dbx_1', name: 'odd-box', status: 'hibernating', metadata: null }, null] },
+    '/v1/devboxes/dbx_1': { id: 'dbx_1', name: 'odd-box', status: 'hibernating', state_transitions: null },
+    '/v1/axons': { axons: null, has_more: false },
+    '/v1/axons/axn_1': { id: 'axn_1', name: 'odd-axon', metadata: { count: 3 } },
+  }
+  const service = createServer(({ url = '' }, response) => {
+    const answer = refuses ? undefined : answers[url.replace(/\?.*/, '')]
+    response.writeHead(answer ? 200 : refuses ? 401 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer ?? { code: 'x', message: 'no', request_id: 'r' }))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const { port } = service.address() as { port: number }
+  const front = await startProduct({ DEVDECK_SERVICE_URL: `http://127.0.0.1:${port}` })
+  await signIn(page, { url: front.url, apiKey: 'ak_odd' })
+  const main = page.getByRole('main')
+  for (const [path, shown] of [
+    ['/', 'odd-box'],
+    ['/devboxes', 'hibernating'],
+    ['/devboxes/dbx_1', 'hibernating'],
+    ['/devboxes/dbx_1?tab=terminal', 'The devbox is hibernating'],
+    ['/axons', 'No axons yet'],
+    ['/axons/axn_1', 'odd-axon'],
+  ] as const) {
+    expect((await page.goto(front.url + path))?.status(), path).toBe(200)
+    await expect(main.getByText(shown).first(), path).toBeVisible()
+    await expect(main.getByText('could not be'), path).toBeHidden()
+  }
+  refuses = true
+  await page.goto(`${front.url}/axons`)
+  await expect(page).toHaveURL(/\/sign-in\?next=%2Faxons/)
+  await expect(page.getByText('The service no longer accepts your key')).toBeVisible()
+  await front.stop()
+  service.closeAllConnections()
+  service.close()
 })
 
 test('a service that is gone is named, and the console recovers by itself', async ({ page }) => {

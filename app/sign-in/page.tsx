@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import type { Metadata } from 'next'
+import Link from 'next/link'
 import { Mark } from '#components/layout/brand.tsx'
 import { ThemeMenu } from '#components/layout/theme-menu.tsx'
 import { SignInForm } from '#components/sign-in/sign-in-form.tsx'
@@ -35,7 +36,16 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
               A link signs in once. Restart the console to get a new one, or enter the key.
             </Banner>
           )}
-          {session && (
+          {session && asked.get('problem') === 'key-refused' && (
+            <Banner tone="attention" title="The service no longer accepts your key">
+              You are signed in as {session.account.name.slice(0, 60)}. Enter another key, or{' '}
+              <Link href={safeNext(next)} prefetch={false} className="text-accent hover:underline">
+                try the page again
+              </Link>
+              .
+            </Banner>
+          )}
+          {session && asked.get('problem') !== 'key-refused' && (
             <Banner
               tone="neutral"
               title={`Signed in as ${session.account.name.slice(0, 60)}`}

@@ -9,17 +9,19 @@ export const browserApi: Client = createClient({
   baseUrl: '/api',
   fetch: async (input, init) => {
     const response = await fetch(input, init)
-    if (response.status === 401) leaveForSignIn()
+    if (response.status === 401) void leaveForSignIn()
     return response
   },
 })
 
 let leaving = false
 /** Many calls may find out at once; the page leaves once. */
-export const leaveForSignIn = (): void => {
+export const leaveForSignIn = async (): Promise<void> => {
   if (leaving) return
   leaving = true
-  location.assign(paths.signIn(location.pathname + location.search))
+  // Who is still signed in was refused by the service itself: the page has to say so, or it seems to ask for nothing.
+  const problem = (await isSignedOut()) ? undefined : 'key-refused'
+  location.assign(paths.signIn(location.pathname + location.search, problem))
 }
 
 /** Whether the console's server says so; while it says nothing, nobody is. */

@@ -9,7 +9,7 @@ export const paths = {
   devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   axon: (id: string) => `/axons/${encodeURIComponent(id)}`,
-  signIn: (next?: string) => `/sign-in${searchOf({ next })}`,
+  signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
 }
 
 /**
