@@ -6,6 +6,9 @@ import { type Session, sessionOf } from './session-cookie.ts'
 import { viewOf } from './sign-in.ts'
 import { clientFor } from './upstream.ts'
 
+/** A page waits this long for its data. After that it comes without, and the browser goes on asking. */
+const pageWaitMs = 3_000
+
 /** For server components: the session of the request that is being rendered, without its key; null when signed out. */
 export const readSession = async (): Promise<SessionView | null> => {
   const session = await openSession()
@@ -20,7 +23,7 @@ export const requireSession = async (): Promise<{
 }> => {
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
-  return { ...viewOf(session), api: clientFor(session.api_key) }
+  return { ...viewOf(session), api: clientFor(session.api_key, pageWaitMs) }
 }
 
 /** Where to sign in, and where to go on afterwards. */

@@ -1,9 +1,21 @@
 import { type Client, createClient } from '#lib/client/client.ts'
 import { registry } from './registry.ts'
 
-/** The contract's client, bound to the service and to one key. */
-export const clientFor = (apiKey: string): Client =>
-  createClient({ baseUrl: registry().service.url(), headers: bearer(apiKey) })
+/** The contract's client, bound to the service and to one key; each of its calls fails once it takes longer than `timeoutMs`. */
+export const clientFor = (apiKey: string, timeoutMs?: number): Client =>
+  createClient({
+    baseUrl: registry().service.url(),
+    headers: bearer(apiKey),
+    ...(timeoutMs === undefined ? {} : { fetch: fetchWithin(timeoutMs) }),
+  })
+
+const fetchWithin =
+  (timeoutMs: number): typeof fetch =>
+  (input, init) =>
+    fetch(input, {
+      ...init,
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init?.signal ? [init.signal] : [])]),
+    })
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
