@@ -163,6 +163,20 @@ test('a service that answers less than it promised still has pages, and one that
   service.close()
 })
 
+test('a browser without scripts is shown the rows the server drew', async ({ signedIn: page, product, browser }) => {
+  await product.service.axons.create({ body: { name: 'plain-axon' } })
+  await product.service.devboxes.createAndAwaitRunning({ body: { name: 'plain-box' } })
+  const plain = await browser.newPage({ javaScriptEnabled: false, storageState: await page.context().storageState() })
+  for (const [path, name] of [
+    ['/axons', 'plain-axon'],
+    ['/devboxes', 'plain-box'],
+  ] as const) {
+    await plain.goto(product.url + path)
+    await expect(plain.getByRole('table').getByText(name), path).toBeVisible()
+  }
+  await plain.close()
+})
+
 test('a service that is gone is named, and the console recovers by itself', async ({ page }) => {
   const first = await startServiceAlone()
   const front = await startProduct({ DEVDECK_SERVICE_URL: first.url })

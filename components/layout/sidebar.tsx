@@ -4,6 +4,7 @@ import Link from 'next/link'
 import { usePathname } from 'next/navigation'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { LinkPending } from '#components/ui/link-pending.tsx'
 import { Tooltip } from '#components/ui/tooltip.tsx'
 import { paths } from '#lib/console/paths.ts'
 import { Mark } from './brand.tsx'
@@ -83,6 +84,7 @@ const NavigationLink = ({ label, href, icon: Icon, collapsed, isCurrent, onFollo
     >
       <Icon aria-hidden className="size-4 shrink-0" strokeWidth={isCurrent ? 2.25 : 2} />
       <span className={collapsed ? 'sr-only' : undefined}>{label}</span>
+      {!collapsed && <LinkPending />}
     </Link>
   )
   return collapsed ? (

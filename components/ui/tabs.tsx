@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { classes } from './classes.ts'
 import type { Icon } from './icon.ts'
+import { LinkPending } from './link-pending.tsx'
 
 export interface Tab {
   id: string
@@ -38,6 +39,7 @@ export const Tabs = ({ label, tabs, current }: TabsProps) => (
         {count !== undefined && (
           <span className="tabular rounded-full bg-surface-2 px-1.5 text-xs text-muted">{count}</span>
         )}
+        <LinkPending />
       </Link>
     ))}
   </nav>

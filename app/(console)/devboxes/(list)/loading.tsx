@@ -1,5 +1,0 @@
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
-
-export default function DevboxesLoading() {
-  return <SkeletonRows columns={6} label="Loading devboxes" />
-}
