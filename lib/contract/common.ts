@@ -2,6 +2,8 @@ import * as z from 'zod/mini'
 
 /** Milliseconds since the Unix epoch. */
 export const EpochMs = z.int()
+/** The last moment a JavaScript Date can hold. */
+export const maxEpochMs = 8_640_000_000_000_000
 
 /** User-defined metadata, environment variables: a JSON object whose values are all strings. */
 export type StringMap = Record<string, string>

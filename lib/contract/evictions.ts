@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { Empty, EpochMs, Id } from './common.ts'
+import { Empty, EpochMs, Id, maxEpochMs } from './common.ts'
 import { defineEndpoint, events, json } from './endpoint.ts'
 
 /** A devbox stays running until its deadline; after it, it is suspended. */
@@ -19,7 +19,7 @@ export const evictions = {
     id: 'evictions.schedule',
     method: 'POST',
     path: '/local/evictions',
-    body: z.object({ devbox_id: Id, eviction_deadline_ms: EpochMs.check(z.nonnegative()) }),
+    body: z.object({ devbox_id: Id, eviction_deadline_ms: EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs)) }),
     response: json(Eviction),
     stability: 'stable',
     scope: 'local',

@@ -74,6 +74,13 @@ describe('evictions', () => {
     await expect(schedule(id, inAnHour())).rejects.toMatchObject({ status: 409 })
   })
 
+  it('need a deadline that is a date', async () => {
+    const id = await create()
+    for (const deadline of [-1, 1.5, 8.64e15 + 1])
+      await expect(schedule(id, deadline)).rejects.toMatchObject({ status: 400, field: 'eviction_deadline_ms' })
+    expect(await schedule(id, 8.64e15)).toEqual({ devbox_id: id, eviction_deadline_ms: 8.64e15 })
+  })
+
   it('are told to their own account only', async () => {
     const [mine, theirs] = [await create(), await create(service.otherClient)]
     await schedule(mine, inAnHour())
