@@ -59,6 +59,13 @@ const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void
       </div>
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
         <Command.Empty className="px-3 py-6 text-center text-muted">Nothing fits</Command.Empty>
+        <Group heading="Go to">
+          {destinations.map(({ label, href, icon, keys }) => (
+            <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
+              {label}
+            </Entry>
+          ))}
+        </Group>
         {asked !== '' && (
           <Group heading="Find">
             {asked.startsWith('dbx_') && idPattern.test(asked) && (
@@ -87,13 +94,6 @@ const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void
             </Entry>
           </Group>
         )}
-        <Group heading="Go to">
-          {destinations.map(({ label, href, icon, keys }) => (
-            <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
-              {label}
-            </Entry>
-          ))}
-        </Group>
         <Group heading="Console">
           {themes.map((theme) => (
             <Entry key={theme} icon={themeLooks[theme].icon} onSelect={act(() => setTheme(theme))}>

@@ -1,5 +1,6 @@
 'use client'
 import { Search } from 'lucide-react'
+import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { EvictionBanner } from '#components/evictions/eviction-banner.tsx'
 import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
@@ -31,6 +32,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   const top = useRef<HTMLDivElement>(null)
   useShortcuts(setOpened)
   useFrameTop(top)
+  useFocusAfterNavigation()
   const collapse = (next: boolean) => {
     setCollapsed(next)
     remember('sidebar', next ? 'collapsed' : 'expanded')
@@ -92,6 +94,17 @@ const PaletteButton = ({ onClick }: { onClick: () => void }) => (
     </span>
   </button>
 )
+
+/** A followed link goes with its page, and the focus with it; the new page takes it up. */
+const useFocusAfterNavigation = () => {
+  const pathname = usePathname()
+  const before = useRef(pathname)
+  useEffect(() => {
+    if (before.current === pathname) return
+    before.current = pathname
+    if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true })
+  }, [pathname])
+}
 
 /** Banners come and go; what sticks below the frame's top has to know its height. */
 const useFrameTop = (top: RefObject<HTMLElement | null>) =>

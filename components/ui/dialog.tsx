@@ -32,6 +32,7 @@ export const Dialog = ({
       <Primitive.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
       <Primitive.Content
         {...(description ? {} : { 'aria-describedby': undefined })}
+        onOpenAutoFocus={keepOffClose}
         className={classes(
           'animate-appear fixed top-[8dvh] left-1/2 z-40 flex max-h-[84dvh] w-[calc(100vw-2rem)] -translate-x-1/2 flex-col rounded-lg bg-overlay shadow-overlay outline-none',
           widths[size],
@@ -60,5 +61,14 @@ export const Dialog = ({
     </Primitive.Portal>
   </Primitive.Root>
 )
+
+/** With nothing else to focus, the dialog itself takes it: the tooltip of its Close button would swallow the first Escape. */
+const keepOffClose = (event: Event) => {
+  const dialog = event.currentTarget
+  if (!(dialog instanceof HTMLElement) || dialog.querySelectorAll('button, a, input, select, textarea').length > 1)
+    return
+  event.preventDefault()
+  dialog.focus()
+}
 
 const widths = { sm: 'max-w-md', md: 'max-w-xl', lg: 'max-w-3xl' }
