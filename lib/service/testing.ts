@@ -5,13 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { ServiceConfig } from './config.ts'
-import { bubblewrap } from './runtime/sandbox/bubblewrap.ts'
-import type { Isolation } from './runtime/sandbox/sandbox.ts'
 import { createService, type Service } from './service.ts'
-
-/** The sandboxes that work on this machine: tests of devboxes run in each. */
-export const isolationsHere: readonly Isolation[] =
-  (await bubblewrap.problem()) === undefined ? ['none', 'bubblewrap'] : ['none']
 
 export interface TestService {
   url: string

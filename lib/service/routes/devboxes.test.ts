@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
-import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 
-describe.each(isolationsHere)('devboxes under isolation %s', (isolation) => {
+describeUnderEachIsolation('devboxes under isolation', (isolation) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ isolation })

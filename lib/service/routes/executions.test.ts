@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 
-describe.each(isolationsHere)('executions under isolation %s', (isolation) => {
+describeUnderEachIsolation('executions under isolation', (isolation) => {
   let service: TestService
   let id: string
   beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import WebSocket from 'ws'
-import { isolationsHere, startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 
 /** A client of one terminal that remembers all it was shown. */
 const attach = (service: TestService, path: string, protocols: string[] = []) => {
@@ -41,7 +42,7 @@ const attach = (service: TestService, path: string, protocols: string[] = []) =>
   }
 }
 
-describe.each(isolationsHere)('terminals under isolation %s', (isolation) => {
+describeUnderEachIsolation('terminals under isolation', (isolation) => {
   let service: TestService
   let id: string
   beforeAll(async () => {

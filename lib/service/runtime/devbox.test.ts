@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { isolationsHere, startService } from '#lib/service/testing.ts'
+import { startService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 import { findProcesses } from './processes.ts'
 
 /** A service as a process of its own, which can be killed. */
@@ -23,7 +24,7 @@ const spawnService = async (dataDir: string, isolation: string, key: string) => 
   throw new Error('The service did not start')
 }
 
-describe.each(isolationsHere)('a service killed at work, under isolation %s', (isolation) => {
+describeUnderEachIsolation('a service killed at work, under isolation', (isolation) => {
   it('leaves no process behind once it is up again, and goes on with its devboxes', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
     const { child, client } = await spawnService(dataDir, isolation, 'ak_killed')

@@ -1,0 +1,11 @@
+import { describe } from 'vitest'
+import { bubblewrap } from './runtime/sandbox/bubblewrap.ts'
+import type { Isolation } from './runtime/sandbox/sandbox.ts'
+
+const problem = await bubblewrap.problem()
+
+/** A suite once for each sandbox; the one that does not work on this machine is counted as skipped. */
+export const describeUnderEachIsolation = (name: string, suite: (isolation: Isolation) => void): void => {
+  for (const isolation of ['none', 'bubblewrap'] as const)
+    describe.runIf(isolation === 'none' || problem === undefined)(`${name} ${isolation}`, () => suite(isolation))
+}
