@@ -87,4 +87,12 @@ test('the keyboard alone goes everywhere and is never left without focus', async
   await expect(help).toBeFocused()
   await page.keyboard.press('Escape')
   await expect(help).toBeHidden()
+  await expect.poll(focused).toBe('content')
+
+  const create = page.getByRole('button', { name: 'Create axon' }).first()
+  await create.focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: 'Create axon' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(create).toBeFocused()
 })

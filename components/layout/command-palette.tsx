@@ -6,6 +6,7 @@ import { Dialog } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import type { Icon } from '#components/ui/icon.ts'
 import { cutEnd } from '#components/ui/text.ts'
+import { useReturnFocus } from '#components/ui/use-return-focus.ts'
 import { paths } from '#lib/console/paths.ts'
 import { themes } from '#lib/console/preferences.ts'
 import { axonIdPattern } from '#lib/contract/axons.ts'
@@ -21,20 +22,25 @@ export interface CommandPaletteProps {
   onHelp: () => void
 }
 
-export const CommandPalette = ({ open, onOpenChange, onHelp }: CommandPaletteProps) => (
-  <Dialog.Root open={open} onOpenChange={onOpenChange}>
-    <Dialog.Portal>
-      <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
-      <Dialog.Content
-        aria-describedby={undefined}
-        className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
-      >
-        <Dialog.Title className="sr-only">Command palette</Dialog.Title>
-        <Commands onClose={() => onOpenChange(false)} onHelp={onHelp} />
-      </Dialog.Content>
-    </Dialog.Portal>
-  </Dialog.Root>
-)
+export const CommandPalette = ({ open, onOpenChange, onHelp }: CommandPaletteProps) => {
+  const { rememberFocus, returnFocus } = useReturnFocus()
+  return (
+    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          onOpenAutoFocus={rememberFocus}
+          onCloseAutoFocus={returnFocus}
+          className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
+        >
+          <Dialog.Title className="sr-only">Command palette</Dialog.Title>
+          <Commands onClose={() => onOpenChange(false)} onHelp={onHelp} />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
 
 const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) => {
   const router = useRouter()
