@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
 import { startConsole, type TestConsole } from './testing.ts'
 
@@ -292,6 +292,21 @@ describe('an answer that cannot be the service', () => {
 })
 
 describe('errors of the service', () => {
+  it('include no answer in time, with when to come back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      reply = () => void vi.advanceTimersByTimeAsync(15_000)
+      const response = await ask('/api/v1/axons')
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3'])
+      expect(await response.json()).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('did not answer within 15 s'),
+      })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('pass as they are, with their advice on trying again', async () => {
     const body = { code: 'conflict', message: 'It is suspended', request_id: 'up-2' }
     reply = (_, response) => json(response, body, { 'x-should-retry': 'false' }, 409)

@@ -161,6 +161,8 @@ const send = async (target: string, init: RequestInit & { signal: AbortSignal; m
       throw new Refusal(
         'unavailable',
         `The service at ${registry().service.url()} did not answer within ${timeoutMs / 1000} s`,
+        // Pages repeat a failed read at once unless told when; whoever has waited this long is to be told first.
+        { retryAfterSeconds: 3 },
       )
     if (!(error instanceof TypeError)) throw error
     throw new Refusal('unavailable', `The service at ${registry().service.url()} cannot be reached`)
