@@ -34,9 +34,9 @@ const freePort = async () => {
 export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
   const port = await freePort()
-  const child = spawn(process.execPath, ['--import', './scripts/require-node.mjs', 'server.ts'], {
+  const child = spawn('npm', ['start'], {
     cwd: root,
-    env: { ...process.env, NODE_ENV: 'production', PORT: String(port), DEVDECK_DATA_DIR: dataDir, ...environment },
+    env: { ...process.env, PORT: String(port), DEVDECK_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -66,6 +66,8 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     output: () => output,
     stop: async () => {
       await end(child)
+      const answer = await fetch(url).catch(() => undefined)
+      if (answer) throw new Error(`the console still answers ${answer.status} after npm start was ended`)
       rmSync(dataDir, { recursive: true, force: true })
     },
   }

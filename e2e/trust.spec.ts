@@ -179,14 +179,18 @@ test('a browser without scripts is shown the rows the server drew', async ({ sig
 
 test('a service that is gone is named, and the console recovers by itself', async ({ page }) => {
   const first = await startServiceAlone()
-  const front = await startProduct({ DEVDECK_SERVICE_URL: first.url })
-  await signIn(page, { url: front.url, apiKey: first.apiKey })
-  await first.stop()
-  await page.goto(`${front.url}/axons`)
-  await expect(page.getByText(first.url).first()).toBeVisible({ timeout: 30_000 })
-  const again = await startServiceAlone({ port: first.port, dataDir: first.dataDir })
-  await expect(page.getByText('No axons yet')).toBeVisible({ timeout: 40_000 })
-  await front.stop()
-  await again.stop()
-  rmSync(first.dataDir, { recursive: true, force: true })
+  const started: { stop(): Promise<void> }[] = [first]
+  try {
+    const front = await startProduct({ DEVDECK_SERVICE_URL: first.url })
+    started.push(front)
+    await signIn(page, { url: front.url, apiKey: first.apiKey })
+    await first.stop()
+    await page.goto(`${front.url}/axons`)
+    await expect(page.getByText(first.url).first()).toBeVisible({ timeout: 30_000 })
+    started.push(await startServiceAlone({ port: first.port, dataDir: first.dataDir }))
+    await expect(page.getByText('No axons yet')).toBeVisible({ timeout: 40_000 })
+  } finally {
+    for (const each of started) await each.stop()
+    rmSync(first.dataDir, { recursive: true, force: true })
+  }
 })

@@ -36,6 +36,6 @@ export const formatElapsedMs = (ms: number): string =>
 /** What a list says about its size; `total` is null where nobody counted. */
 export const formatShown = (shown: number, hasMore: boolean, total: number | null | undefined): string => {
   // Rows made since the total was counted must not make it say "21 of 20".
-  if (total != null) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total))}`
+  if (Number.isFinite(total)) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total as number))}`
   return hasMore ? `Showing ${formatCount(shown)}, more exist` : `Showing ${formatCount(shown)}`
 }
