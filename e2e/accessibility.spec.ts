@@ -69,8 +69,10 @@ test('the keyboard alone goes everywhere and is never left without focus', async
   await product.service.devboxes.createAndAwaitRunning({ body: { name: 'key-box' } })
   const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName)
   await page.goto(`${product.url}/devboxes`)
+  // The stream is followed once the page takes keys.
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await page.keyboard.press('j')
-  await expect(page.getByRole('link', { name: /-box/ }).first()).toBeFocused()
+  await expect(page.getByRole('table').getByRole('link', { name: 'key-box' })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('navigation', { name: 'Devbox' })).toBeVisible()
   await expect.poll(focused).toBe('content')
