@@ -20,6 +20,7 @@ import {
 
 const bwrap = '/usr/bin/bwrap'
 const nsenter = '/usr/bin/nsenter'
+const unshare = '/usr/bin/unshare'
 const home = '/home/user'
 const tmp = '/tmp'
 const run = '/run/devdeck'
@@ -35,7 +36,7 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
   async start(site) {
     // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
     const holder = spawnIn(
-      { file: bwrap, args: boxArguments(site), env: { PATH: '/usr/bin:/bin', ...markers(site) }, cwd: '/' },
+      { ...asRoot(boxArguments(site)), env: { PATH: '/usr/bin:/bin', ...markers(site) }, cwd: '/' },
       {
         stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
       },
@@ -49,7 +50,7 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
   async problem() {
-    for (const file of [bwrap, nsenter]) if (!existsSync(file)) return `${file} is missing`
+    for (const file of [bwrap, nsenter, unshare]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
       const box = await this.start({
@@ -81,7 +82,7 @@ const runningBox = (site: Site, holder: ChildProcess, init: number): Box => {
     tmp,
     run,
     ended,
-    launch: (command) => enter(site, init, command),
+    launch: (command) => enter(site, { holder: holder.pid ?? 0, init }, command),
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
@@ -95,6 +96,13 @@ const runningBox = (site: Site, holder: ChildProcess, init: number): Box => {
     },
   }
 }
+
+const isRoot = process.getuid?.() === 0
+
+// A user namespace's own root alone may join what belongs to it, and bwrap makes two, one in the other, of which only
+// the inner one can be named from outside. So without root bwrap runs in one more, and who enters comes through that.
+const asRoot = (args: string[]) =>
+  isRoot ? { file: bwrap, args } : { file: unshare, args: ['--user', '--map-root-user', '--', bwrap, ...args] }
 
 /** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
 const boxArguments = (site: Site): string[] => [
@@ -172,11 +180,12 @@ const prefix = 'DEVDECK_SET_'
 // out there. They travel under another name and get their own in the first process inside.
 const takeEnvironment = `for _devdeck in \${!${prefix}@}; do export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; ${defaultUmask}; cd; exec "$@"`
 
-const enter = (site: Site, init: number, { argv, env, tty }: Command): Launch => {
+const enter = (site: Site, { holder, init }: { holder: number; init: number }, { argv, env, tty }: Command): Launch => {
   const all = { ...baseEnvironment(site, { home, tmp }), ...env }
   return {
     file: nsenter,
     args: [
+      ...(isRoot ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]),
       ...['-t', String(init), '-U', '--preserve-credentials', '-m', '-p', '-i', '-u', '--'],
       // A command without a terminal leads its own session, so that its process group has a number inside as well.
       ...(tty ? [] : ['/usr/bin/setsid']),
