@@ -228,6 +228,19 @@ describe('a terminal session', () => {
     expect(screen.text).toContain('[The last shell is gone. This is a new one.]')
   })
 
+  it('has nothing to say about a new shell that was asked for', async () => {
+    const { session, screen, inPhase, connection, ready } = await bridge()
+    session.connect()
+    const first = await connection(1)
+    await ready(first, true)
+    first.close(4000, 'exit')
+    await inPhase('ended')
+    session.connect()
+    await ready(await connection(2), true)
+    await screen.settled()
+    expect(screen.text).not.toContain('The last shell is gone')
+  })
+
   it.each([
     [4000, { phase: 'ended', reason: 'exit' }],
     [4401, { phase: 'refused', code: 'signed_out' }],

@@ -190,6 +190,8 @@ export class TerminalSession {
     switch (code) {
       case terminalClose.shellEnded:
         this.#attempt = 0
+        // Its end was told; the next shell is one that somebody asked for.
+        this.#hasShownShell = false
         return this.#setState({ phase: 'ended', reason })
       case terminalClose.takenOver:
         return this.#setState({ phase: 'taken_over' })
