@@ -82,3 +82,41 @@ export const fillPath = (path: string, params: Record<string, unknown> = {}): st
     if (typeof value !== 'string' || value === '') throw new TypeError(`${path} needs ${name}`)
     return encodeURIComponent(value)
   })
+
+export interface Found<E extends Endpoint> {
+  match?: { endpoint: E; params: Record<string, string | undefined> }
+  /** The methods of this path when it is known, but not under the one asked for. */
+  allow?: string[]
+}
+
+/**
+ * The inverse of `fillPath`: finds the endpoint of a method and the decoded segments of a path. Nothing is normalised,
+ * and what could not be decoded (undefined) fits parameters only. Fixed segments win over parameters.
+ */
+export const createMatcher = <E extends Endpoint>(endpoints: readonly E[]) => {
+  const patterns = endpoints.map((endpoint) => ({ endpoint, segments: endpoint.path.slice(1).split('/') }))
+  patterns.sort((a, b) => bySpecificity(a.segments, b.segments))
+
+  return (method: string | undefined, given: readonly (string | undefined)[]): Found<E> => {
+    const fitting = patterns.filter(({ segments }) => fits(segments, given))
+    const chosen = fitting.find(({ endpoint }) => endpoint.method === method)
+    if (chosen) return { match: { endpoint: chosen.endpoint, params: readParams(chosen.segments, given) } }
+    return fitting.length > 0 ? { allow: [...new Set(fitting.map(({ endpoint }) => endpoint.method))] } : {}
+  }
+}
+
+const isParam = (segment: string) => segment.startsWith(':')
+
+const fits = (segments: readonly string[], given: readonly (string | undefined)[]) =>
+  segments.length === given.length && segments.every((segment, i) => isParam(segment) || segment === given[i])
+
+const readParams = (segments: readonly string[], given: readonly (string | undefined)[]) =>
+  Object.fromEntries(segments.flatMap((segment, i) => (isParam(segment) ? [[segment.slice(1), given[i]]] : [])))
+
+const bySpecificity = (a: readonly string[], b: readonly string[]): number => {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const difference = Number(isParam(a[i] ?? '')) - Number(isParam(b[i] ?? ''))
+    if (difference !== 0) return difference
+  }
+  return 0
+}

@@ -325,6 +325,15 @@ describe('errors of the service', () => {
     })
   })
 
+  it('keep their message when that is all they say', async () => {
+    reply = (_, response) => json(response, { message: 'The quota is used up' }, {}, 429)
+    expect(await (await ask('/api/v1/axons')).json()).toEqual({
+      code: 'rate_limited',
+      message: 'The quota is used up',
+      request_id: expect.any(String),
+    })
+  })
+
   it('are unauthenticated when the key is no longer accepted', async () => {
     reply = (_, response) => json(response, { code: 'key_gone', message: 'No such key', request_id: 'r' }, {}, 401)
     const response = await ask('/api/v1/axons')

@@ -1,7 +1,8 @@
+import { readError } from '#lib/client/client.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
-import { fillPath } from '#lib/contract/endpoint.ts'
-import { codeForStatus, ErrorBody } from '#lib/contract/errors.ts'
+import { createMatcher, fillPath } from '#lib/contract/endpoint.ts'
+import type { ErrorBody } from '#lib/contract/errors.ts'
 import { endpoints } from '#lib/contract/index.ts'
 import { fieldProblems } from '#lib/contract/query-string.ts'
 import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
@@ -88,29 +89,14 @@ const offered = endpoints.filter(
   ({ path, scope, response }) => path.startsWith('/v1/') && scope !== 'local' && response.kind !== 'websocket',
 )
 
-/** The contract lists fixed segments before parameters, so the first match is the right one. */
-const matchEndpoint = (method: string, path: string): Match => {
-  const segments = path.split('/').map(decode)
-  const allowed = new Set<string>()
-  for (const endpoint of offered) {
-    const params = matchSegments(endpoint.path.split('/'), segments)
-    if (params && endpoint.method === method) return { endpoint, params }
-    if (params) allowed.add(endpoint.method)
-  }
-  if (allowed.size > 0)
-    throw new Refusal('method_not_allowed', `This takes ${[...allowed].join(' or ')}, not ${method}`)
-  throw new Refusal('not_found', 'The contract has no such operation')
-}
+const find = createMatcher(offered)
 
-const matchSegments = (template: string[], segments: string[]): Record<string, string> | undefined => {
-  if (template.length !== segments.length) return undefined
-  const params: Record<string, string> = {}
-  for (const [i, expected] of template.entries()) {
-    const segment = segments[i] ?? ''
-    if (expected.startsWith(':')) params[expected.slice(1)] = segment
-    else if (expected !== segment) return undefined
-  }
-  return params
+const matchEndpoint = (method: string, path: string): Match => {
+  const { match, allow } = find(method, path.slice(1).split('/').map(decode))
+  // Every segment was decoded, so no parameter is missing.
+  if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string> }
+  if (allow) throw new Refusal('method_not_allowed', `This takes ${allow.join(' or ')}, not ${method}`)
+  throw new Refusal('not_found', 'The contract has no such operation')
 }
 
 const decode = (segment: string): string => {
@@ -230,14 +216,8 @@ const wrongAnswer = ({ response }: Endpoint, upstream: Response, type: string): 
 
 /** An error of the service in the one shape, whatever it looked like. */
 const passOnError = async (upstream: Response, requestId: string): Promise<Response> => {
-  const given = ErrorBody.safeParse(await upstream.json().catch(() => undefined))
-  const body = given.success
-    ? given.data
-    : {
-        code: codeForStatus(upstream.status),
-        message: `The service answered ${upstream.status} without a reason`,
-        request_id: requestId,
-      }
+  const { code, message, field, requestId: given = requestId } = await readError(upstream)
+  const body: ErrorBody = { code, message, request_id: given, ...(field === undefined ? {} : { field }) }
   const headers: Record<string, string> = { 'x-request-id': body.request_id }
   for (const name of ['retry-after', 'x-should-retry']) {
     const value = upstream.headers.get(name)

@@ -1,3 +1,4 @@
+import { createMatcher } from '#lib/contract/endpoint.ts'
 import { type FieldProblem, fieldProblems } from '#lib/contract/query-string.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import type { Route } from './implement.ts'
@@ -20,22 +21,21 @@ export type Router = (method: string, url: string) => Found
 
 /**
  * Finds the route of a raw request target. Segments are decoded one by one and nothing is normalised: `..`, `//` and
- * `%2f` stay what they are and match no fixed segment. Fixed segments win over parameters.
+ * `%2f` stay what they are and match no fixed segment.
  */
 export const createRouter = (routes: readonly Route[]): Router => {
-  const patterns = routes.map((route) => ({ route, segments: route.endpoint.path.slice(1).split('/') }))
-  patterns.sort((a, b) => bySpecificity(a.segments, b.segments))
+  const find = createMatcher(routes.map(({ endpoint }) => endpoint))
+  const byEndpoint = new Map(routes.map((route) => [route.endpoint, route]))
 
   return (method, url) => {
     const cut = url.indexOf('?')
     const path = cut === -1 ? url : url.slice(0, cut)
     const search = cut === -1 ? '' : url.slice(cut + 1)
     if (!path.startsWith('/')) return {}
-    const given = path.slice(1).split('/').map(decode)
-    const fitting = patterns.filter(({ segments }) => fits(segments, given))
-    const chosen = fitting.find(({ route }) => route.endpoint.method === method)
-    if (chosen) return { match: { route: chosen.route, params: readParams(chosen.segments, given), search } }
-    return fitting.length > 0 ? { allow: [...new Set(fitting.map(({ route }) => route.endpoint.method))] } : {}
+    const { match, allow } = find(method, path.slice(1).split('/').map(decode))
+    const route = match && byEndpoint.get(match.endpoint)
+    if (route) return { match: { route, params: match.params, search } }
+    return allow ? { allow } : {}
   }
 }
 
@@ -61,20 +61,4 @@ const decode = (segment: string): string | undefined => {
   } catch {
     return undefined
   }
-}
-
-const isParam = (segment: string) => segment.startsWith(':')
-
-const fits = (segments: readonly string[], given: readonly (string | undefined)[]) =>
-  segments.length === given.length && segments.every((segment, i) => isParam(segment) || segment === given[i])
-
-const readParams = (segments: readonly string[], given: readonly (string | undefined)[]) =>
-  Object.fromEntries(segments.flatMap((segment, i) => (isParam(segment) ? [[segment.slice(1), given[i]]] : [])))
-
-const bySpecificity = (a: readonly string[], b: readonly string[]): number => {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    const difference = Number(isParam(a[i] ?? '')) - Number(isParam(b[i] ?? ''))
-    if (difference !== 0) return difference
-  }
-  return 0
 }
