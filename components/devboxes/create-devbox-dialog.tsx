@@ -18,8 +18,8 @@ import {
   defaultKeepAliveSeconds,
   maxKeepAliveSeconds,
   resourceSizes,
-  type TunnelOptions,
 } from '#lib/contract/devboxes.ts'
+import type { TunnelOptions } from '#lib/contract/tunnels.ts'
 
 export interface CreateDevboxDialogProps {
   open: boolean

@@ -1,7 +1,19 @@
 import * as z from 'zod/mini'
-import { ById, Empty, EpochMs, MetadataKeys, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import {
+  ById,
+  ByKey,
+  Empty,
+  EpochMs,
+  MetadataKeys,
+  MetadataValues,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+} from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
+import { Tunnel, TunnelOptions } from './tunnels.ts'
 
 /** In the order a devbox lives through them; `scheduled` is the old word for `queued`. */
 export const devboxStatuses = [
@@ -57,22 +69,6 @@ const launchParameters = {
 export const LaunchParameters = z.object(launchParameters)
 export type LaunchParameters = z.infer<typeof LaunchParameters>
 
-export const TunnelOptions = z.object({
-  auth_mode: z.nullish(z.enum(['open', 'authenticated'])),
-  http_keep_alive: z.nullish(z.boolean()),
-  wake_on_http: z.nullish(z.boolean()),
-})
-export type TunnelOptions = z.infer<typeof TunnelOptions>
-
-export const Tunnel = z.object({
-  tunnel_key: z.string(),
-  auth_mode: openEnum(['open', 'authenticated']),
-  create_time_ms: EpochMs,
-  http_keep_alive: z.boolean(),
-  wake_on_http: z.boolean(),
-  auth_token: z.nullish(z.string()),
-})
-
 export const StateTransition = z.object({
   status: z.optional(DevboxStatusValue),
   transition_time_ms: z.optional(EpochMs),
@@ -100,6 +96,11 @@ export const Devbox = z.object({
   initiator_type: z.optional(openEnum(['unknown', 'api', 'scenario', 'scoring_validation', 'reflex'])),
   initiator_id: z.nullish(z.string()),
   tunnel: z.nullish(Tunnel),
+  /**
+   * How the local service keeps this devbox apart from its machine, and what of that it cannot do there, one sentence
+   * each; null until the first start, absent on services that do not say.
+   */
+  isolation: z.nullish(z.object({ sandbox: openEnum(['bubblewrap', 'none']), not_enforced: z.array(z.string()) })),
 })
 export type Devbox = z.infer<typeof Devbox>
 
@@ -145,7 +146,31 @@ export type DevboxUpdate = z.infer<typeof DevboxUpdate>
 export const PtyTunnel = z.object({ tunnel_key: z.string(), auth_token: z.string() })
 export type PtyTunnel = z.infer<typeof PtyTunnel>
 
-export type DevboxAction = 'suspend' | 'resume' | 'shutdown' | 'execute' | 'open_terminal' | 'keep_alive'
+/** What a devbox has used so far, in whole units; one that runs is still counting. */
+export const DevboxUsage = z.object({
+  id: z.string(),
+  status: DevboxStatusValue,
+  start_time_ms: EpochMs,
+  end_time_ms: z.nullish(EpochMs),
+  /** Time in which its processes could run. */
+  total_active_seconds: z.int(),
+  total_elapsed_seconds: z.int(),
+  vcpu_seconds: z.int(),
+  memory_gb_seconds: z.int(),
+  disk_gb_seconds: z.int(),
+})
+export type DevboxUsage = z.infer<typeof DevboxUsage>
+
+export type DevboxAction =
+  | 'suspend'
+  | 'resume'
+  | 'shutdown'
+  | 'execute'
+  | 'open_terminal'
+  | 'keep_alive'
+  | 'use_files'
+  | 'enable_tunnel'
+  | 'snapshot'
 
 const ended: readonly string[] = ['failure', 'shutdown']
 const allowedIn: Record<DevboxAction, readonly string[] | null> = {
@@ -156,6 +181,9 @@ const allowedIn: Record<DevboxAction, readonly string[] | null> = {
   execute: ['running'],
   open_terminal: ['running'],
   keep_alive: ['running'],
+  use_files: ['running'],
+  enable_tunnel: ['running'],
+  snapshot: ['running', 'suspended'],
 }
 
 /**
@@ -209,6 +237,15 @@ export const devboxes = {
     response: json(MetadataKeys),
     stability: 'stable',
     summary: 'List the metadata keys devboxes can be filtered by',
+  }),
+  metadataValues: defineEndpoint({
+    id: 'devboxes.metadataValues',
+    method: 'GET',
+    path: '/v1/devboxes/metadata/keys/:key/values',
+    params: ByKey,
+    response: json(MetadataValues),
+    stability: 'stable',
+    summary: 'List the values a metadata key has among devboxes',
   }),
   get: defineEndpoint({
     id: 'devboxes.get',
@@ -278,6 +315,15 @@ export const devboxes = {
     response: json(Empty),
     stability: 'stable',
     summary: 'Start the keep-alive time of a devbox anew',
+  }),
+  usage: defineEndpoint({
+    id: 'devboxes.usage',
+    method: 'GET',
+    path: '/v1/devboxes/:id/usage',
+    params: ById,
+    response: json(DevboxUsage),
+    stability: 'stable',
+    summary: 'Tell how long a devbox has run and what that makes of its resources',
   }),
   createPtyTunnel: defineEndpoint({
     id: 'devboxes.createPtyTunnel',

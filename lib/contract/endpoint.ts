@@ -36,6 +36,10 @@ export interface Endpoint {
   query?: Schema
   /** An absent body reads as `{}`. */
   body?: Schema
+  /** Absent: JSON. `multipart`: form data whose text parts are `body` and whose one file part is named `file`. */
+  bodyFormat?: 'multipart'
+  /** Larger bodies are refused with 413; absent: `defaultMaxBodyBytes`. */
+  maxBodyBytes?: number
   response: JsonResponse | EventsResponse | BytesResponse | WebSocketResponse
   stability: 'stable' | 'beta' | 'deprecated'
   summary: string
@@ -43,9 +47,13 @@ export interface Endpoint {
   scope?: 'local'
   /** `true`: answered without a key. */
   open?: true
+  /** Takes the operator's token instead of an account's key: it is about every account's devboxes. */
+  operator?: true
   /** The answer is a credential. The console uses it on its server and never passes it to a browser. */
   answersCredential?: true
 }
+
+export const defaultMaxBodyBytes = 1024 * 1024
 
 export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint
 
@@ -53,11 +61,11 @@ type Output<S> = S extends Schema ? z.output<S> : Record<never, never>
 type Input<S> = S extends Schema ? z.input<S> : Record<never, never>
 
 /** What a handler receives: decoded, with defaults filled in. */
-export interface EndpointInput<E extends Endpoint> {
+export type EndpointInput<E extends Endpoint> = {
   params: E extends { params: infer S } ? Output<S> : Record<never, never>
   query: E extends { query: infer S } ? Output<S> : Record<never, never>
   body: E extends { body: infer S } ? Output<S> : Record<never, never>
-}
+} & (E extends { bodyFormat: 'multipart' } ? { file: AsyncIterable<Uint8Array> } : unknown)
 
 type Part<Name extends string, E, S> = E extends { [K in Name]: S }
   ? Record<never, never> extends Input<E[Name]>
@@ -68,7 +76,8 @@ type Part<Name extends string, E, S> = E extends { [K in Name]: S }
 /** What a caller gives: params, query and body, each optional when nothing in it is required. */
 export type EndpointCall<E extends Endpoint> = Part<'params', E, Schema> &
   Part<'query', E, Schema> &
-  Part<'body', E, Schema>
+  Part<'body', E, Schema> &
+  (E extends { bodyFormat: 'multipart' } ? { file: Blob } : unknown)
 
 /** The JSON document, or the JSON of one event. */
 export type EndpointAnswer<E extends Endpoint> = E['response'] extends { schema: infer S extends Schema }

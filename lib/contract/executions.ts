@@ -41,6 +41,9 @@ export const ExecuteCommand = z.object({
 })
 export type ExecuteCommand = z.infer<typeof ExecuteCommand>
 
+/** EOF closes the standard input; INTERRUPT is SIGINT to the command's process group. */
+export const stdinSignals = ['EOF', 'INTERRUPT'] as const
+
 /** Longest time an answer is held back for a command to end. */
 export const maxHoldSeconds = 25
 const maxOffset = Number.MAX_SAFE_INTEGER
@@ -120,6 +123,18 @@ export const executions = {
     response: json(Execution),
     stability: 'stable',
     summary: 'Kill a running execution, with its whole process group if asked',
+  }),
+  sendStdIn: defineEndpoint({
+    id: 'executions.sendStdIn',
+    method: 'POST',
+    path: '/v1/devboxes/:devbox_id/executions/:execution_id/send_std_in',
+    params: ByExecution,
+    body: z
+      .object({ text: z.nullish(z.string()), signal: z.nullish(z.enum(stdinSignals)) })
+      .check(z.refine(({ text, signal }) => text != null || signal != null, 'needs text or signal')),
+    response: json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
+    stability: 'stable',
+    summary: 'Send text, the end of input or an interrupt to an execution started with attach_stdin',
   }),
   streamStdout: defineEndpoint({
     id: 'executions.streamStdout',

@@ -4,12 +4,19 @@ import { benchmarkJobs } from './benchmark-jobs.ts'
 import { benchmarkRuns } from './benchmark-runs.ts'
 import { benchmarks } from './benchmarks.ts'
 import { devboxes } from './devboxes.ts'
+import { drain } from './drain.ts'
 import type { Endpoint } from './endpoint.ts'
 import { evictions } from './evictions.ts'
 import { executions } from './executions.ts'
+import { files } from './files.ts'
 import { health } from './health.ts'
+import { hostedOnly } from './hosted-only.ts'
+import { logs } from './logs.ts'
+import { networkPolicies } from './network-policies.ts'
+import { secrets } from './secrets.ts'
 import { snapshots } from './snapshots.ts'
 import { terminals } from './terminals.ts'
+import { tunnels } from './tunnels.ts'
 
 /** Every resource of the service and its operations. Paths with a fixed segment come before those with a parameter. */
 export const contract = {
@@ -20,10 +27,17 @@ export const contract = {
   snapshots,
   devboxes,
   executions,
+  files,
+  logs,
+  tunnels,
   terminals,
+  secrets,
+  networkPolicies,
   benchmarkJobs,
   benchmarkRuns,
   benchmarks,
+  hostedOnly,
+  drain,
 }
 export type Contract = typeof contract
 

@@ -1,6 +1,19 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, StringMap } from './common.ts'
+import {
+  ById,
+  ByKey,
+  Empty,
+  EpochMs,
+  Id,
+  MetadataKeys,
+  MetadataValues,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+} from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
+import { MetadataFilter } from './query-string.ts'
 
 export const maxCommitMessageLength = 1000
 
@@ -12,21 +25,98 @@ export const Snapshot = z.object({
   name: z.nullish(z.string()),
   source_blueprint_id: z.nullish(z.string()),
   commit_message: z.nullish(z.string()),
-  /** Relative to the base blueprint. */
+  /** Relative to the base blueprint; null until the copy is complete. */
   size_bytes: z.nullish(z.int()),
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
-/** Metadata that is given replaces the old one whole. Unspecified: absent or null keeps what is there, as for devboxes. */
-export const SnapshotUpdate = z.object({
+export const snapshotStatuses = ['in_progress', 'error', 'complete', 'deleted'] as const
+export type SnapshotStatus = (typeof snapshotStatuses)[number]
+
+export const SnapshotState = z.object({
+  status: openEnum(snapshotStatuses),
+  error_message: z.nullish(z.string()),
+  snapshot: z.nullish(Snapshot),
+})
+export type SnapshotState = z.infer<typeof SnapshotState>
+
+const fields = {
   name: z.nullish(z.string()),
   metadata: z.nullish(StringMap),
   commit_message: z.nullish(
     z.string().check(z.maxLength(maxCommitMessageLength, `must be at most ${maxCommitMessageLength} characters`)),
   ),
+}
+export const SnapshotCreate = z.object(fields)
+export type SnapshotCreate = z.infer<typeof SnapshotCreate>
+
+/** Metadata that is given replaces the old one whole. Unspecified: absent or null keeps what is there, as for devboxes. */
+export const SnapshotUpdate = z.object(fields)
+export type SnapshotUpdate = z.infer<typeof SnapshotUpdate>
+
+export const SnapshotListQuery = z.object({
+  devbox_id: z.optional(Id),
+  source_blueprint_id: z.optional(Id),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
 })
+export type SnapshotListQuery = z.output<typeof SnapshotListQuery>
+export const SnapshotList = z.object({ snapshots: z.array(Snapshot), ...pageEnvelope })
+export type SnapshotList = z.infer<typeof SnapshotList>
+
+/** Why a snapshot cannot be deleted, or null when it can. The service's 409 and the disabled button say the same. */
+export const deleteRefusal = (status: string): string | null =>
+  status === 'complete'
+    ? null
+    : status === 'in_progress'
+      ? 'The snapshot is still being taken'
+      : `The snapshot is ${status === 'error' ? 'not complete: taking it failed' : status}`
 
 export const snapshots = {
+  list: defineEndpoint({
+    id: 'snapshots.list',
+    method: 'GET',
+    path: '/v1/devboxes/disk_snapshots',
+    query: SnapshotListQuery,
+    response: json(SnapshotList),
+    stability: 'stable',
+    summary: 'List disk snapshots, newest first',
+  }),
+  listPublic: defineEndpoint({
+    id: 'snapshots.listPublic',
+    method: 'GET',
+    path: '/v1/devboxes/disk_snapshots/list_public',
+    query: SnapshotListQuery,
+    response: json(SnapshotList),
+    stability: 'stable',
+    summary: 'List the disk snapshots everyone may use',
+  }),
+  metadataKeys: defineEndpoint({
+    id: 'snapshots.metadataKeys',
+    method: 'GET',
+    path: '/v1/devboxes/disk_snapshots/metadata/keys',
+    response: json(MetadataKeys),
+    stability: 'stable',
+    summary: 'List the metadata keys snapshots can be filtered by',
+  }),
+  metadataValues: defineEndpoint({
+    id: 'snapshots.metadataValues',
+    method: 'GET',
+    path: '/v1/devboxes/disk_snapshots/metadata/keys/:key/values',
+    params: ByKey,
+    response: json(MetadataValues),
+    stability: 'stable',
+    summary: 'List the values a metadata key has among snapshots',
+  }),
+  status: defineEndpoint({
+    id: 'snapshots.status',
+    method: 'GET',
+    path: '/v1/devboxes/disk_snapshots/:id/status',
+    params: ById,
+    response: json(SnapshotState),
+    stability: 'stable',
+    summary: 'Get a disk snapshot and how far it is',
+  }),
   update: defineEndpoint({
     id: 'snapshots.update',
     method: 'POST',
@@ -36,5 +126,34 @@ export const snapshots = {
     response: json(Snapshot),
     stability: 'stable',
     summary: 'Replace the name, metadata or commit message of a disk snapshot',
+  }),
+  delete: defineEndpoint({
+    id: 'snapshots.delete',
+    method: 'POST',
+    path: '/v1/devboxes/disk_snapshots/:id/delete',
+    params: ById,
+    response: json(Empty),
+    stability: 'stable',
+    summary: 'Delete a complete disk snapshot',
+  }),
+  create: defineEndpoint({
+    id: 'snapshots.create',
+    method: 'POST',
+    path: '/v1/devboxes/:id/snapshot_disk',
+    params: ById,
+    body: SnapshotCreate,
+    response: json(Snapshot),
+    stability: 'stable',
+    summary: 'Snapshot the disk of a devbox; answers when it is complete',
+  }),
+  createAsync: defineEndpoint({
+    id: 'snapshots.createAsync',
+    method: 'POST',
+    path: '/v1/devboxes/:id/snapshot_disk_async',
+    params: ById,
+    body: SnapshotCreate,
+    response: json(Snapshot),
+    stability: 'stable',
+    summary: 'Begin a snapshot of the disk of a devbox',
   }),
 }

@@ -15,9 +15,23 @@ export interface ServiceConfig {
   allowHosts: readonly string[]
   /** How devboxes are kept apart from this machine; `auto` takes bubblewrap where it works. */
   isolation: 'auto' | 'bubblewrap' | 'none'
+  limits: AccountLimits
   /** Checks every answer against the contract before it leaves: for tests and development. */
   validateAnswers: boolean
 }
+
+/** How many of each one account may have at once. */
+export interface AccountLimits {
+  /** Devboxes that have not ended. */
+  devboxes: number
+  /** Commands that wait or run. */
+  executions: number
+  /** Terminal sessions. */
+  terminals: number
+}
+
+/** Unspecified: the caps. Far above what one machine's users start by hand, and below what a machine can hold. */
+export const defaultLimits: AccountLimits = { devboxes: 256, executions: 1024, terminals: 256 }
 
 export interface CommandLine extends ServiceConfig {
   command: 'serve' | 'operations' | 'help'
@@ -67,6 +81,7 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
     ...(keys.keys.length > 0 ? { keys: keys.keys } : {}),
     allowHosts: flags.data['allow-host'],
     isolation,
+    limits: defaultLimits,
     validateAnswers: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
   }

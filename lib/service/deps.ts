@@ -1,10 +1,14 @@
 import type { Evictions } from './evictions.ts'
 import type { Devboxes } from './runtime/devbox.ts'
 import type { Executions } from './runtime/execution.ts'
+import type { DevboxLogs } from './runtime/logs.ts'
 import type { TerminalTokens } from './runtime/pty-tokens.ts'
+import type { Snapshots } from './runtime/snapshot.ts'
 import type { Terminals } from './runtime/terminal.ts'
 import type { AxonStore } from './store/axons.ts'
 import type { DevboxStore } from './store/devboxes.ts'
+import type { NetworkPolicyStore } from './store/network-policies.ts'
+import type { SecretStore } from './store/secrets.ts'
 
 /** What routes work with. Made once per service, in `service.ts`. */
 export interface Deps {
@@ -13,9 +17,11 @@ export interface Deps {
   isolation: 'bubblewrap' | 'none'
   /** Milliseconds since the epoch. */
   now: () => number
-  store: { axons: AxonStore; devboxes: DevboxStore }
+  store: { axons: AxonStore; devboxes: DevboxStore; secrets: SecretStore; networkPolicies: NetworkPolicyStore }
   devboxes: Devboxes
   executions: Executions
+  snapshots: Snapshots
+  logs: DevboxLogs
   terminals: Terminals
   ptyTokens: TerminalTokens
   evictions: Evictions

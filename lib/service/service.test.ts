@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
+import { defaultLimits } from './config.ts'
 import { createService } from './service.ts'
 import { startService, type TestService } from './testing.ts'
 
@@ -34,6 +35,7 @@ describe('the service', () => {
       dataDir,
       allowHosts: [],
       isolation: 'none',
+      limits: defaultLimits,
       validateAnswers: true,
     })
     closers.push(service.close)

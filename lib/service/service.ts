@@ -21,21 +21,32 @@ import { benchmarkJobRoutes } from './routes/benchmark-jobs.ts'
 import { benchmarkRunRoutes } from './routes/benchmark-runs.ts'
 import { benchmarkRoutes } from './routes/benchmarks.ts'
 import { devboxRoutes } from './routes/devboxes.ts'
+import { drainRoutes } from './routes/drain.ts'
 import { evictionRoutes } from './routes/evictions.ts'
 import { executionRoutes } from './routes/executions.ts'
+import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
+import { hostedOnlyRoutes } from './routes/hosted-only.ts'
+import { logRoutes } from './routes/logs.ts'
+import { networkPolicyRoutes } from './routes/network-policies.ts'
+import { secretRoutes } from './routes/secrets.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
+import { tunnelRoutes } from './routes/tunnels.ts'
 import { Devboxes } from './runtime/devbox.ts'
 import { Executions } from './runtime/execution.ts'
+import { DevboxLogs } from './runtime/logs.ts'
 import { TerminalTokens } from './runtime/pty-tokens.ts'
 import { chooseSandbox } from './runtime/sandbox/choose.ts'
+import { Snapshots } from './runtime/snapshot.ts'
 import { Terminals } from './runtime/terminal.ts'
 import { createAxonStore } from './store/axons.ts'
 import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
+import { createNetworkPolicyStore } from './store/network-policies.ts'
+import { createSecretStore } from './store/secrets.ts'
 
 export interface Service {
   url: string
@@ -62,21 +73,38 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
   try {
     const database = openDatabase(privateFile(join(dataDir.path, 'devdeck.db')))
     undo.push(() => database.close())
-    const store = { axons: createAxonStore(database), devboxes: createDevboxStore(database) }
+    const store = {
+      axons: createAxonStore(database),
+      devboxes: createDevboxStore(database),
+      secrets: createSecretStore(database),
+      networkPolicies: createNetworkPolicyStore(database),
+    }
     // Held back until the service is up: what keeps it from starting is one line and nothing else.
     const warnings: string[] = []
     const sandbox = await chooseSandbox(config.isolation, (message) => warnings.push(message))
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
-    const executions = new Executions(createExecutionStore(database), folderOf)
+    const logs = new DevboxLogs(folderOf)
+    const executions = new Executions({
+      store: createExecutionStore(database),
+      folderOf,
+      logs,
+      maxPerAccount: config.limits.executions,
+    })
+    const snapshots = new Snapshots()
     const devboxes = new Devboxes({
       store: store.devboxes,
+      maxPerAccount: config.limits.devboxes,
+      secrets: store.secrets,
+      networkPolicies: store.networkPolicies,
+      snapshots,
+      logs,
       executions,
       sandbox,
       serviceId: dataDir.serviceId,
       folderOf,
       log: logError,
     })
-    const terminals = new Terminals()
+    const terminals = new Terminals(config.limits.terminals)
     const ptyTokens = new TerminalTokens()
     const evictions = new Evictions(createEvictionStore(database), (devboxId) => void devboxes.evict(devboxId))
     devboxes.changes.on('status', (devboxId: string, status: string) => {
@@ -100,6 +128,8 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       store,
       devboxes,
       executions,
+      snapshots,
+      logs,
       terminals,
       ptyTokens,
       evictions,
@@ -140,10 +170,17 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   snapshots: snapshotRoutes(),
   devboxes: devboxRoutes(deps),
   executions: executionRoutes(deps),
+  files: fileRoutes(),
+  logs: logRoutes(),
+  tunnels: tunnelRoutes(),
   terminals: terminalRoutes(deps),
+  secrets: secretRoutes(),
+  networkPolicies: networkPolicyRoutes(),
   benchmarkJobs: benchmarkJobRoutes(),
   benchmarkRuns: benchmarkRunRoutes(),
   benchmarks: benchmarkRoutes(),
+  hostedOnly: hostedOnlyRoutes(),
+  drain: drainRoutes(),
 })
 
 /** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */

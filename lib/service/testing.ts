@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
-import type { ServiceConfig } from './config.ts'
+import { defaultLimits, type ServiceConfig } from './config.ts'
 import { createService, type Service } from './service.ts'
 
 export interface TestService {
@@ -40,6 +40,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     ],
     allowHosts: [],
     isolation: 'auto',
+    limits: defaultLimits,
     validateAnswers: true,
     ...options,
   }

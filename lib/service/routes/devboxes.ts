@@ -1,7 +1,7 @@
 import { type DevboxCreate, devboxes, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { ServiceError } from '#lib/service/errors.ts'
-import { implement } from '#lib/service/http/implement.ts'
+import { implement, notImplemented } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */
@@ -32,6 +32,8 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens }: Deps) =>
       return settled ?? runtime.get(account, id)
     },
     metadataKeys: ({ account }) => ({ keys: store.devboxes.metadataKeys(account) }),
+    metadataValues: notImplemented,
+    usage: notImplemented,
     get: ({ params, account }) => runtime.get(account, params.id),
     update: ({ params, body, account }) => runtime.update(account, params.id, body),
     waitForStatus: async ({ params, body, account, signal }) => {

@@ -1,7 +1,7 @@
 import { type ExecuteCommand, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { ServiceError } from '#lib/service/errors.ts'
-import { implement } from '#lib/service/http/implement.ts'
+import { implement, notImplemented } from '#lib/service/http/implement.ts'
 import type { Stream } from '#lib/service/runtime/execution.ts'
 
 const forEver = 2 ** 31 - 1
@@ -83,6 +83,7 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
       await runtime.kill(devbox_id, execution_id, body.kill_process_group ?? false)
       return runtime.get(devbox_id, execution_id)
     },
+    sendStdIn: notImplemented,
     streamStdout: stream('stdout'),
     streamStderr: stream('stderr'),
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import WebSocket from 'ws'
+import { defaultLimits } from '#lib/service/config.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 
@@ -252,11 +253,17 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     for (const name of [first, second]) await control(name, { action: 'close' })
   })
 
-  it('holds no more than 32 sessions of a devbox', async () => {
-    const { id: crowded } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
-    for (let i = 0; i < 32; i++) await connect(`${crowded}_${i}`)
-    await expect(connect(`${crowded}_32`)).rejects.toMatchObject({ status: 429 })
-    await service.client.devboxes.shutdown({ params: { id: crowded } })
+  it('holds no more sessions of an account than it was told to', async () => {
+    const small = await startService({ isolation, limits: { ...defaultLimits, terminals: 3 } })
+    try {
+      const open = (id: string, i: number) => small.client.terminals.connect({ params: { session_name: `${id}_${i}` } })
+      const [one, two] = await Promise.all([1, 2].map(() => small.client.devboxes.createAndAwaitRunning({ body: {} })))
+      for (let i = 0; i < 3; i++) await open((i === 0 ? one : two)?.id ?? '', i)
+      await expect(open(one?.id ?? '', 3)).rejects.toMatchObject({ status: 429, retryAfterMs: 30_000 })
+      await open(one?.id ?? '', 0)
+    } finally {
+      await small.close()
+    }
   })
 
   it('tells the client when the devbox is suspended, and starts anew after it is resumed', async () => {

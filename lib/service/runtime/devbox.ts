@@ -10,23 +10,33 @@ import {
   type DevboxUpdate,
   devboxRefusal,
   hasEnded,
-  type TunnelOptions,
 } from '#lib/contract/devboxes.ts'
+import type { TunnelOptions } from '#lib/contract/tunnels.ts'
 import { type DevboxEvent, hostnameFor, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { newId } from '#lib/service/ids.ts'
 import type { DevboxSpec, DevboxStore } from '#lib/service/store/devboxes.ts'
+import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { at } from '#lib/service/timer.ts'
 import type { Executions, RunningDevbox } from './execution.ts'
 import { hold } from './hold.ts'
+import type { DevboxLogs } from './logs.ts'
 import { endProcesses } from './sandbox/plain-process.ts'
 import { type Box, type Sandbox, spawnIn } from './sandbox/sandbox.ts'
+import type { Snapshots } from './snapshot.ts'
 
 // A devbox whose launch commands take longer is not evicted.
 const maxStartMs = 24 * 60 * 60 * 1000
 
 interface Options {
   store: DevboxStore
+  /** Devboxes that have not ended. */
+  maxPerAccount: number
+  secrets: SecretStore
+  networkPolicies: NetworkPolicyStore
+  snapshots: Snapshots
+  logs: DevboxLogs
   executions: Executions
   sandbox: Sandbox
   serviceId: string
@@ -232,6 +242,8 @@ export class Devboxes {
       home: join(folder, 'home'),
       tmp: join(folder, 'tmp'),
       run: join(folder, 'run'),
+      limits: { cpuCores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 8 * 2 ** 30 },
+      network: 'host' as const,
     }
   }
 

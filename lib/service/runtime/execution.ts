@@ -11,6 +11,7 @@ import type { Execution, ExecutionStatus, OutputChunk } from '#lib/contract/exec
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
 import { hold } from './hold.ts'
+import type { DevboxLogs } from './logs.ts'
 import { decodeChunks, OutputBuffer, readFinished, readTail } from './output-buffer.ts'
 import { signal, waitUntil } from './processes.ts'
 import { type Box, type Command, spawnIn } from './sandbox/sandbox.ts'
@@ -49,18 +50,30 @@ export interface Launch {
 
 export type Stream = 'stdout' | 'stderr'
 
+interface Options {
+  store: ExecutionStore
+  folderOf: (devboxId: string) => string
+  logs: DevboxLogs
+  /** Commands that wait or run. */
+  maxPerAccount: number
+}
+
 /** Runs commands in devboxes and keeps what they wrote under `folderOf(devbox)/executions/<id>/`. */
 export class Executions {
   readonly #store: ExecutionStore
   readonly #folderOf: (devboxId: string) => string
+  readonly #logs: DevboxLogs
+  readonly #maxPerAccount: number
   readonly #live = new Map<string, Live>()
   /** When each named shell is free for its next command. */
   readonly #shells = new Map<string, Promise<unknown>>()
   readonly #changes = new EventEmitter().setMaxListeners(0)
 
-  constructor(store: ExecutionStore, folderOf: (devboxId: string) => string) {
+  constructor({ store, folderOf, logs, maxPerAccount }: Options) {
     this.#store = store
     this.#folderOf = folderOf
+    this.#logs = logs
+    this.#maxPerAccount = maxPerAccount
   }
 
   /** Completes what the service's last life left unfinished; its processes must have been ended. */

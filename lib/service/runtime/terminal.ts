@@ -13,8 +13,6 @@ interface Size {
   rows: number
 }
 
-/** Unspecified: how many terminal sessions a devbox may have. */
-const maxSessions = 32
 /** Unspecified: how long a shell without a client is kept. */
 const idleTtlSeconds = 300
 // 256 KiB is about 3200 full 80-column lines: enough to redraw a screen, with some history, after a reconnect.
@@ -41,7 +39,12 @@ interface Key {
 
 /** The terminal sessions of all devboxes. A session belongs to an account, a devbox and a name. */
 export class Terminals {
+  readonly #maxPerAccount: number
   readonly #sessions = new Map<string, TerminalSession>()
+
+  constructor(maxPerAccount: number) {
+    this.#maxPerAccount = maxPerAccount
+  }
 
   find(key: Key): TerminalSession | undefined {
     return this.#sessions.get(keyOf(key))
@@ -54,13 +57,11 @@ export class Terminals {
       if (size && !found.attached) found.resize(size)
       return { session: found, created: false }
     }
-    const count = [...this.#sessions.values()].filter(({ devboxId }) => devboxId === key.devboxId).length
-    if (count >= maxSessions)
-      throw new ServiceError(
-        'rate_limited',
-        `Devbox ${key.devboxId} has ${count} terminal sessions already; close one`,
-        { retryAfterSeconds: 30 },
-      )
+    const count = [...this.#sessions.values()].filter(({ account }) => account === key.account).length
+    if (count >= this.#maxPerAccount)
+      throw new ServiceError('rate_limited', `The account has ${count} terminal sessions already; close one`, {
+        retryAfterSeconds: 30,
+      })
     const session = new TerminalSession(key, devbox, size ?? defaultSize, () => {
       if (this.find(key) === session) this.#sessions.delete(keyOf(key))
     })
@@ -84,6 +85,7 @@ const keyOf = ({ account, devboxId, name }: Key) => `${account} ${devboxId} ${na
 /** A shell in a pseudoterminal that outlives its clients; one client at a time. */
 class TerminalSession {
   readonly name: string
+  readonly account: string
   readonly devboxId: string
   readonly #devbox: RunningDevbox
   readonly #pty: IPty
@@ -98,8 +100,9 @@ class TerminalSession {
   #hearsUs: () => void = () => undefined
   #idleTimer: NodeJS.Timeout | undefined
 
-  constructor({ devboxId, name }: Key, devbox: RunningDevbox, size: Size, forget: () => void) {
+  constructor({ account, devboxId, name }: Key, devbox: RunningDevbox, size: Size, forget: () => void) {
     this.name = name
+    this.account = account
     this.devboxId = devboxId
     this.#devbox = devbox
     this.#size = size

@@ -68,4 +68,64 @@ export const migrations: readonly string[] = [
     eviction_deadline_ms INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE devboxes ADD COLUMN snapshot_id TEXT;
+  ALTER TABLE devboxes ADD COLUMN secrets TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE devboxes ADD COLUMN isolation TEXT;
+  ALTER TABLE devboxes ADD COLUMN initiator_type TEXT NOT NULL DEFAULT 'api';
+  ALTER TABLE devboxes ADD COLUMN initiator_id TEXT;
+  ALTER TABLE devboxes ADD COLUMN last_used_ms INTEGER;
+  CREATE UNIQUE INDEX devboxes_by_tunnel ON devboxes (tunnel ->> '$.tunnel_key') WHERE tunnel IS NOT NULL;
+  CREATE TABLE snapshots (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    source_devbox_id TEXT NOT NULL REFERENCES devboxes (id),
+    status TEXT NOT NULL,
+    error_message TEXT,
+    create_time_ms INTEGER NOT NULL,
+    name TEXT,
+    commit_message TEXT,
+    metadata TEXT NOT NULL,
+    size_bytes INTEGER
+  ) STRICT;
+  CREATE INDEX snapshots_by_account ON snapshots (account, seq);
+  CREATE INDEX snapshots_by_devbox ON snapshots (source_devbox_id, seq);
+  CREATE TABLE snapshot_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES snapshots (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE secrets (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sealed_value BLOB NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    update_time_ms INTEGER NOT NULL,
+    UNIQUE (account, name)
+  ) STRICT;
+  CREATE TABLE network_policies (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    create_time_ms INTEGER NOT NULL,
+    update_time_ms INTEGER NOT NULL,
+    egress TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX network_policies_by_account ON network_policies (account, seq);
+  CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    name TEXT,
+    digest BLOB NOT NULL UNIQUE,
+    create_time_ms INTEGER NOT NULL,
+    revoke_time_ms INTEGER
+  ) STRICT;
+  `,
 ]

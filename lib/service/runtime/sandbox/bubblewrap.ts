@@ -10,6 +10,7 @@ import {
   type Box,
   baseEnvironment,
   type Command,
+  connectLocally,
   defaultUmask,
   type Launch,
   markers,
@@ -60,6 +61,8 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
         home: folder,
         tmp: folder,
         run: folder,
+        limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
+        network: 'host',
       })
       const command = { argv: ['/bin/bash', '-c', 'test "$HOME" = "$PWD" && touch probe'], env: {} }
       const child = spawnIn(box.launch(command), { stdio: ['ignore', 'ignore', 'pipe'], detached: true })
@@ -84,6 +87,9 @@ const runningBox = (site: Site, holder: ChildProcess, init: number): Box => {
     ended,
     launch: (command) => enter(site, { holder: holder.pid ?? 0, init }, command),
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
+    notEnforced: [],
+    outOfMemoryKills: () => 0,
+    connect: connectLocally,
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()

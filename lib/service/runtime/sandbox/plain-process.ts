@@ -1,5 +1,5 @@
 import { findProcesses, signal, waitUntil } from '#lib/service/runtime/processes.ts'
-import { type Box, baseEnvironment, defaultUmask, markers, type Sandbox, type Site } from './sandbox.ts'
+import { type Box, baseEnvironment, connectLocally, defaultUmask, markers, type Sandbox, type Site } from './sandbox.ts'
 
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Sandbox = {
@@ -21,6 +21,9 @@ const runningBox = (site: Site): Box => {
       cwd: site.home,
     }),
     leader: (spawnedPid) => spawnedPid,
+    notEnforced: [],
+    outOfMemoryKills: () => 0,
+    connect: connectLocally,
     async stop() {
       await endProcesses(markers(site))
       resolve()

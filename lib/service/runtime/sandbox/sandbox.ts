@@ -1,4 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 export type Isolation = 'bubblewrap' | 'none'
 
@@ -13,6 +16,16 @@ export interface Site {
   tmp: string
   /** Host directory for files of one start of the devbox; emptied by whoever starts it. */
   run: string
+  limits: Limits
+  /** `none`: nothing but its own loopback. */
+  network: 'host' | 'none'
+}
+
+/** What a devbox may take of its machine at most. */
+export interface Limits {
+  cpuCores: number
+  memoryBytes: number
+  diskBytes: number
 }
 
 export interface Command {
@@ -42,6 +55,12 @@ export interface Box {
   stop(): Promise<void>
   /** Resolves when the devbox's processes were ended, by `stop` or by something else. */
   readonly ended: Promise<void>
+  /** What of the site's limits and of the sandbox's promises does not hold on this machine, one sentence each. */
+  readonly notEnforced: readonly string[]
+  /** How often the kernel killed a process of the devbox because its memory was used up; 0 where nobody counts. */
+  outOfMemoryKills(): number
+  /** A connection to a TCP port of the devbox's own loopback. Rejects with an `ECONNREFUSED` when nothing listens. */
+  connect(port: number): Promise<Duplex>
 }
 
 export interface Sandbox {
@@ -91,3 +110,10 @@ export const markers = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devbo
   DEVDECK_SERVICE_ID: serviceId,
   DEVDECK_DEVBOX_ID: devboxId,
 })
+
+/** Connects to a port of this machine's loopback, for devboxes that share its network. */
+export const connectLocally = async (port: number): Promise<Duplex> => {
+  const socket = connect({ host: '127.0.0.1', port })
+  await once(socket, 'connect')
+  return socket
+}

@@ -1,0 +1,20 @@
+import * as z from 'zod/mini'
+import { EpochMs } from './common.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+
+export const drain = {
+  start: defineEndpoint({
+    id: 'drain.start',
+    method: 'POST',
+    path: '/local/drain',
+    body: z.object({
+      /** Whole seconds until the devboxes are suspended. */
+      deadline_seconds: z.int().check(z.minimum(0), z.maximum(7 * 24 * 3600)),
+    }),
+    response: json(z.object({ eviction_deadline_ms: EpochMs, devboxes: z.int() })),
+    stability: 'stable',
+    scope: 'local',
+    operator: true,
+    summary: 'Schedule the eviction of every devbox of every account that can be evicted',
+  }),
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod/mini'
+import { ById, Empty } from './common.ts'
+import { bytes, defineEndpoint, json } from './endpoint.ts'
+import { SyncExecution } from './executions.ts'
+
+/** Largest file that travels as JSON. */
+export const maxTextFileBytes = 100 * 1024 * 1024
+/** Unspecified: the largest upload. */
+export const maxUploadBytes = 4 * 1024 ** 3
+
+/** Relative to the home directory, absolute, or below `~`; always as processes in the devbox see it. */
+export const FilePath = z
+  .string()
+  .check(
+    z.minLength(1, 'must not be empty'),
+    z.maxLength(4096, 'must be at most 4096 characters'),
+    z.regex(/^[^\0]*$/, 'must not contain a NUL character'),
+  )
+
+export const files = {
+  read: defineEndpoint({
+    id: 'files.read',
+    method: 'POST',
+    path: '/v1/devboxes/:id/read_file_contents',
+    params: ById,
+    body: z.object({ file_path: FilePath }),
+    response: bytes('text/plain; charset=utf-8'),
+    stability: 'stable',
+    summary: 'Read a text file of a running devbox',
+  }),
+  write: defineEndpoint({
+    id: 'files.write',
+    method: 'POST',
+    path: '/v1/devboxes/:id/write_file_contents',
+    params: ById,
+    body: z.object({ file_path: FilePath, contents: z.string() }),
+    // JSON may need six bytes for one.
+    maxBodyBytes: 6 * maxTextFileBytes,
+    response: json(SyncExecution),
+    stability: 'stable',
+    summary: 'Write a text file in a running devbox, with the folders above it',
+  }),
+  download: defineEndpoint({
+    id: 'files.download',
+    method: 'POST',
+    path: '/v1/devboxes/:id/download_file',
+    params: ById,
+    body: z.object({ path: FilePath }),
+    response: bytes('application/octet-stream'),
+    stability: 'stable',
+    summary: 'Read the bytes of a file of a running devbox',
+  }),
+  upload: defineEndpoint({
+    id: 'files.upload',
+    method: 'POST',
+    path: '/v1/devboxes/:id/upload_file',
+    params: ById,
+    body: z.object({ path: FilePath }),
+    bodyFormat: 'multipart',
+    maxBodyBytes: maxUploadBytes,
+    response: json(Empty),
+    stability: 'stable',
+    summary: 'Write the bytes of a file in a running devbox, with the folders above it',
+  }),
+}

@@ -1,0 +1,50 @@
+import * as z from 'zod/mini'
+import { ById, EpochMs, Id, openEnum } from './common.ts'
+import { defineEndpoint, events, json } from './endpoint.ts'
+import { shellNamePattern } from './executions.ts'
+
+export const logSources = ['setup_commands', 'entrypoint', 'exec', 'files', 'stats', 'kmsg'] as const
+export type LogSource = (typeof logSources)[number]
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+
+/** A command is one record with `cmd`, then one per line it wrote, then one with `exit_code`; all carry its `cmd_id`. */
+export const LogRecord = z.object({
+  timestamp_ms: EpochMs,
+  level: openEnum(logLevels),
+  source: openEnum(logSources),
+  cmd: z.nullish(z.string()),
+  cmd_id: z.nullish(z.string()),
+  exit_code: z.nullish(z.int()),
+  message: z.nullish(z.string()),
+  shell_name: z.nullish(z.string()),
+})
+export type LogRecord = z.infer<typeof LogRecord>
+
+export const LogQuery = z.object({
+  execution_id: z.optional(Id),
+  shell_name: z.optional(z.string().check(z.regex(shellNamePattern, 'is no name of a shell'))),
+})
+export type LogQuery = z.output<typeof LogQuery>
+
+export const logs = {
+  list: defineEndpoint({
+    id: 'logs.list',
+    method: 'GET',
+    path: '/v1/devboxes/:id/logs',
+    params: ById,
+    query: LogQuery,
+    response: json(z.object({ logs: z.array(LogRecord) })),
+    stability: 'stable',
+    summary: 'List what happened in a devbox, oldest first',
+  }),
+  tail: defineEndpoint({
+    id: 'logs.tail',
+    method: 'GET',
+    path: '/v1/devboxes/:id/logs/tail',
+    params: ById,
+    query: LogQuery,
+    response: events(LogRecord),
+    stability: 'stable',
+    summary: 'Stream what happened in a devbox and then what happens; ends with the devbox',
+  }),
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod/mini'
+import { EpochMs, queryInt } from './common.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+
+const nameMessage = 'must be 1 to 256 letters, digits or _, and not begin with a digit'
+/** The name of a secret, as that of an environment variable. */
+export const SecretName = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, nameMessage))
+/** Unspecified: the longest value; one string of a process's environment takes 128 KiB. */
+export const maxSecretBytes = 64 * 1024
+const SecretValue = z.string().check(
+  z.refine(
+    (value) => new TextEncoder().encode(value).length <= maxSecretBytes,
+    `must be at most ${maxSecretBytes} bytes`,
+  ),
+  z.regex(/^[^\0]*$/, 'must not contain a NUL character'),
+)
+const ByName = z.object({ name: SecretName })
+
+/** The value is never told. */
+export const Secret = z.object({ id: z.string(), name: z.string(), create_time_ms: EpochMs, update_time_ms: EpochMs })
+export type Secret = z.infer<typeof Secret>
+
+export const secrets = {
+  list: defineEndpoint({
+    id: 'secrets.list',
+    method: 'GET',
+    path: '/v1/secrets',
+    query: z.object({ limit: z._default(queryInt(1, 5000), 5000) }),
+    response: json(
+      z.object({ secrets: z.array(Secret), total_count: z.optional(z.int()), has_more: z.optional(z.boolean()) }),
+    ),
+    stability: 'stable',
+    summary: 'List the secrets of the account, newest first, without their values',
+  }),
+  create: defineEndpoint({
+    id: 'secrets.create',
+    method: 'POST',
+    path: '/v1/secrets',
+    body: z.object({ name: SecretName, value: SecretValue }),
+    response: json(Secret),
+    stability: 'stable',
+    summary: 'Keep a secret under a name of its own',
+  }),
+  get: defineEndpoint({
+    id: 'secrets.get',
+    method: 'GET',
+    path: '/v1/secrets/:name',
+    params: ByName,
+    response: json(Secret),
+    stability: 'stable',
+    summary: 'Get a secret without its value',
+  }),
+  update: defineEndpoint({
+    id: 'secrets.update',
+    method: 'POST',
+    path: '/v1/secrets/:name',
+    params: ByName,
+    body: z.object({ value: SecretValue }),
+    response: json(Secret),
+    stability: 'stable',
+    summary: 'Replace the value of a secret; devboxes get it at their next start',
+  }),
+  delete: defineEndpoint({
+    id: 'secrets.delete',
+    method: 'POST',
+    path: '/v1/secrets/:name/delete',
+    params: ByName,
+    response: json(Secret),
+    stability: 'stable',
+    summary: 'Forget a secret',
+  }),
+}

@@ -1,0 +1,48 @@
+import * as z from 'zod/mini'
+import { ById, Empty, EpochMs, openEnum } from './common.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+
+export const tunnelModes = ['open', 'authenticated'] as const
+
+export const TunnelOptions = z.object({
+  auth_mode: z.nullish(z.enum(tunnelModes)),
+  /** Requests through the tunnel count as use of the devbox. */
+  http_keep_alive: z.nullish(z.boolean()),
+  /** A request through the tunnel resumes a suspended devbox. */
+  wake_on_http: z.nullish(z.boolean()),
+})
+export type TunnelOptions = z.infer<typeof TunnelOptions>
+
+/** Port N of the devbox is at `http(s)://N-{tunnel_key}.tunnel.{domain of the service}`. */
+export const Tunnel = z.object({
+  tunnel_key: z.string(),
+  auth_mode: openEnum(tunnelModes),
+  create_time_ms: EpochMs,
+  http_keep_alive: z.boolean(),
+  wake_on_http: z.boolean(),
+  /** Of an authenticated tunnel: callers send it as `X-Runloop-Tunnel-Authorization: Bearer <token>`. */
+  auth_token: z.nullish(z.string()),
+})
+export type Tunnel = z.infer<typeof Tunnel>
+
+export const tunnels = {
+  enable: defineEndpoint({
+    id: 'tunnels.enable',
+    method: 'POST',
+    path: '/v1/devboxes/:id/enable_tunnel',
+    params: ById,
+    body: TunnelOptions,
+    response: json(Tunnel),
+    stability: 'stable',
+    summary: 'Make the ports of a running devbox reachable over HTTP',
+  }),
+  remove: defineEndpoint({
+    id: 'tunnels.remove',
+    method: 'POST',
+    path: '/v1/devboxes/:id/remove_tunnel',
+    params: ById,
+    response: json(Empty),
+    stability: 'stable',
+    summary: 'Take the tunnel of a devbox away',
+  }),
+}
