@@ -108,6 +108,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const ptyTokens = new TerminalTokens()
     const evictions = new Evictions(createEvictionStore(database), (devboxId) => void devboxes.evict(devboxId))
     devboxes.changes.on('status', (devboxId: string, status: string) => {
+      logs.wake(devboxId)
       if (status === 'suspending' || hasEnded(status)) {
         terminals.endAll(devboxId, `The devbox is ${status}`)
         evictions.cancel(devboxId)
@@ -118,6 +119,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       evictions.close()
       terminals.close()
       await devboxes.close()
+      await logs.flush()
     })
     await devboxes.recover()
     evictions.recover()
@@ -171,7 +173,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   devboxes: devboxRoutes(deps),
   executions: executionRoutes(deps),
   files: fileRoutes(),
-  logs: logRoutes(),
+  logs: logRoutes(deps),
   tunnels: tunnelRoutes(),
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(),

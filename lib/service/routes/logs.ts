@@ -1,8 +1,17 @@
+import { hasEnded } from '#lib/contract/devboxes.ts'
 import { logs } from '#lib/contract/logs.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { implement } from '#lib/service/http/implement.ts'
 
-export const logRoutes = () =>
+export const logRoutes = ({ devboxes, logs: runtime }: Deps) =>
   implement(logs, {
-    list: notImplemented,
-    tail: notImplemented,
+    list: async ({ params, query, account }) => {
+      devboxes.get(account, params.id)
+      return { logs: await runtime.list(params.id, query) }
+    },
+    tail: ({ params, query, account, signal }) => {
+      devboxes.get(account, params.id)
+      const isOver = () => hasEnded(devboxes.get(account, params.id).status)
+      return runtime.follow(params.id, query, signal, isOver)
+    },
   })

@@ -1,4 +1,21 @@
+import { type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { LogQuery, LogRecord, LogSource } from '#lib/contract/logs.ts'
+
+/** Unspecified: how long a message may be; the rest of a longer line is cut, and the record says so. */
+const maxMessageBytes = 8 * 1024
+/** Unspecified: how much one command may add to the log. The streams of an execution carry all it wrote. */
+const maxCommandBytes = 256 * 1024
+/** Unspecified: how much of a devbox's log is kept: the last two files of this size. */
+const maxFileBytes = 8 * 1024 * 1024
+// What waits for a slow disk; beyond it records are counted and lost, so that a log costs no memory and no time.
+const maxPendingBytes = 4 * 1024 * 1024
+const readBytes = 64 * 1024
+// Devboxes whose place in their log is remembered while nothing happens.
+const maxIdle = 256
+const newline = 10
+/** Unspecified: where the log speaks of itself. Of the known sources this one is no work of the devbox. */
+const ownSource = 'kmsg'
 
 export interface LoggedCommand {
   source: LogSource
@@ -13,25 +30,363 @@ export interface CommandLog {
   end(exitCode: number): void
 }
 
-/** What happened in each devbox, kept in `folderOf(devbox)/log.jsonl`; still there after its end. */
+/**
+ * What happened in each devbox, kept in files below `folderOf(devbox)/log`; still there after its end. Writing never
+ * waits: records go to the disk in the order they came, soon after. What a full disk refuses is lost, and counted.
+ */
 export class DevboxLogs {
   readonly #folderOf: (devboxId: string) => string
+  readonly #open = new Map<string, LogFile>()
 
   constructor(folderOf: (devboxId: string) => string) {
     this.#folderOf = folderOf
   }
 
-  append(_devboxId: string, _record: Omit<LogRecord, 'timestamp_ms'>): void {}
-
-  command(_devboxId: string, _command: LoggedCommand): CommandLog {
-    return { output: () => undefined, end: () => undefined }
+  append(devboxId: string, record: Omit<LogRecord, 'timestamp_ms'>): void {
+    this.#file(devboxId).append(record)
   }
 
-  async list(devboxId: string, _query: LogQuery): Promise<LogRecord[]> {
-    this.#folderOf(devboxId)
-    return []
+  command(devboxId: string, command: LoggedCommand): CommandLog {
+    return logCommand(this.#file(devboxId), command)
   }
 
-  /** What is there, then what comes, until `signal` aborts or the devbox has ended. */
-  async *follow(_devboxId: string, _query: LogQuery, _signal: AbortSignal): AsyncGenerator<LogRecord> {}
+  async list(devboxId: string, query: LogQuery): Promise<LogRecord[]> {
+    const file = this.#file(devboxId)
+    const records: LogRecord[] = []
+    await file.written()
+    for await (const record of file.read(new AbortController().signal, () => true))
+      if (matches(record, query)) records.push(record)
+    return records
+  }
+
+  /** What is there, then what comes, until `signal` aborts or, as `isOver` says after a `wake`, the devbox has ended. */
+  async *follow(
+    devboxId: string,
+    query: LogQuery,
+    signal: AbortSignal,
+    isOver: () => boolean,
+  ): AsyncGenerator<LogRecord> {
+    const file = this.#file(devboxId)
+    for await (const record of file.read(signal, () => isOver() && file.isQuiet()))
+      if (matches(record, query)) yield record
+  }
+
+  /** The devbox changed its state: who follows it asks whether it is over. */
+  wake(devboxId: string): void {
+    this.#open.get(devboxId)?.wake()
+  }
+
+  /** Resolves when everything appended so far is in the files. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((file) => file.written()))
+  }
+
+  #file(devboxId: string): LogFile {
+    const known = this.#open.get(devboxId)
+    if (known) return known
+    const file: LogFile = new LogFile(join(this.#folderOf(devboxId), 'log'), () => this.#forgetSome())
+    this.#open.set(devboxId, file)
+    return file
+  }
+
+  #forgetSome() {
+    if (this.#open.size <= maxIdle) return
+    for (const [devboxId, file] of this.#open) if (file.isIdle()) this.#open.delete(devboxId)
+  }
+}
+
+const matches = ({ cmd_id, shell_name }: LogRecord, query: LogQuery): boolean =>
+  (query.execution_id === undefined || cmd_id === query.execution_id) &&
+  (query.shell_name === undefined || shell_name === query.shell_name)
+
+/** Logs a command: itself, each line it writes, its exit code. */
+const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCommand): CommandLog => {
+  const about = { source, ...(cmd_id && { cmd_id }), ...(shell_name && { shell_name }) }
+  let left = maxCommandBytes
+  const log = (level: 'info' | 'warn', message: string) => {
+    if (left <= 0) return
+    left -= file.append({ level, ...about, message })
+    if (left <= 0)
+      file.append({
+        level: 'warn',
+        ...about,
+        message: 'The log of this command is full; what it wrote after this is not in it',
+      })
+  }
+  // Unspecified: the level of a line on stderr. Much that is written there is no error.
+  const lines = {
+    stdout: new Lines((line) => log('info', line)),
+    stderr: new Lines((line) => log('warn', line)),
+  }
+  file.begin()
+  file.append({ level: 'info', ...about, cmd: cut(Buffer.from(cmd)) })
+  return {
+    output(stream, chunk) {
+      if (left > 0) lines[stream].push(chunk)
+    },
+    end(exitCode) {
+      lines.stdout.end()
+      lines.stderr.end()
+      file.append({ level: exitCode === 0 ? 'info' : 'error', ...about, exit_code: exitCode })
+      file.finish()
+    },
+  }
+}
+
+/** Cuts bytes into lines of text; never holds more of one than is logged. */
+class Lines {
+  readonly #emit: (line: string) => void
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #length = 0
+
+  constructor(emit: (line: string) => void) {
+    this.#emit = emit
+  }
+
+  push(chunk: Uint8Array) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      this.#hold(chunk.subarray(start, end))
+      this.#line()
+      start = end + 1
+    }
+    this.#hold(chunk.subarray(start))
+  }
+
+  end() {
+    if (this.#length > 0) this.#line()
+  }
+
+  #hold(piece: Uint8Array) {
+    this.#length += piece.length
+    const room = maxMessageBytes + 1 - this.#heldBytes
+    if (room <= 0 || piece.length === 0) return
+    const kept = Buffer.from(piece.subarray(0, room))
+    this.#held.push(kept)
+    this.#heldBytes += kept.length
+  }
+
+  #line() {
+    this.#emit(cut(Buffer.concat(this.#held), this.#length))
+    this.#held = []
+    this.#heldBytes = 0
+    this.#length = 0
+  }
+}
+
+/** The text of a line, of which `bytes` is the beginning; what is no UTF-8 in it becomes U+FFFD. */
+const cut = (bytes: Buffer, length = bytes.length): string => {
+  if (length <= maxMessageBytes) return bytes.toString('utf8').replace(/\r$/, '')
+  let end = maxMessageBytes
+  while (end > maxMessageBytes - 3 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return `${bytes.toString('utf8', 0, end)} … (${length - end} more bytes)`
+}
+
+/** Numbered files of one record a line; the highest number is the one that grows, the one before it is kept. */
+class LogFile {
+  readonly #folder: string
+  readonly #becameIdle: () => void
+  #readers = 0
+  #commands = 0
+  #pending: string[] = []
+  #pendingBytes = 0
+  #lost = 0
+  #writing: Promise<void> | undefined
+  /** The growing file; undefined while the disk must be asked. */
+  #growing: { number: number; size: number; isCut: boolean } | undefined
+  #changed = Promise.withResolvers<void>()
+
+  constructor(folder: string, becameIdle: () => void) {
+    this.#folder = folder
+    this.#becameIdle = becameIdle
+  }
+
+  /** Answers what the record takes. */
+  append(record: Omit<LogRecord, 'timestamp_ms'>): number {
+    const line = `${JSON.stringify({ timestamp_ms: Date.now(), ...record })}\n`
+    if (this.#pendingBytes + line.length > maxPendingBytes) this.#lost++
+    else {
+      this.#pending.push(line)
+      this.#pendingBytes += line.length
+    }
+    this.#writing ??= this.#write()
+    return line.length
+  }
+
+  /** Until `finish`, there is more to come. */
+  begin() {
+    this.#commands++
+  }
+
+  finish() {
+    this.#commands--
+    this.wake()
+    this.#tellIfIdle()
+  }
+
+  /** Resolves when what was appended is in the files, or lost. */
+  async written(): Promise<void> {
+    while (this.#writing) await this.#writing
+  }
+
+  /** Nothing waits to be written, and no command runs that will. */
+  isQuiet(): boolean {
+    return this.#writing === undefined && this.#commands === 0
+  }
+
+  isIdle(): boolean {
+    return this.isQuiet() && this.#readers === 0
+  }
+
+  wake = () => {
+    const { resolve } = this.#changed
+    this.#changed = Promise.withResolvers()
+    resolve()
+  }
+
+  /** Every record kept, then those that come; until `isDone` says so and nothing is left, or `signal` aborts. */
+  async *read(signal: AbortSignal, isDone: () => boolean): AsyncGenerator<LogRecord> {
+    this.#readers++
+    signal.addEventListener('abort', this.wake)
+    try {
+      const numbers = await numbersIn(this.#folder)
+      const first = numbers[0] ?? 1
+      let isLast = false
+      for (let number = first; !isLast && !signal.aborted; number++) {
+        const records = this.#readOne(number, numbers.at(-1) ?? 1, signal, isDone)
+        isLast = yield* number === first && first > 1 ? afterDropped(records) : records
+      }
+    } finally {
+      signal.removeEventListener('abort', this.wake)
+      this.#readers--
+      this.#tellIfIdle()
+    }
+  }
+
+  /** Answers false when another file comes after this one. */
+  async *#readOne(
+    number: number,
+    lastKnown: number,
+    signal: AbortSignal,
+    isDone: () => boolean,
+  ): AsyncGenerator<LogRecord, boolean> {
+    let handle: FileHandle | undefined
+    let position = 0
+    let held: Buffer = Buffer.alloc(0)
+    try {
+      while (!signal.aborted) {
+        // All asked before the read: what changes meanwhile is found by the next one.
+        const { promise } = this.#changed
+        const isComplete = number < (this.#growing?.number ?? lastKnown)
+        const done = isDone()
+        handle ??= await open(this.#path(number)).catch(ifMissing)
+        const { buffer, bytesRead } = (await handle?.read(Buffer.allocUnsafe(readBytes), 0, readBytes, position)) ?? {}
+        if (buffer && bytesRead) {
+          position += bytesRead
+          const all = Buffer.concat([held, buffer.subarray(0, bytesRead)])
+          const end = all.lastIndexOf(newline) + 1
+          held = all.subarray(end)
+          yield* parse(all.toString('utf8', 0, end))
+        } else if (isComplete) return false
+        else if (done) return true
+        else await promise
+      }
+      return true
+    } finally {
+      await handle?.close()
+    }
+  }
+
+  async #write(): Promise<void> {
+    // What one turn of the event loop appends is one write.
+    await new Promise(setImmediate)
+    while (this.#pending.length > 0) {
+      const batch = this.#pending
+      const lost = this.#lost
+      this.#pending = []
+      this.#pendingBytes = 0
+      this.#lost = 0
+      try {
+        await this.#store(lost === 0 ? batch.join('') : `${batch.join('')}${lostLine(lost)}`)
+        this.wake()
+      } catch {
+        // A full disk, most likely. It is told of with the next records that find room.
+        this.#lost += lost + batch.length
+        this.#growing = undefined
+      }
+    }
+    this.#writing = undefined
+    this.wake()
+    this.#tellIfIdle()
+  }
+
+  async #store(text: string) {
+    let growing = this.#growing ?? (await this.#find())
+    if (growing.size >= maxFileBytes) {
+      await rm(this.#path(growing.number - 1), { force: true })
+      growing = { number: growing.number + 1, size: 0, isCut: false }
+    }
+    this.#growing = growing
+    // The line that a crash or a full disk may have cut ends here; an empty line is none.
+    await writeFile(this.#path(growing.number), growing.isCut ? `\n${text}` : text, { flag: 'a', mode: 0o600 })
+    growing.isCut = false
+    growing.size += Buffer.byteLength(text)
+  }
+
+  async #find() {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const number = (await numbersIn(this.#folder)).at(-1) ?? 1
+    const size = (await stat(this.#path(number)).catch(ifMissing))?.size ?? 0
+    return { number, size, isCut: size > 0 }
+  }
+
+  #path(number: number) {
+    return join(this.#folder, `${number}.jsonl`)
+  }
+
+  #tellIfIdle() {
+    if (this.isIdle()) this.#becameIdle()
+  }
+}
+
+/** The same records, and before them a word about those that are no longer kept. */
+async function* afterDropped(records: AsyncGenerator<LogRecord, boolean>): AsyncGenerator<LogRecord, boolean> {
+  const next = await records.next()
+  if (next.done) return next.value
+  const { timestamp_ms } = next.value
+  yield { timestamp_ms, level: 'warn', source: ownSource, message: 'What was logged before this is no longer kept' }
+  yield next.value
+  return yield* records
+}
+
+const lostLine = (count: number): string =>
+  `${JSON.stringify({
+    timestamp_ms: Date.now(),
+    level: 'warn',
+    source: ownSource,
+    message: `${count} records before this could not be written and are lost`,
+  } satisfies LogRecord)}\n`
+
+const numbersIn = async (folder: string): Promise<number[]> => {
+  const names = (await readdir(folder).catch(ifMissing)) ?? []
+  return names
+    .flatMap((name) => /^(\d+)\.jsonl$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+const ifMissing = (error: NodeJS.ErrnoException) => {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}
+
+function* parse(text: string): Generator<LogRecord> {
+  for (const line of text.split('\n')) {
+    try {
+      if (line !== '') yield JSON.parse(line)
+    } catch {
+      // Cut by a crash or a full disk.
+    }
+  }
 }

@@ -1,0 +1,217 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { LogRecord } from '#lib/contract/logs.ts'
+import { DevboxLogs } from './logs.ts'
+
+let folder: string
+let logs: DevboxLogs
+const open = () => new DevboxLogs((id) => join(folder, id))
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'devdeck-logs-'))
+  logs = open()
+})
+afterEach(async () => {
+  await logs.flush()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const record = (message: string): Omit<LogRecord, 'timestamp_ms'> => ({ level: 'info', source: 'files', message })
+const messages = async (from = logs) => (await from.list('dbx', {})).map(({ message }) => message)
+const run = (chunks: (string | Uint8Array)[], stream: 'stdout' | 'stderr' = 'stdout', exitCode = 0) => {
+  const command = logs.command('dbx', { source: 'exec', cmd: 'a command', cmd_id: 'one', shell_name: 'main' })
+  for (const chunk of chunks) command.output(stream, Buffer.from(chunk))
+  command.end(exitCode)
+}
+/** Message lines only, without the command and its exit code. */
+const lines = async () => (await messages()).filter((message) => message !== undefined)
+
+describe('records', () => {
+  it('come back in order, also from a later life, in a file of their owner alone', async () => {
+    for (let i = 0; i < 100; i++) logs.append('dbx', record(`message ${i}`))
+    const expected = Array.from({ length: 100 }, (_, i) => `message ${i}`)
+    expect(await messages()).toEqual(expected)
+    expect(await messages(open())).toEqual(expected)
+    expect(statSync(join(folder, 'dbx/log/1.jsonl')).mode & 0o777).toBe(0o600)
+  })
+
+  it('of a devbox that logged nothing are none, and reading makes no file', async () => {
+    expect(await logs.list('dbx', {})).toEqual([])
+    expect(existsSync(join(folder, 'dbx'))).toBe(false)
+  })
+
+  it('survive a line that a crash cut', async () => {
+    mkdirSync(join(folder, 'dbx/log'), { recursive: true })
+    writeFileSync(
+      join(folder, 'dbx/log/1.jsonl'),
+      `${JSON.stringify({ timestamp_ms: 1, ...record('whole') })}\n{"times`,
+    )
+    expect(await messages()).toEqual(['whole'])
+    logs.append('dbx', record('after'))
+    expect(await messages()).toEqual(['whole', 'after'])
+  })
+
+  it('are dropped from the oldest on when the log is too long, which it says', async () => {
+    const text = 'x'.repeat(4000)
+    for (let i = 0; i < 8000; i++) {
+      logs.append('dbx', record(`${i} ${text}`))
+      if (i % 500 === 499) await logs.flush()
+    }
+    const all = await messages()
+    expect(all[0]).toBe('What was logged before this is no longer kept')
+    expect(all.at(-1)).toBe(`7999 ${text}`)
+    const numbers = all.slice(1).map((message) => Number(message?.split(' ')[0]))
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => 8000 - numbers.length + i))
+    const bytes = readdirSync(join(folder, 'dbx/log')).map((name) => statSync(join(folder, 'dbx/log', name)).size)
+    expect(bytes).toHaveLength(2)
+    expect(bytes.reduce((sum, size) => sum + size)).toBeLessThan(24 * 1024 * 1024)
+  })
+
+  it('that come faster than the disk takes them are counted', async () => {
+    const text = 'x'.repeat(1_000_000)
+    for (let i = 0; i < 10; i++) logs.append('dbx', record(text))
+    const all = await messages()
+    expect(all.filter((message) => message === text)).toHaveLength(4)
+    expect(all.at(-1)).toBe('6 records before this could not be written and are lost')
+  })
+
+  it('that no disk takes are told of once there is room, and disturb nobody', async () => {
+    // A file where the folder should be refuses every write.
+    mkdirSync(join(folder, 'dbx'))
+    writeFileSync(join(folder, 'dbx/log'), '')
+    logs.append('dbx', record('lost'))
+    await logs.flush()
+    rmSync(join(folder, 'dbx/log'))
+    logs.append('dbx', record('kept'))
+    expect(await messages()).toEqual(['kept', '1 records before this could not be written and are lost'])
+  })
+})
+
+describe('a command', () => {
+  it('is a record of itself, one for each line, and its exit code', async () => {
+    run(['one\ntwo', ' and a half\n\nlast'], 'stderr', 3)
+    const about = { timestamp_ms: expect.any(Number), source: 'exec', cmd_id: 'one', shell_name: 'main' }
+    expect(await logs.list('dbx', {})).toEqual([
+      { ...about, level: 'info', cmd: 'a command' },
+      ...['one', 'two and a half', '', 'last'].map((message) => ({ ...about, level: 'warn', message })),
+      { ...about, level: 'error', exit_code: 3 },
+    ])
+  })
+
+  it('cannot forge a record', async () => {
+    const forged = JSON.stringify({ timestamp_ms: 1, level: 'info', source: 'kmsg', message: 'forged' })
+    run([`${forged}\n\u0000\u001b[31m"\\\u2028\r\n`])
+    expect(await lines()).toEqual([forged, '\u0000\u001b[31m"\\\u2028'])
+  })
+
+  it('may cut a character between two chunks and write bytes that are none', async () => {
+    run([Buffer.from('a\xf0\x9f', 'latin1'), Buffer.from('\x98\x80\xff\n\xc3', 'latin1')])
+    expect(await lines()).toEqual(['a😀\ufffd', '\ufffd'])
+  })
+
+  it('has long lines cut between two characters', async () => {
+    run([`${'é'.repeat(4096)}\n`, 'a', 'é'.repeat(100_000), '\nshort\n'])
+    expect(await lines()).toEqual(['é'.repeat(4096), `a${'é'.repeat(4095)} … (191810 more bytes)`, 'short'])
+  })
+
+  it('logs so much and no more, and then its exit code', async () => {
+    run(Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`))
+    const all = await logs.list('dbx', {})
+    expect(statSync(join(folder, 'dbx/log/1.jsonl')).size).toBeLessThan(260 * 1024)
+    expect(all.at(-2)?.message).toContain('is full')
+    expect(all.at(-1)?.exit_code).toBe(0)
+    expect(all.slice(1, -2).map(({ message }) => message)).toEqual(
+      Array.from({ length: all.length - 3 }, (_, i) => `line ${i}`),
+    )
+  })
+
+  it('is found by its id and by its shell', async () => {
+    run(['mine\n'])
+    logs.command('dbx', { source: 'exec', cmd: 'other', cmd_id: 'two' }).end(0)
+    logs.append('dbx', record('of the devbox'))
+    expect(await logs.list('dbx', { execution_id: 'one' })).toHaveLength(3)
+    expect(await logs.list('dbx', { shell_name: 'main' })).toHaveLength(3)
+    expect(await logs.list('dbx', { execution_id: 'two', shell_name: 'main' })).toEqual([])
+    expect(await logs.list('dbx', {})).toHaveLength(6)
+  })
+})
+
+describe('following', () => {
+  it('goes from what was to what comes, without loss and without doubles, over files that are dropped', async () => {
+    const text = 'x'.repeat(2000)
+    for (let i = 0; i < 1000; i++) logs.append('dbx', record(`${i} ${text}`))
+    const seen: number[] = []
+    for await (const { message } of logs.follow(
+      'dbx',
+      {},
+      new AbortController().signal,
+      () => seen.length === 10_000,
+    )) {
+      seen.push(Number(message?.split(' ')[0]))
+      // Each one read brings one more, some of them while the file is being read and some while it is waited for.
+      if (seen.length <= 9000) {
+        logs.append('dbx', record(`${999 + seen.length} ${text}`))
+        if (seen.length % 1000 === 0) await logs.flush()
+      }
+    }
+    expect(seen).toEqual(Array.from({ length: 10_000 }, (_, i) => i))
+    expect(readdirSync(join(folder, 'dbx/log'))).toEqual(['2.jsonl', '3.jsonl'])
+  })
+
+  it('ends after the last words of a devbox that has ended', async () => {
+    let isOver = false
+    const command = logs.command('dbx', { source: 'exec', cmd: 'sleep', cmd_id: 'one' })
+    const seen: (string | null | undefined)[] = []
+    for await (const { cmd, message, exit_code } of logs.follow(
+      'dbx',
+      {},
+      new AbortController().signal,
+      () => isOver,
+    )) {
+      seen.push(cmd ?? message ?? `${exit_code}`)
+      if (cmd) {
+        isOver = true
+        logs.wake('dbx')
+        setImmediate(() => {
+          command.output('stdout', Buffer.from('last words'))
+          command.end(137)
+        })
+      }
+    }
+    expect(seen).toEqual(['sleep', 'last words', '137'])
+  })
+
+  it('ends at once when the devbox had ended before, and when the reader leaves', async () => {
+    logs.append('dbx', record('history'))
+    await logs.flush()
+    for await (const { message } of open().follow('dbx', {}, new AbortController().signal, () => true))
+      expect(message).toBe('history')
+    const leaving = new AbortController()
+    for await (const { message } of logs.follow('dbx', {}, leaving.signal, () => false)) {
+      expect(message).toBe('history')
+      leaving.abort()
+    }
+  })
+
+  it('reads what is appended to a file it has read to the end', async () => {
+    const records = logs.follow('dbx', {}, new AbortController().signal, () => false)
+    const first = records.next()
+    logs.append('dbx', record('first'))
+    expect((await first).value.message).toBe('first')
+    appendFileSync(join(folder, 'dbx/log/1.jsonl'), '\n')
+    const second = records.next()
+    logs.append('dbx', record('second'))
+    expect((await second).value.message).toBe('second')
+    await records.return(undefined)
+  })
+})
