@@ -1,6 +1,18 @@
 import * as z from 'zod/mini'
-import { ById, Empty, EpochMs, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import {
+  ById,
+  ByKey,
+  Empty,
+  EpochMs,
+  MetadataKeys,
+  MetadataValues,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  queryInt,
+  StringMap,
+} from './common.ts'
+import { defineEndpoint, events, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const axonIdPattern = /^axn_[A-Za-z0-9_-]{1,128}$/
@@ -35,6 +47,81 @@ export type AxonListQuery = z.output<typeof AxonListQuery>
 export const AxonCreate = z.object({ name: z.nullish(z.string()), metadata: z.nullish(StringMap) })
 export type AxonCreate = z.infer<typeof AxonCreate>
 
+/** Absent or null keeps; `{}` clears. Metadata that is given replaces the old one whole. */
+export const AxonUpdate = z.object({ metadata: z.nullish(StringMap) })
+export type AxonUpdate = z.infer<typeof AxonUpdate>
+
+/** Who may be named by a publisher; SYSTEM_EVENT is the service's own. */
+export const publishedOrigins = ['EXTERNAL_EVENT', 'AGENT_EVENT', 'USER_EVENT'] as const
+export const eventOrigins = [...publishedOrigins, 'SYSTEM_EVENT'] as const
+
+/** Unspecified: the longest payload, in bytes of UTF-8. */
+export const maxPayloadBytes = 512 * 1024
+const shortText = z
+  .string()
+  .check(z.minLength(1, 'must not be empty'), z.maxLength(256, 'must be at most 256 characters'))
+
+export const AxonPublish = z.object({
+  event_type: shortText,
+  origin: z.enum(publishedOrigins, `must be one of ${publishedOrigins.join(', ')}`),
+  /** Text, by habit JSON; passed on as it is. */
+  payload: z
+    .string()
+    .check(
+      z.refine(
+        (text) => new TextEncoder().encode(text).length <= maxPayloadBytes,
+        `must be at most ${maxPayloadBytes} bytes`,
+      ),
+    ),
+  source: shortText,
+})
+export type AxonPublish = z.infer<typeof AxonPublish>
+
+export const AxonEvent = z.object({
+  axon_id: z.string(),
+  /** Strictly grows within an axon. */
+  sequence: z.int(),
+  timestamp_ms: EpochMs,
+  origin: openEnum(eventOrigins),
+  source: z.string(),
+  event_type: z.string(),
+  payload: z.string(),
+})
+export type AxonEvent = z.infer<typeof AxonEvent>
+
+const maxSequence = Number.MAX_SAFE_INTEGER
+export const AxonEventListQuery = z.object({
+  limit: pageQuery.limit,
+  /** The sequence of the last event already seen. */
+  starting_after: z.optional(queryInt(0, maxSequence)),
+  include_total_count: pageQuery.include_total_count,
+})
+export type AxonEventListQuery = z.output<typeof AxonEventListQuery>
+export const AxonEventList = z.object({ events: z.array(AxonEvent), ...pageEnvelope })
+export type AxonEventList = z.infer<typeof AxonEventList>
+
+const sqlText = z.string().check(z.minLength(1, 'must not be empty'), z.maxLength(100_000))
+export const SqlStatement = z.object({ sql: sqlText, params: z.nullish(z.array(z.unknown())) })
+export type SqlStatement = z.infer<typeof SqlStatement>
+
+/** Each row is an array in the order of `columns`. */
+export const SqlResult = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  rows: z.array(z.unknown()),
+  meta: z.object({ changes: z.int(), duration_ms: z.number(), rows_read_limit_reached: z.boolean() }),
+})
+export type SqlResult = z.infer<typeof SqlResult>
+
+export const SqlBatchResult = z.object({
+  /** One per statement, in their order. */
+  results: z.array(z.object({ success: z.nullish(SqlResult), error: z.nullish(z.object({ message: z.string() })) })),
+})
+export type SqlBatchResult = z.infer<typeof SqlBatchResult>
+
+/** Why a deleted axon takes no change, or null for an active one. */
+export const changeRefusal = ({ deleted_at_ms }: Pick<Axon, 'deleted_at_ms'>): string | null =>
+  deleted_at_ms == null ? null : 'The axon is deleted'
+
 export const axons = {
   list: defineEndpoint({
     id: 'axons.list',
@@ -54,6 +141,23 @@ export const axons = {
     stability: 'beta',
     summary: 'Create an axon',
   }),
+  metadataKeys: defineEndpoint({
+    id: 'axons.metadataKeys',
+    method: 'GET',
+    path: '/v1/axons/metadata/keys',
+    response: json(MetadataKeys),
+    stability: 'beta',
+    summary: 'List the metadata keys axons can be filtered by',
+  }),
+  metadataValues: defineEndpoint({
+    id: 'axons.metadataValues',
+    method: 'GET',
+    path: '/v1/axons/metadata/keys/:key/values',
+    params: ByKey,
+    response: json(MetadataValues),
+    stability: 'beta',
+    summary: 'List the values a metadata key has among axons',
+  }),
   get: defineEndpoint({
     id: 'axons.get',
     method: 'GET',
@@ -62,6 +166,66 @@ export const axons = {
     response: json(Axon),
     stability: 'beta',
     summary: 'Get an axon',
+  }),
+  update: defineEndpoint({
+    id: 'axons.update',
+    method: 'POST',
+    path: '/v1/axons/:id',
+    params: ById,
+    body: AxonUpdate,
+    response: json(Axon),
+    stability: 'beta',
+    summary: 'Replace the metadata of an axon',
+  }),
+  publish: defineEndpoint({
+    id: 'axons.publish',
+    method: 'POST',
+    path: '/v1/axons/:id/publish',
+    params: ById,
+    body: AxonPublish,
+    response: json(z.object({ sequence: z.int(), timestamp_ms: EpochMs })),
+    stability: 'beta',
+    summary: 'Append an event to the log of an axon',
+  }),
+  events: defineEndpoint({
+    id: 'axons.events',
+    method: 'GET',
+    path: '/v1/axons/:id/events',
+    params: ById,
+    query: AxonEventListQuery,
+    response: json(AxonEventList),
+    stability: 'beta',
+    summary: 'List the events of an axon, newest first',
+  }),
+  subscribe: defineEndpoint({
+    id: 'axons.subscribe',
+    method: 'GET',
+    path: '/v1/axons/:id/subscribe/sse',
+    params: ById,
+    query: z.object({ after_sequence: z.optional(queryInt(-1, maxSequence)) }),
+    response: events(AxonEvent),
+    stability: 'beta',
+    summary: 'Stream the events of an axon, from the first or after a sequence; ends only with the axon',
+  }),
+  query: defineEndpoint({
+    id: 'axons.query',
+    method: 'POST',
+    path: '/v1/axons/:id/sql/query',
+    params: ById,
+    body: SqlStatement,
+    response: json(SqlResult),
+    stability: 'beta',
+    summary: 'Run one SQL statement on the database of an axon',
+  }),
+  batch: defineEndpoint({
+    id: 'axons.batch',
+    method: 'POST',
+    path: '/v1/axons/:id/sql/batch',
+    params: ById,
+    body: z.object({ statements: z.array(SqlStatement).check(z.minLength(1), z.maxLength(1000)) }),
+    response: json(SqlBatchResult),
+    stability: 'beta',
+    summary: 'Run SQL statements on the database of an axon in one transaction',
   }),
   delete: defineEndpoint({
     id: 'axons.delete',
