@@ -9,6 +9,7 @@ import type { AxonStore } from './store/axons.ts'
 import type { DevboxStore } from './store/devboxes.ts'
 import type { NetworkPolicyStore } from './store/network-policies.ts'
 import type { SecretStore } from './store/secrets.ts'
+import type { SnapshotStore } from './store/snapshots.ts'
 
 /** What routes work with. Made once per service, in `service.ts`. */
 export interface Deps {
@@ -17,7 +18,13 @@ export interface Deps {
   isolation: 'bubblewrap' | 'none'
   /** Milliseconds since the epoch. */
   now: () => number
-  store: { axons: AxonStore; devboxes: DevboxStore; secrets: SecretStore; networkPolicies: NetworkPolicyStore }
+  store: {
+    axons: AxonStore
+    devboxes: DevboxStore
+    secrets: SecretStore
+    networkPolicies: NetworkPolicyStore
+    snapshots: SnapshotStore
+  }
   devboxes: Devboxes
   executions: Executions
   snapshots: Snapshots

@@ -47,6 +47,7 @@ import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { createNetworkPolicyStore } from './store/network-policies.ts'
 import { createSecretStore } from './store/secrets.ts'
+import { createSnapshotStore } from './store/snapshots.ts'
 
 export interface Service {
   url: string
@@ -78,6 +79,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       devboxes: createDevboxStore(database),
       secrets: createSecretStore(database),
       networkPolicies: createNetworkPolicyStore(database),
+      snapshots: createSnapshotStore(database),
     }
     // Held back until the service is up: what keeps it from starting is one line and nothing else.
     const warnings: string[] = []
@@ -90,7 +92,14 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       logs,
       maxPerAccount: config.limits.executions,
     })
-    const snapshots = new Snapshots()
+    const snapshots = new Snapshots({
+      store: store.snapshots,
+      folder: join(dataDir.path, 'snapshots'),
+      folderOf,
+      isolation: sandbox.isolation,
+      serviceId: dataDir.serviceId,
+      log: logError,
+    })
     const devboxes = new Devboxes({
       store: store.devboxes,
       maxPerAccount: config.limits.devboxes,
@@ -121,6 +130,8 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       await devboxes.close()
       await logs.flush()
     })
+    undo.push(() => snapshots.close())
+    await snapshots.recover()
     await devboxes.recover()
     evictions.recover()
     const deps: Deps = {
@@ -169,7 +180,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   accounts: accountRoutes(deps),
   axons: axonRoutes(deps),
   evictions: evictionRoutes(deps),
-  snapshots: snapshotRoutes(),
+  snapshots: snapshotRoutes(deps),
   devboxes: devboxRoutes(deps),
   executions: executionRoutes(deps),
   files: fileRoutes(),

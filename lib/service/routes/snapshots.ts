@@ -1,15 +1,51 @@
-import { snapshots } from '#lib/contract/snapshots.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { devboxRefusal } from '#lib/contract/devboxes.ts'
+import { type SnapshotCreate, snapshots } from '#lib/contract/snapshots.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { type Caller, implement } from '#lib/service/http/implement.ts'
+import { invalid } from '#lib/service/http/router.ts'
 
-export const snapshotRoutes = () =>
-  implement(snapshots, {
-    list: notImplemented,
-    listPublic: notImplemented,
-    metadataKeys: notImplemented,
-    metadataValues: notImplemented,
-    status: notImplemented,
-    update: notImplemented,
-    delete: notImplemented,
-    create: notImplemented,
-    createAsync: notImplemented,
+export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) => {
+  const begin = ({ params, body, account, requestId }: Caller & { params: { id: string }; body: SnapshotCreate }) => {
+    const refusal = devboxRefusal('snapshot', devboxes.get(account, params.id).status)
+    // Unspecified: 400, as for every other call a devbox's state forbids.
+    if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
+    return runtime.begin(account, params.id, body, requestId)
+  }
+  const notDeleted = (account: string, id: string) => {
+    const state = store.snapshots.state(account, id)
+    return state && state.status !== 'deleted' ? state.snapshot : notFound('snapshot', id)
+  }
+  return implement(snapshots, {
+    list: ({ query, account }) => {
+      if (query.devbox_id !== undefined) devboxes.get(account, query.devbox_id)
+      if (query.starting_after === undefined) return store.snapshots.list(account, query)
+      const before = store.snapshots.position(account, query.starting_after)
+      if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of a snapshot' })
+      return store.snapshots.list(account, query, before)
+    },
+    // A laptop shares with nobody.
+    listPublic: ({ query }) => ({
+      snapshots: [],
+      has_more: false,
+      total_count: query.include_total_count ? 0 : null,
+    }),
+    metadataKeys: ({ account }) => ({ keys: store.snapshots.metadataKeys(account) }),
+    metadataValues: ({ params, account }) => ({
+      key: params.key,
+      values: store.snapshots.metadataValues(account, params.key),
+    }),
+    status: ({ params, account }) => store.snapshots.state(account, params.id) ?? notFound('snapshot', params.id),
+    update: ({ params, body, account }) => {
+      notDeleted(account, params.id)
+      store.snapshots.update(params.id, body)
+      return notDeleted(account, params.id)
+    },
+    delete: async ({ params, account }) => {
+      await runtime.delete(account, params.id)
+      return {}
+    },
+    create: (call) => runtime.completed(call.account, begin(call).id),
+    createAsync: begin,
   })
+}

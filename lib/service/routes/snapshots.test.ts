@@ -1,0 +1,297 @@
+import { readdirSync } from 'node:fs'
+import { lstat, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+
+describeUnderEachIsolation('snapshots under isolation', (isolation) => {
+  let service: TestService
+  let id: string
+  beforeAll(async () => {
+    service = await startService({ isolation })
+    id = await startDevbox()
+  })
+  afterAll(() => service.close())
+
+  const startDevbox = async () => {
+    const devbox = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+    expect(devbox.status).toBe('running')
+    return devbox.id
+  }
+  const run = async (command: string, devboxId = id) => {
+    const done = await service.client.executions.executeSync({ params: { id: devboxId }, body: { command } })
+    expect(done).toMatchObject({ exit_status: 0, stderr: '' })
+    return done.stdout
+  }
+  const take = (body = {}, devboxId = id) => service.client.snapshots.create({ params: { id: devboxId }, body })
+  const status = (snapshotId: string) => service.client.snapshots.status({ params: { id: snapshotId } })
+  const remove = (snapshotId: string) => service.client.snapshots.delete({ params: { id: snapshotId } })
+  const copyOf = (snapshotId: string, ...path: string[]) => join(service.dataDir, 'snapshots', snapshotId, ...path)
+  const settled = async (snapshotId: string) => {
+    for (;;) {
+      const state = await status(snapshotId)
+      if (state.status !== 'in_progress') return state
+    }
+  }
+
+  it('answers a synchronous one when it is complete', async () => {
+    await run('mkdir -p sync && head -c 100000 /dev/urandom > sync/data && echo in tmp > "$TMPDIR/note"')
+    const snapshot = await take({ name: 'first', metadata: { env: 'prod' }, commit_message: 'as it was' })
+    expect(snapshot).toMatchObject({
+      source_devbox_id: id,
+      name: 'first',
+      metadata: { env: 'prod' },
+      commit_message: 'as it was',
+      source_blueprint_id: null,
+    })
+    expect(snapshot.id).toMatch(/^snp_/)
+    expect(snapshot.size_bytes).toBeGreaterThanOrEqual(100_000)
+    expect(await status(snapshot.id)).toEqual({ status: 'complete', error_message: null, snapshot })
+    expect(await readFile(copyOf(snapshot.id, 'tmp', 'note'), 'utf8')).toBe('in tmp\n')
+  })
+
+  it('answers an asynchronous one at once, without a size until it is complete', async () => {
+    const snapshot = await service.client.snapshots.createAsync({ params: { id }, body: { name: 'later' } })
+    expect(snapshot).toMatchObject({ name: 'later', size_bytes: null })
+    const state = await settled(snapshot.id)
+    expect(state.status).toBe('complete')
+    expect(state.snapshot?.size_bytes).toBeGreaterThan(0)
+  })
+
+  it('copies whatever a home can hold, and shares no file with it', async () => {
+    await run(`mkdir -p kinds/empty && cd kinds
+      echo same > a && ln a b && ln -s a link && ln -s /nowhere dangling && mkfifo pipe
+      printf x > "$(printf 'bytes\\377\\n')" && truncate -s 1G holes && echo end >> holes
+      chmod 4751 a && chmod 2700 empty && touch -d '2001-02-03 04:05:06.789 UTC' a
+      echo locked > locked && chmod 0 locked`)
+    const { id: snapshotId, size_bytes } = await take()
+    const kinds = (name: string) => copyOf(snapshotId, 'home', 'kinds', name)
+    const live = (name: string) => join(service.dataDir, 'devboxes', id, 'home', 'kinds', name)
+    expect(readdirSync(kinds('.'), { encoding: 'buffer' }).sort(Buffer.compare)).toEqual(
+      readdirSync(live('.'), { encoding: 'buffer' }).sort(Buffer.compare),
+    )
+    for (const name of ['a', 'b', 'link', 'dangling', 'pipe', 'holes', 'empty', 'locked']) {
+      const [copied, original] = await Promise.all([lstat(kinds(name)), lstat(live(name))])
+      expect({ name, mode: copied.mode, uid: copied.uid, mtime: copied.mtimeMs, size: copied.size }).toEqual({
+        name,
+        mode: original.mode,
+        uid: original.uid,
+        mtime: original.mtimeMs,
+        size: original.size,
+      })
+    }
+    const [a, b, holes] = await Promise.all(['a', 'b', 'holes'].map((name) => lstat(kinds(name))))
+    expect(a?.ino).toBe(b?.ino)
+    expect(a?.nlink).toBe(2)
+    // A gigabyte of holes is neither written nor counted.
+    expect(holes?.blocks).toBeLessThan(1000)
+    expect(size_bytes).toBeLessThan(2 ** 20)
+    await run('echo changed > kinds/b; rm -rf sync')
+    expect(await readFile(kinds('a'), 'utf8')).toBe('same\n')
+  })
+
+  it('counts a file with two names once', async () => {
+    const devbox = await startDevbox()
+    const before = (await take({}, devbox)).size_bytes ?? 0
+    await run('head -c 1000000 /dev/zero | tr "\\0" x > big && ln big big2', devbox)
+    expect((await take({}, devbox)).size_bytes).toBe(before + 1_000_000)
+  })
+
+  it('copies a home whose files come and go meanwhile', async () => {
+    const devbox = await startDevbox()
+    const { execution_id } = await service.client.executions.executeAsync({
+      params: { id: devbox },
+      body: { command: 'mkdir d; while :; do for i in {1..200}; do echo $i > d/$i; done; rm -rf d; mkdir d; done' },
+    })
+    for (let i = 0; i < 10; i++) expect((await take({}, devbox)).size_bytes).toBeGreaterThan(0)
+    await service.client.executions.kill({ params: { devbox_id: devbox, execution_id }, body: {} })
+  })
+
+  it.runIf(isolation === 'bubblewrap')('follows no link that a devbox puts in the place of a folder', async () => {
+    const devbox = await startDevbox()
+    // Without a root of its own the copy would have the service's database in nearly every round.
+    await run('mkdir d && for i in {1..2000}; do echo decoy > d/$i; done; echo decoy > d/service-id', devbox)
+    const { execution_id } = await service.client.executions.executeAsync({
+      params: { id: devbox },
+      body: { command: `ln -s ${service.dataDir} l; while :; do mv d e; mv l d; mv d l; mv e d; done` },
+    })
+    for (let i = 0; i < 10; i++) {
+      const { id: snapshotId } = await take({}, devbox)
+      for (const folder of ['d', 'e']) {
+        const text = await readFile(copyOf(snapshotId, 'home', folder, 'service-id'), 'utf8').catch(() => 'decoy\n')
+        expect(text).toBe('decoy\n')
+      }
+    }
+    await service.client.executions.kill({ params: { devbox_id: devbox, execution_id }, body: {} })
+  })
+
+  it('takes one of a suspended devbox', async () => {
+    const devbox = await startDevbox()
+    await run('echo kept > file', devbox)
+    await service.client.devboxes.suspend({ params: { id: devbox } })
+    await service.client.devboxes.waitForStatus({ params: { id: devbox }, body: { statuses: ['suspended'] } })
+    const { id: snapshotId } = await take({}, devbox)
+    expect(await readFile(copyOf(snapshotId, 'home', 'file'), 'utf8')).toBe('kept\n')
+  })
+
+  it('takes many at once, of several devboxes', async () => {
+    const other = await startDevbox()
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        service.client.snapshots.createAsync({ params: { id: i % 2 ? id : other }, body: {} }),
+      ),
+    )
+    expect(new Set(begun.map((snapshot) => snapshot.id)).size).toBe(20)
+    for (const snapshot of begun) expect((await settled(snapshot.id)).status).toBe('complete')
+  })
+
+  it('gives a repeated call the snapshot of the first', async () => {
+    const post = async (requestId: string, body: object) => {
+      const answer = await service.fetch(`/v1/devboxes/${id}/snapshot_disk`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-request-id': requestId },
+        body: JSON.stringify(body),
+      })
+      return ((await answer.json()) as { id: string }).id
+    }
+    const [first, again, otherBody, otherCall] = await Promise.all([
+      post('retry-1', { name: 'x' }),
+      post('retry-1', { name: 'x' }),
+      post('retry-1', { name: 'y' }),
+      post('retry-2', { name: 'x' }),
+    ])
+    expect(again).toBe(first)
+    expect(new Set([first, otherBody, otherCall]).size).toBe(3)
+    expect(await post('retry-1', { name: 'x' })).toBe(first)
+    await remove(first)
+    expect(await post('retry-1', { name: 'x' })).not.toBe(first)
+  })
+
+  it('refuses a devbox that has ended, that is unknown or of another account', async () => {
+    const devbox = await startDevbox()
+    await service.client.devboxes.shutdown({ params: { id: devbox } })
+    await expect(take({}, devbox)).rejects.toMatchObject({
+      status: 400,
+      message: 'The devbox has ended (shutdown); it needs to be running or suspended',
+    })
+    await expect(take({}, 'dbx_missing')).rejects.toMatchObject({ status: 404 })
+    await expect(service.otherClient.snapshots.create({ params: { id }, body: {} })).rejects.toMatchObject({
+      status: 404,
+    })
+  })
+
+  it('takes a commit message of 1000 characters and no longer', async () => {
+    expect((await take({ commit_message: 'é'.repeat(1000) })).commit_message).toHaveLength(1000)
+    await expect(take({ commit_message: 'x'.repeat(1001) })).rejects.toMatchObject({
+      status: 400,
+      field: 'commit_message',
+    })
+    const { id: snapshotId } = await take()
+    await expect(
+      service.client.snapshots.update({ params: { id: snapshotId }, body: { commit_message: 'x'.repeat(1001) } }),
+    ).rejects.toMatchObject({ status: 400, field: 'commit_message' })
+  })
+
+  it('replaces metadata whole, keeps what is not given and clears what is empty', async () => {
+    const update = (snapshotId: string, body: object) =>
+      service.client.snapshots.update({ params: { id: snapshotId }, body })
+    const snapshot = await take({ name: 'n', metadata: { a: '1', b: '2' }, commit_message: 'm' })
+    expect(await update(snapshot.id, { metadata: { b: '3', c: '4' } })).toEqual({
+      ...snapshot,
+      metadata: { b: '3', c: '4' },
+    })
+    expect((await update(snapshot.id, { name: null, metadata: null })).metadata).toEqual({ b: '3', c: '4' })
+    expect(await update(snapshot.id, { name: '', commit_message: '', metadata: {} })).toMatchObject({
+      name: null,
+      commit_message: null,
+      metadata: {},
+    })
+    await expect(
+      service.client.snapshots.list({ query: { metadata: [{ key: 'b', op: 'eq', value: '3' }] } }),
+    ).resolves.toMatchObject({ snapshots: [], total_count: 0 })
+    await expect(update('snp_missing', {})).rejects.toMatchObject({ status: 404 })
+    await expect(service.otherClient.snapshots.update({ params: { id: snapshot.id }, body: {} })).rejects.toMatchObject(
+      { status: 404 },
+    )
+  })
+
+  it('forgets a deleted one but for its status', async () => {
+    const snapshot = await take({ metadata: { deleted: 'yes' } })
+    await expect(service.otherClient.snapshots.delete({ params: { id: snapshot.id } })).rejects.toMatchObject({
+      status: 404,
+    })
+    expect(await remove(snapshot.id)).toEqual({})
+    expect(await status(snapshot.id)).toEqual({ status: 'deleted', error_message: null, snapshot })
+    expect(readdirSync(copyOf('.'))).not.toContain(snapshot.id)
+    await expect(remove(snapshot.id)).rejects.toMatchObject({ status: 404 })
+    await expect(
+      service.client.snapshots.update({ params: { id: snapshot.id }, body: { name: 'x' } }),
+    ).rejects.toMatchObject({ status: 404 })
+    await expect(status('snp_missing')).rejects.toMatchObject({ status: 404 })
+    await expect(service.otherClient.snapshots.status({ params: { id: snapshot.id } })).rejects.toMatchObject({
+      status: 404,
+    })
+    expect((await service.client.snapshots.metadataKeys({})).keys).not.toContain('deleted')
+  })
+
+  it('refuses with 409 to delete one that is being taken', async () => {
+    const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id }, body: {} })
+    const answer = await service.fetch(`/v1/devboxes/disk_snapshots/${snapshotId}/delete`, { method: 'POST' })
+    expect(answer.status).toBe(409)
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+    expect(await answer.json()).toMatchObject({ code: 'conflict', message: 'The snapshot is still being taken' })
+    await settled(snapshotId)
+    expect(await remove(snapshotId)).toEqual({})
+  })
+
+  it('lists newest first, by devbox and metadata, page by page', async () => {
+    const devbox = await startDevbox()
+    const made: string[] = []
+    for (const env of ['prod', 'dev', 'test', 'prod'])
+      made.unshift((await take({ metadata: { env, only: devbox } }, devbox)).id)
+    const list = async (query: Partial<SnapshotListQuery>) => {
+      const { snapshots, ...rest } = await service.client.snapshots.list({ query })
+      return { ids: snapshots.map((snapshot) => snapshot.id), ...rest }
+    }
+    const all = { has_more: false, total_count: 4 }
+    expect(await list({ devbox_id: devbox })).toEqual({ ids: made, ...all })
+    expect(await list({ metadata: [{ key: 'only', op: 'eq', value: devbox }] })).toEqual({ ids: made, ...all })
+    const inTwo: SnapshotListQuery['metadata'] = [{ key: 'env', op: 'in', values: ['dev', 'test'] }]
+    expect((await list({ devbox_id: devbox, metadata: inTwo })).ids).toEqual(made.slice(1, 3))
+    const first = await list({ devbox_id: devbox, limit: 3 })
+    expect(first).toEqual({ ids: made.slice(0, 3), has_more: true, total_count: 4 })
+    // The cursor holds even when what it names is deleted between two pages.
+    await remove(made[2] ?? '')
+    expect(await list({ devbox_id: devbox, limit: 3, starting_after: made[2] ?? '' })).toEqual({
+      ids: made.slice(3),
+      has_more: false,
+      total_count: 3,
+    })
+    expect((await list({ devbox_id: devbox, include_total_count: false })).total_count).toBeNull()
+    expect(await list({ source_blueprint_id: 'bpt_x' })).toEqual({ ids: [], has_more: false, total_count: 0 })
+    await expect(list({ devbox_id: 'dbx_missing' })).rejects.toMatchObject({ status: 404 })
+    await expect(list({ starting_after: 'snp_missing' })).rejects.toMatchObject({ status: 400 })
+    await expect(service.otherClient.snapshots.list({ query: { devbox_id: devbox } })).rejects.toMatchObject({
+      status: 404,
+    })
+    expect((await service.otherClient.snapshots.list({ query: {} })).snapshots).toEqual([])
+    expect(await service.client.snapshots.listPublic({ query: {} })).toEqual({
+      snapshots: [],
+      has_more: false,
+      total_count: 0,
+    })
+  })
+
+  it('tells metadata keys and values', async () => {
+    await take({ metadata: { 'facet]': 'two' } })
+    await take({ metadata: { 'facet]': 'one' } })
+    expect((await service.client.snapshots.metadataKeys({})).keys).toContain('facet]')
+    expect(await service.client.snapshots.metadataValues({ params: { key: 'facet]' } })).toEqual({
+      key: 'facet]',
+      values: ['one', 'two'],
+    })
+    expect((await service.otherClient.snapshots.metadataKeys({})).keys).toEqual([])
+  })
+})

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { Slots } from './slots.ts'
+
+const open = new AbortController().signal
+
+it('runs so many at once and the others in the order they came', async () => {
+  const slots = new Slots(2)
+  const started: number[] = []
+  const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
+  const all = gates.map(({ promise }, i) =>
+    slots.run(open, () => {
+      started.push(i)
+      return promise
+    }),
+  )
+  await Promise.resolve()
+  expect(started).toEqual([0, 1])
+  gates[1]?.resolve()
+  await all[1]
+  await Promise.resolve()
+  expect(started).toEqual([0, 1, 2])
+  for (const gate of gates) gate.resolve()
+  await Promise.all(all)
+  expect(started).toEqual([0, 1, 2, 3])
+})
+
+it('gives the place of a failed one to the next', async () => {
+  const slots = new Slots(1)
+  await expect(slots.run(open, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  expect(await slots.run(open, async () => 'ran')).toBe('ran')
+})
+
+it('lets one that waits leave, and never runs it', async () => {
+  const slots = new Slots(1)
+  const first = Promise.withResolvers<void>()
+  const running = slots.run(open, () => first.promise)
+  const leaving = new AbortController()
+  let ran = false
+  const left = slots.run(leaving.signal, async () => {
+    ran = true
+  })
+  const last = slots.run(open, async () => 'last')
+  leaving.abort(new Error('gone'))
+  await expect(left).rejects.toThrow('gone')
+  first.resolve()
+  await running
+  expect(await last).toBe('last')
+  expect(ran).toBe(false)
+  await expect(slots.run(leaving.signal, async () => 'never')).rejects.toThrow('gone')
+})
