@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -11,6 +11,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { newApiKey } from './store/keys.ts'
+
+/** The file in the data folder that holds all records. */
+export const databaseName = 'devdeck.db'
 
 /** A fault of the surroundings that a person has to mend; its message is the whole line to show. */
 export class StartError extends Error {
@@ -27,14 +32,19 @@ interface DataDir {
 /** Makes the folder if need be and takes it for this process. Throws a StartError when that cannot be. */
 export const openDataDir = (path: string): DataDir => {
   try {
-    makeDir(path)
-    chmodSync(path, 0o700)
-    const release = lock(path)
+    makeDataDir(path)
+    const release = oneAtATime(path, () => lock(path))
     return { path, serviceId: readOrMake(join(path, 'service-id'), randomUUID), release }
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`The data folder ${path} cannot be used: ${(error as Error).message}`)
   }
+}
+
+/** Makes the folder if need be, for this user alone. */
+export const makeDataDir = (path: string) => {
+  makeDir(path)
+  chmodSync(path, 0o700)
 }
 
 /** Step by step: Node's own recursive way never returns where the system refuses with ENOENT, as it does below /proc. */
@@ -45,8 +55,42 @@ const makeDir = (path: string): void => {
 }
 
 /** The key of the account `local`, made at the first start. */
-export const readOrMakeApiKey = ({ path }: DataDir): string =>
-  readOrMake(join(path, 'api-key'), () => `ak_${randomBytes(24).toString('base64url')}`)
+export const readOrMakeApiKey = ({ path }: DataDir): string => readOrMake(join(path, 'api-key'), newApiKey)
+
+const notes = { address: 'address', operatorToken: 'operator-token' } as const
+
+/** Leaves word for the commands that call the running service. Returns what takes it back. */
+export const leaveWord = ({ path }: DataDir, word: { address: string; operatorToken: string }) => {
+  const write = (file: string, text: string) => {
+    // Anew each time: the mode of a file that is there would stay what it is.
+    rmSync(join(path, file), { force: true })
+    writeFileSync(join(path, file), `${text}\n`, { mode: 0o600, flag: 'wx' })
+  }
+  write(notes.operatorToken, word.operatorToken)
+  write(notes.address, word.address)
+  return () => {
+    for (const file of Object.values(notes)) rmSync(join(path, file), { force: true })
+  }
+}
+
+export interface RunningService {
+  pid: number
+  /** Absent while it is still starting. */
+  address?: string
+  operatorToken?: string
+}
+
+/** The service that holds the data folder, if one does. */
+export const runningService = (path: string): RunningService | undefined => {
+  const pid = readHolder(join(path, 'lock'))
+  if (pid === undefined) return undefined
+  const read = (file: string) => {
+    const whole = join(path, file)
+    return existsSync(whole) ? readFileSync(whole, 'utf8').trim() : undefined
+  }
+  const [address, operatorToken] = [read(notes.address), read(notes.operatorToken)]
+  return address && operatorToken ? { pid, address, operatorToken } : { pid }
+}
 
 const readOrMake = (file: string, make: () => string): string => {
   try {
@@ -58,6 +102,20 @@ const readOrMake = (file: string, make: () => string): string => {
   const text = make()
   writeFileSync(file, `${text}\n`, { mode: 0o600 })
   return text
+}
+
+/** Of two that find the lock of a dead process at the same moment, the second must not remove what the first made. */
+const oneAtATime = <T>(path: string, work: () => T): T => {
+  const file = join(path, 'lock.db')
+  closeSync(openSync(file, 'a', 0o600))
+  // The kernel takes this lock back when its process dies.
+  const guard = new DatabaseSync(file, { timeout: 5000 })
+  try {
+    guard.exec('BEGIN EXCLUSIVE')
+    return work()
+  } finally {
+    guard.close()
+  }
 }
 
 const lock = (path: string) => {

@@ -1,3 +1,4 @@
+import type { Drain } from './drain.ts'
 import type { Evictions } from './evictions.ts'
 import type { Devboxes } from './runtime/devbox.ts'
 import type { Executions } from './runtime/execution.ts'
@@ -32,4 +33,5 @@ export interface Deps {
   terminals: Terminals
   ptyTokens: TerminalTokens
   evictions: Evictions
+  drain: Drain
 }

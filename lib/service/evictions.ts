@@ -34,7 +34,22 @@ export class Evictions {
     const stored = { account, ...eviction }
     this.#store.put(stored)
     this.#arm(stored)
-    for (const listener of this.#listeners) listener(stored)
+    this.#tell(stored)
+  }
+
+  /**
+   * Tells of the end of a devbox that comes without this class's doing, as that of the service itself. Nothing is
+   * stored and nothing is done at the deadline.
+   */
+  announce(account: string, { devbox_id, eviction_deadline_ms }: Eviction): void {
+    this.#pending.get(devbox_id)?.cancelTimer()
+    const eviction = { account, devbox_id, eviction_deadline_ms }
+    this.#pending.set(devbox_id, { ...eviction, cancelTimer: () => undefined })
+    this.#tell(eviction)
+  }
+
+  deadlineOf(devboxId: string): number | undefined {
+    return this.#pending.get(devboxId)?.eviction_deadline_ms
   }
 
   /** False when the devbox has no eviction pending. */
@@ -77,6 +92,10 @@ export class Evictions {
       this.#listeners.delete(listener)
       signal.removeEventListener('abort', wake)
     }
+  }
+
+  #tell(eviction: StoredEviction) {
+    for (const listener of this.#listeners) listener(eviction)
   }
 
   #arm(eviction: StoredEviction) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
-import { defaultLimits } from './config.ts'
+import { defaultLimits, defaultPressure } from './config.ts'
 import { createService } from './service.ts'
 import { startService, type TestService } from './testing.ts'
 
@@ -36,6 +36,7 @@ describe('the service', () => {
       allowHosts: [],
       isolation: 'none',
       limits: defaultLimits,
+      pressure: defaultPressure,
       validateAnswers: true,
     })
     closers.push(service.close)

@@ -1,20 +1,23 @@
-import { closeSync, openSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { hasEnded } from '#lib/contract/devboxes.ts'
 import type { Contract } from '#lib/contract/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ServiceConfig } from './config.ts'
-import { openDataDir, readOrMakeApiKey, StartError } from './data-dir.ts'
+import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, StartError } from './data-dir.ts'
 import type { Deps } from './deps.ts'
+import { Drain } from './drain.ts'
 import { Evictions } from './evictions.ts'
-import { bracketed, createAddressGate } from './http/address-gate.ts'
+import { bracketed, createAddressGate, isWildcard } from './http/address-gate.ts'
 import { createAuthenticate } from './http/auth.ts'
 import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
 import { listen } from './http/server.ts'
 import { createUpgrades } from './http/upgrade.ts'
+import { PressureWatch } from './pressure.ts'
+import { Revocations } from './revocations.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { axonRoutes } from './routes/axons.ts'
 import { benchmarkJobRoutes } from './routes/benchmark-jobs.ts'
@@ -45,6 +48,7 @@ import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
+import { createKeyStore } from './store/keys.ts'
 import { createNetworkPolicyStore } from './store/network-policies.ts'
 import { createSecretStore } from './store/secrets.ts'
 import { createSnapshotStore } from './store/snapshots.ts'
@@ -55,6 +59,8 @@ export interface Service {
   /** Marks, as DEVDECK_SERVICE_ID in their environment, the processes started for this data folder. */
   serviceId: string
   routes: readonly Route[]
+  /** Tells every watcher that the devboxes end at the deadline. Whoever asks then closes the service. False: there are none. */
+  announceEnd: (deadlineMs: number) => boolean
   /** Ends everything the service started; done within two seconds. */
   close: () => Promise<void>
 }
@@ -72,7 +78,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
   }
 
   try {
-    const database = openDatabase(privateFile(join(dataDir.path, 'devdeck.db')))
+    const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
     const store = {
       axons: createAxonStore(database),
@@ -134,6 +140,20 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     await snapshots.recover()
     await devboxes.recover()
     evictions.recover()
+    const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
+    const pressure = await PressureWatch.start({
+      pressure: config.pressure,
+      dataDir: dataDir.path,
+      evictions,
+      leastRecentlyUsed: () =>
+        store.devboxes
+          .unended()
+          .map(store.devboxes.spec)
+          .filter(({ status }) => status === 'running'),
+      statusOf: (id) => store.devboxes.spec(id).status,
+      log: logError,
+    })
+    undo.push(() => pressure.close())
     const deps: Deps = {
       version: packageJson.version,
       isolation: sandbox.isolation,
@@ -146,14 +166,26 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       terminals,
       ptyTokens,
       evictions,
+      drain,
     }
     const routes = Object.values(routesOf(deps)).flat()
 
     const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
+    const keyStore = createKeyStore(database)
+    const revocations = new Revocations(keyStore)
+    undo.push(() => revocations.close())
+    const operatorToken = randomBytes(32).toString('base64url')
     const context = {
       router: createRouter(routes),
-      authenticate: createAuthenticate(keys, ptyTokens),
+      authenticate: createAuthenticate(keys, ptyTokens, {
+        find: (digest) => {
+          const found = keyStore.find(digest)
+          return found && { account: found.account, revoked: revocations.signalOf(found.id) }
+        },
+        operatorToken,
+      }),
       checkAddress: createAddressGate(config.host, config.allowHosts),
+      spoolFolder: join(dataDir.path, 'spool'),
       validateAnswers: config.validateAnswers,
       stopping: stopping.signal,
       log: logError,
@@ -161,8 +193,13 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
     undo.push(http.close)
     for (const message of warnings) logError({ level: 'warn', message })
+    const url = `http://${bracketed(config.host)}:${http.port}`
+    // An address that means "all of them" is none to call.
+    const address = `http://${isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host)}:${http.port}`
+    undo.push(leaveWord(dataDir, { address, operatorToken }))
     return {
-      url: `http://${bracketed(config.host)}:${http.port}`,
+      url,
+      announceEnd: (deadlineMs) => drain.announce(deadlineMs) > 0,
       port: http.port,
       serviceId: dataDir.serviceId,
       routes,
@@ -183,7 +220,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   snapshots: snapshotRoutes(deps),
   devboxes: devboxRoutes(deps),
   executions: executionRoutes(deps),
-  files: fileRoutes(),
+  files: fileRoutes(deps),
   logs: logRoutes(deps),
   tunnels: tunnelRoutes(),
   terminals: terminalRoutes(deps),
@@ -193,16 +230,10 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   benchmarkRuns: benchmarkRunRoutes(),
   benchmarks: benchmarkRoutes(),
   hostedOnly: hostedOnlyRoutes(),
-  drain: drainRoutes(),
+  drain: drainRoutes(deps),
 })
 
-/** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */
-const privateFile = (file: string) => {
-  closeSync(openSync(file, 'a', 0o600))
-  return file
-}
-
-const logError = (entry: object) =>
+export const logError = (entry: object) =>
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level: 'error', ...entry })}\n`)
 
 const asStartError = (error: unknown, { host, port, dataDir }: ServiceConfig): unknown => {

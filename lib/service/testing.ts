@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { defaultLimits, type ServiceConfig } from './config.ts'
+import { defaultLimits, defaultPressure, type ServiceConfig } from './config.ts'
 import { createService, type Service } from './service.ts'
 
 export interface TestService {
@@ -41,6 +41,8 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     allowHosts: [],
     isolation: 'auto',
     limits: defaultLimits,
+    // What else runs on the machine must not evict the devboxes of a test.
+    pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
     validateAnswers: true,
     ...options,
   }

@@ -35,7 +35,7 @@ const allowedAuthorities = (port: number | undefined, host: string, allowHosts: 
 /** A host as it is written in front of a port. */
 export const bracketed = (host: string) => (host.includes(':') ? `[${host.toLowerCase()}]` : host.toLowerCase())
 
-const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
+export const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
 
 /** The one name the request gives the service; undefined when it gives none or several. */
 const authorityOf = (request: IncomingMessage): string | undefined => {

@@ -1,7 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { contract } from '#lib/contract/index.ts'
 import { ServiceError } from '#lib/service/errors.ts'
+import { digestOf } from '#lib/service/store/keys.ts'
 import type { Match } from './router.ts'
 
 export interface ApiKey {
@@ -26,6 +27,8 @@ export interface PtyTokens {
 export interface Identity {
   account: string
   ptyDevboxId?: string
+  /** Aborted when the key that was used is revoked: what it opened ends then. */
+  revoked?: AbortSignal
   /** The WebSocket subprotocol to answer with. */
   protocol?: string
 }
@@ -33,7 +36,19 @@ export interface Identity {
 /** Throws 401 unless the request carries a credential that is good for what it asks. */
 export type Authenticate = (request: IncomingMessage, match: Match | undefined) => Identity
 
-export const createAuthenticate = (keys: readonly ApiKey[], ptyTokens: PtyTokens): Authenticate => {
+interface MoreKeys {
+  /** The account of a key made by `keys add`, by its digest. */
+  find?: (digest: Buffer) => Identity | undefined
+  /** Opens what the contract marks `operator`, and nothing else. */
+  operatorToken?: string
+}
+
+export const createAuthenticate = (
+  keys: readonly ApiKey[],
+  ptyTokens: PtyTokens,
+  { find = () => undefined, operatorToken }: MoreKeys = {},
+): Authenticate => {
+  const operator = operatorToken === undefined ? undefined : digestOf(operatorToken)
   const known = keys.map(({ account, key }) => ({ account, digest: digestOf(key) }))
 
   const byKey = (token: string | undefined): Identity | undefined => {
@@ -42,7 +57,7 @@ export const createAuthenticate = (keys: readonly ApiKey[], ptyTokens: PtyTokens
     let account: string | undefined
     // No early exit: how long it takes must not tell which key was nearly right.
     for (const each of known) if (timingSafeEqual(each.digest, digest)) account = each.account
-    return account === undefined ? undefined : { account }
+    return account === undefined ? find(digest) : { account }
   }
 
   const byToken = (token: string | undefined): Identity | undefined => {
@@ -68,10 +83,18 @@ export const createAuthenticate = (keys: readonly ApiKey[], ptyTokens: PtyTokens
     return protocol === undefined ? identity : { ...identity, protocol }
   }
 
+  const byOperatorToken = (request: IncomingMessage): Identity | undefined => {
+    const token = bearer(request.headers.authorization)
+    if (operator && token && timingSafeEqual(operator, digestOf(token))) return { account: '' }
+    if (!byKey(token)) return undefined
+    throw new ServiceError('forbidden', "This takes the operator's token, not an account's key: use the command line")
+  }
+
   const refuse = createRefusal()
 
   return (request, match) => {
     const endpoint = match?.route.endpoint
+    if (endpoint?.operator) return byOperatorToken(request) ?? refuse(request)
     const identity =
       match && endpoint === contract.terminals.attach
         ? forAttach(request, match)
@@ -109,8 +132,6 @@ const createRefusal = () => {
     throw new ServiceError('unauthenticated', 'A valid API key is needed: Authorization: Bearer <key>')
   }
 }
-
-const digestOf = (text: string) => createHash('sha256').update(text).digest()
 
 const bearer = (header: string | string[] | undefined) =>
   typeof header === 'string' ? /^bearer +(\S+) *$/i.exec(header)?.[1] : undefined

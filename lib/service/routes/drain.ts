@@ -1,7 +1,11 @@
-import { drain } from '#lib/contract/drain.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { drain as endpoints } from '#lib/contract/drain.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { implement } from '#lib/service/http/implement.ts'
 
-export const drainRoutes = () =>
-  implement(drain, {
-    start: notImplemented,
+export const drainRoutes = ({ drain, now }: Deps) =>
+  implement(endpoints, {
+    start: ({ body }) => {
+      const eviction_deadline_ms = now() + body.deadline_seconds * 1000
+      return { eviction_deadline_ms, devboxes: drain.schedule(eviction_deadline_ms) }
+    },
   })

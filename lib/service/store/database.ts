@@ -1,3 +1,4 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StartError } from '#lib/service/data-dir.ts'
 import { migrations } from './migrations.ts'
@@ -5,30 +6,107 @@ import { migrations } from './migrations.ts'
 export type Database = DatabaseSync
 
 /**
- * Opens the database file, or makes it, and brings its schema up to date in one transaction.
- * Throws a StartError when the file was written by a newer version.
+ * Opens the database file, or makes it, and brings its schema up to date in one transaction; of an older one a copy is
+ * kept beside it. Throws a StartError when the file was written by a newer version.
  */
 export const openDatabase = (file: string): Database => {
-  const database = new DatabaseSync(file)
-  // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
-  database.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON',
-  )
-  migrate(database)
-  return database
+  const database = new DatabaseSync(privateFile(file))
+  try {
+    // First of all: two processes may open a new file at the same moment.
+    database.exec('PRAGMA busy_timeout = 5000')
+    // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    migrate(database, file)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }
 
-const migrate = (database: Database) => {
-  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (version > migrations.length)
-    throw new StartError(
-      `The database has schema ${version}, written by a newer Devdeck; this one knows ${migrations.length}`,
-    )
+/** Read without a change to the file; 0 when there is none. */
+export const schemaOfFile = (file: string): number => {
+  if (!existsSync(file)) return 0
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  try {
+    return schemaVersion(database)
+  } finally {
+    database.close()
+  }
+}
+
+interface Inspection {
+  schema: number
+  /** Why the service cannot use it, in words. */
+  problem?: string
+  validKeys: number
+  revokedKeys: number
+}
+
+/** Reads through the whole file without a change to it. Throws when it is no database. */
+export const inspectDatabase = (file: string): Inspection => {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  try {
+    const schema = schemaVersion(database)
+    const problem = schema > migrations.length ? newerThanThis(schema) : brokenness(database)
+    const hasKeys = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'api_keys'").get() !== undefined
+    const count = (condition: string) =>
+      hasKeys
+        ? (
+            database.prepare(`SELECT count(*) AS n FROM api_keys WHERE revoke_time_ms ${condition}`).get() as {
+              n: number
+            }
+          ).n
+        : 0
+    return {
+      schema,
+      ...(problem === undefined ? {} : { problem }),
+      validKeys: count('IS NULL'),
+      revokedKeys: count('IS NOT NULL'),
+    }
+  } finally {
+    database.close()
+  }
+}
+
+const brokenness = (database: Database): string | undefined => {
+  const [first] = database.prepare('PRAGMA integrity_check(1)').all() as { integrity_check: string }[]
+  return first?.integrity_check === 'ok' ? undefined : `damaged: ${first?.integrity_check}`
+}
+
+const newerThanThis = (schema: number) =>
+  `The database has schema ${schema}, written by a newer Devdeck; this one knows ${migrations.length}`
+
+const schemaVersion = (database: Database) =>
+  (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+
+const migrate = (database: Database, file: string) => {
+  const version = schemaVersion(database)
+  if (version > migrations.length) throw new StartError(newerThanThis(version))
   if (version === migrations.length) return
+  if (version > 0) backUp(database, `${file}.v${version}.bak`)
   inTransaction(database, () => {
-    for (const sql of migrations.slice(version)) database.exec(sql)
+    // Read again: another process may have been faster.
+    for (const sql of migrations.slice(schemaVersion(database))) database.exec(sql)
     database.exec(`PRAGMA user_version = ${migrations.length}`)
   })
+}
+
+/** Under its name only once it is whole and on the disk; one of an earlier try is replaced. */
+const backUp = (database: Database, file: string) => {
+  const part = `${file}.part`
+  rmSync(part, { force: true })
+  database.prepare('VACUUM INTO ?').run(privateFile(part))
+  const handle = openSync(part, 'r+')
+  fsyncSync(handle)
+  closeSync(handle)
+  renameSync(part, file)
+}
+
+/** Made before SQLite does, which would let the group and others read it; its side files copy the mode. */
+const privateFile = (file: string) => {
+  closeSync(openSync(file, 'a', 0o600))
+  return file
 }
 
 /** Runs `work` in one immediate transaction: all of it is kept, or none. */
@@ -39,7 +117,8 @@ export const inTransaction = <T>(database: Database, work: () => T): T => {
     database.exec('COMMIT')
     return result
   } catch (error) {
-    database.exec('ROLLBACK')
+    // A full disk has already ended the transaction.
+    if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
 }
