@@ -11,6 +11,7 @@ import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
 import { Select } from '#components/ui/select.tsx'
 import { Textarea } from '#components/ui/textarea.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/paths.ts'
 import { devboxMutations, devboxQueries } from '#lib/console/queries/devboxes.ts'
 import {
@@ -19,15 +20,18 @@ import {
   maxKeepAliveSeconds,
   resourceSizes,
 } from '#lib/contract/devboxes.ts'
+import type { Snapshot } from '#lib/contract/snapshots.ts'
 import type { TunnelOptions } from '#lib/contract/tunnels.ts'
 
 export interface CreateDevboxDialogProps {
   open: boolean
   onOpenChange: (open: boolean) => void
+  /** Whose disk the devbox starts with. */
+  snapshot?: Pick<Snapshot, 'id' | 'name'>
 }
 
 /** What was typed stays when the dialog is closed or the service refuses; a devbox that was created clears it. */
-export const CreateDevboxDialog = ({ open, onOpenChange }: CreateDevboxDialogProps) => {
+export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevboxDialogProps) => {
   const formId = useId()
   const router = useRouter()
   const [draft, setDraft] = useState(emptyDraft)
@@ -43,7 +47,7 @@ export const CreateDevboxDialog = ({ open, onOpenChange }: CreateDevboxDialogPro
     const read = readDraft(draft)
     setProblems(read.problems)
     if (!read.body || create.isPending) return
-    create.mutate(read.body, {
+    create.mutate(snapshot ? { ...read.body, snapshot_id: snapshot.id } : read.body, {
       onSuccess: ({ id }) => {
         setDraft(emptyDraft)
         onOpenChange(false)
@@ -57,7 +61,16 @@ export const CreateDevboxDialog = ({ open, onOpenChange }: CreateDevboxDialogPro
       open={open}
       onOpenChange={onOpenChange}
       title="Create devbox"
-      description="An isolated machine with a disk and a shell. Every field may stay as it is."
+      description={
+        snapshot ? (
+          <>
+            From snapshot <VisibleText max={80}>{snapshot.name || snapshot.id}</VisibleText>, with the disk as it was
+            then.
+          </>
+        ) : (
+          'An isolated machine with a disk and a shell. Every field may stay as it is.'
+        )
+      }
       busy={create.isPending}
       footer={
         <>

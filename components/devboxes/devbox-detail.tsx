@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw, SearchX } from 'lucide-react'
 import { useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
+import { DevboxSnapshots } from '#components/snapshots/devbox-snapshots.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -28,6 +29,7 @@ import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
 import { DevboxTerminal } from './devbox-terminal.tsx'
 import { EditDevboxDialog } from './edit-devbox-dialog.tsx'
+import { LogPanel } from './log-panel.tsx'
 import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
 export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
@@ -60,6 +62,8 @@ export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
       {tab === 'overview' && <DevboxOverview devbox={devbox.data} />}
       {tab === 'terminal' && <DevboxTerminal devbox={devbox.data} moves={moves} />}
       {tab === 'commands' && <CommandPanel devbox={devbox.data} />}
+      {tab === 'log' && <LogPanel devboxId={id} />}
+      {tab === 'snapshots' && <DevboxSnapshots devbox={devbox.data} />}
       {moves.dialogs}
     </>
   )
@@ -147,6 +151,8 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
           { id: 'overview', label: 'Overview', href: paths.devbox(id) },
           { id: 'terminal', label: 'Terminal', href: paths.devbox(id, 'terminal') },
           { id: 'commands', label: 'Commands', href: paths.devbox(id, 'commands') },
+          { id: 'log', label: 'Log', href: paths.devbox(id, 'log') },
+          { id: 'snapshots', label: 'Snapshots', href: paths.devbox(id, 'snapshots') },
         ]}
       />
       {isEditing && <EditDevboxDialog devbox={devbox} onClose={() => setIsEditing(false)} />}

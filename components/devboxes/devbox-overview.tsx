@@ -24,6 +24,11 @@ export const DevboxOverview = ({ devbox }: { devbox: Devbox }) => (
           empty={<p className="text-muted">None. Metadata makes a devbox findable in the list.</p>}
         />
       </Section>
+      {devbox.isolation && (
+        <Section title="Isolation">
+          <Isolation isolation={devbox.isolation} />
+        </Section>
+      )}
       <Section title="Launch parameters">
         <LaunchParameters devbox={devbox} />
       </Section>
@@ -126,6 +131,30 @@ const LaunchParameters = ({ devbox: { launch_parameters: launch } }: { devbox: D
     </div>
   )
 }
+
+const Isolation = ({ isolation: { sandbox, not_enforced } }: { isolation: NonNullable<Devbox['isolation']> }) => (
+  <div className="space-y-2">
+    <p>
+      {sandbox === 'bubblewrap'
+        ? 'Bubblewrap: processes, files and users of its own.'
+        : sandbox === 'none'
+          ? 'None: its processes are plain processes of the machine.'
+          : sandbox}
+    </p>
+    {not_enforced.length > 0 && (
+      <>
+        <p className="text-muted">Not enforced on this machine:</p>
+        <ul className="list-disc space-y-1 pl-5">
+          {not_enforced.map((sentence) => (
+            <li key={sentence}>
+              <VisibleText max={300}>{sentence}</VisibleText>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </div>
+)
 
 /** Why it ended, in words. */
 const Ending = ({ devbox: { status, failure_reason, shutdown_reason } }: { devbox: Devbox }) => {

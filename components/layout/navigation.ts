@@ -1,4 +1,4 @@
-import { Box, Gauge, Waypoints } from 'lucide-react'
+import { Box, Camera, Gauge, Waypoints } from 'lucide-react'
 import type { Icon } from '#components/ui/icon.ts'
 import { paths } from '#lib/console/paths.ts'
 
@@ -14,6 +14,7 @@ export const destinations: readonly Destination[] = [
   { label: 'Overview', href: paths.overview(), icon: Gauge, keys: ['g', 'o'] },
   { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },
   { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
+  { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
 ]
 
 export const isWithin = (pathname: string, href: string): boolean =>

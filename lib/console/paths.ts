@@ -1,5 +1,6 @@
 import type { AxonListQuery } from '#lib/contract/axons.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
+import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { pageDefaults, searchOf } from './url-query.ts'
 
 /** The address of every page. */
@@ -7,6 +8,7 @@ export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
   devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
+  snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   axon: (id: string) => `/axons/${encodeURIComponent(id)}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,

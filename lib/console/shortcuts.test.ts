@@ -12,7 +12,16 @@ const strike = (keys: (string | Partial<KeyStroke>)[], gapMs = 100) => {
 }
 
 it('goes to a page by g and a letter', () => {
-  expect(strike(['g', 'd', 'g', 'a', 'g', 'o'])).toEqual([null, 'devboxes', null, 'axons', null, 'overview'])
+  expect(strike(['g', 'd', 'g', 'a', 'g', 's', 'g', 'o'])).toEqual([
+    null,
+    'devboxes',
+    null,
+    'axons',
+    null,
+    'snapshots',
+    null,
+    'overview',
+  ])
 })
 
 it('forgets the g after a while, and after any other key', () => {

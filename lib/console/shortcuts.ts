@@ -1,5 +1,5 @@
 /** What the frame does at a key, outside of fields and terminals. */
-export type ShortcutAction = 'palette' | 'filter' | 'help' | 'overview' | 'devboxes' | 'axons'
+export type ShortcutAction = 'palette' | 'filter' | 'help' | 'overview' | 'devboxes' | 'axons' | 'snapshots'
 
 export interface KeyStroke {
   key: string
@@ -17,7 +17,12 @@ export interface ShortcutState {
 export const leaderTimeoutMs = 1200
 
 const single: Record<string, ShortcutAction> = { '/': 'filter', '?': 'help' }
-const afterLeader: Record<string, ShortcutAction> = { o: 'overview', d: 'devboxes', a: 'axons' }
+const afterLeader: Record<string, ShortcutAction> = {
+  o: 'overview',
+  d: 'devboxes',
+  a: 'axons',
+  s: 'snapshots',
+}
 
 /** The list the help dialog shows. */
 export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] = [
@@ -29,6 +34,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['g', 'o'], does: 'Go to the overview' },
   { keys: ['g', 'd'], does: 'Go to devboxes' },
   { keys: ['g', 'a'], does: 'Go to axons' },
+  { keys: ['g', 's'], does: 'Go to snapshots' },
   { keys: ['?'], does: 'Show these shortcuts' },
 ]
 

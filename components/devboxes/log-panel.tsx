@@ -1,0 +1,170 @@
+'use client'
+import { ArrowDown, Check, Copy } from 'lucide-react'
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/format.ts'
+import { type LogSnapshot, logLine, logText, type NumberedRecord } from '#lib/console/log-feed.ts'
+import { devboxLog } from '#lib/console/queries/logs.ts'
+import { logSources } from '#lib/contract/logs.ts'
+
+/** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
+export const LogPanel = ({ devboxId }: { devboxId: string }) => {
+  const feed = useMemo(() => devboxLog(devboxId), [devboxId])
+  useEffect(() => {
+    const leaving = new AbortController()
+    void feed.follow(leaving.signal)
+    return () => leaving.abort()
+  }, [feed])
+  const log = useSyncExternalStore(feed.subscribe, feed.getSnapshot, feed.getSnapshot)
+  const [source, setSource] = useState('')
+  const shown = useMemo(
+    () => (source === '' ? log.records : log.records.filter((record) => record.source === source)),
+    [log.records, source],
+  )
+  const { result, copy } = useCopy()
+  return (
+    <section aria-label="Log" className="space-y-2">
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
+        <Select
+          aria-label="Source"
+          value={source}
+          onChange={({ target }) => setSource(target.value)}
+          options={[
+            { value: '', label: 'All sources' },
+            ...logSources.map((value) => ({ value, label: sourceWords[value] })),
+          ]}
+        />
+        <p role="status">
+          <LogState log={log} />
+        </p>
+        <p className="tabular">
+          {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
+          {log.dropped > 0 && `; the first ${formatCount(log.dropped)} are not kept here`}
+        </p>
+        <Button
+          size="sm"
+          variant="ghost"
+          className="ml-auto"
+          icon={result === 'copied' ? Check : Copy}
+          disabledReason={shown.length === 0 ? 'there is nothing to copy' : null}
+          onClick={() => void copy(shown.map(logLine).join('\n'))}
+        >
+          {result === 'copied' ? 'Copied' : 'Copy log'}
+        </Button>
+      </div>
+      <Records records={shown} isEmpty={log.records.length === 0} />
+    </section>
+  )
+}
+
+const LogState = ({ log: { state, sinceMs, lost } }: { log: LogSnapshot }) => {
+  switch (state) {
+    case 'live':
+      return 'Live'
+    case 'ended':
+      return 'The devbox has ended; this is all of its log'
+    case 'reconnecting':
+      return (
+        <span className="text-attention">
+          Connection lost <RelativeTime ms={sinceMs} />; connecting again
+        </span>
+      )
+    case 'lost':
+      return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
+  }
+}
+
+const sourceWords: Record<(typeof logSources)[number], string> = {
+  setup_commands: 'Launch commands',
+  entrypoint: 'Entrypoint',
+  exec: 'Commands',
+  files: 'Files',
+  stats: 'Statistics',
+  kmsg: 'System',
+}
+
+const Records = ({ records, isEmpty }: { records: readonly NumberedRecord[]; isEmpty: boolean }) => {
+  const region = useRef<HTMLDivElement>(null)
+  const [isAtEnd, setIsAtEnd] = useState(true)
+  const toEnd = () => {
+    if (region.current) region.current.scrollTop = region.current.scrollHeight
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the records are what moves the end
+  useLayoutEffect(() => {
+    if (isAtEnd) toEnd()
+  }, [records, isAtEnd])
+  if (records.length === 0)
+    return (
+      <p className="rounded-md border border-line px-3 py-6 text-center text-muted">
+        {isEmpty ? 'Nothing has been logged yet.' : 'No record of this source.'}
+      </p>
+    )
+  return (
+    <div className="relative">
+      <div
+        ref={region}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        role="log"
+        aria-label="Records"
+        aria-live="off"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+          setIsAtEnd(scrollHeight - scrollTop - clientHeight < 8)
+        }
+        className="h-[min(70dvh,48rem)] overflow-auto rounded-md border border-line bg-surface-0 py-1 font-mono text-sm -outline-offset-2"
+      >
+        {records.map((record) => (
+          <Line key={record.number} record={record} />
+        ))}
+      </div>
+      {!isAtEnd && (
+        <Button
+          size="sm"
+          icon={ArrowDown}
+          className="absolute right-5 bottom-3 shadow-overlay"
+          onClick={() => setIsAtEnd(true)}
+        >
+          Follow the end
+        </Button>
+      )}
+    </div>
+  )
+}
+
+// content-visibility: the browser lays out only what is near the view, however long the log.
+const Line = memo(({ record }: { record: NumberedRecord }) => {
+  const { level, source, shell_name, cmd, exit_code } = record
+  const isBad = level === 'error' || (exit_code != null && exit_code !== 0)
+  const tone = isBad ? 'text-danger' : level === 'warn' ? 'text-attention' : cmd != null ? 'font-medium' : undefined
+  return (
+    <div className="flex gap-x-3 px-3 py-px [contain-intrinsic-size:auto_1.25rem] [content-visibility:auto] hover:bg-surface-1 max-sm:flex-wrap">
+      <time
+        dateTime={new Date(record.timestamp_ms).toISOString()}
+        title={new Date(record.timestamp_ms).toISOString()}
+        className="tabular shrink-0 text-muted"
+      >
+        {clock(record.timestamp_ms)}
+      </time>
+      <span className="w-28 shrink-0 truncate text-muted" title={shell_name ?? undefined}>
+        <VisibleText max={60}>{shell_name ? `${source} ${shell_name}` : source}</VisibleText>
+      </span>
+      {isBad && <span className="sr-only">error:</span>}
+      <span className={classes('min-w-0 break-all whitespace-pre-wrap', tone)}>
+        <VisibleText max={8_192}>{logText(record)}</VisibleText>
+      </span>
+    </div>
+  )
+})
+
+/** Local time to the millisecond; the title tells the whole of it in UTC. */
+const clock = (ms: number): string => {
+  const at = new Date(ms)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`
+}

@@ -1,0 +1,48 @@
+'use client'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Camera } from 'lucide-react'
+import { useState } from 'react'
+import { ListView } from '#components/list/list-view.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { paths } from '#lib/console/paths.ts'
+import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
+import { pageDefaults } from '#lib/console/url-query.ts'
+import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { SnapshotDialog } from './snapshot-dialog.tsx'
+import { SnapshotTable } from './snapshot-table.tsx'
+
+/** The snapshots of one devbox; they outlive it. */
+export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) => {
+  const [isTaking, setIsTaking] = useState(false)
+  const query = { ...pageDefaults, devbox_id: id }
+  const list = useInfiniteQuery(snapshotQueries.list(query))
+  const snapshots = list.data?.pages.flatMap((page) => page.snapshots) ?? []
+  const take = (
+    <Button icon={Camera} disabledReason={devboxRefusal('snapshot', status)} onClick={() => setIsTaking(true)}>
+      Take snapshot
+    </Button>
+  )
+  return (
+    <>
+      <ListView
+        noun="snapshot"
+        nouns="snapshots"
+        list={list}
+        shown={snapshots.length}
+        columns={4}
+        filters={[]}
+        clearHref={paths.devbox(id, 'snapshots')}
+        tools={<div className="ml-auto">{take}</div>}
+        none={
+          <EmptyState icon={Camera} title="No snapshots of this devbox" action={take}>
+            A snapshot is a copy of the disk. New devboxes can be created from it, also when this one has ended.
+          </EmptyState>
+        }
+      >
+        <SnapshotTable snapshots={snapshots} query={query} busy={list.isPlaceholderData} />
+      </ListView>
+      {isTaking && <SnapshotDialog devboxId={id} onClose={() => setIsTaking(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,164 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { Box, Pencil, Trash2 } from 'lucide-react'
+import Link from 'next/link'
+import { type ReactNode, useMemo, useState } from 'react'
+import { CreateDevboxDialog } from '#components/devboxes/create-devbox-dialog.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { type Column, DataTable } from '#components/ui/data-table.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { shortenMiddle } from '#components/ui/text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { withCondition } from '#lib/console/metadata-condition.ts'
+import { paths } from '#lib/console/paths.ts'
+import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
+import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
+import { SnapshotDialog } from './snapshot-dialog.tsx'
+import { SnapshotSize } from './snapshot-size.tsx'
+
+interface SnapshotTableProps {
+  snapshots: readonly Snapshot[]
+  query: Partial<SnapshotListQuery>
+  busy: boolean
+}
+
+/** The snapshots with what can be done to them. */
+export const SnapshotTable = ({ snapshots, query, busy }: SnapshotTableProps) => {
+  const [starting, setStarting] = useState<Snapshot>()
+  const [editing, setEditing] = useState<Snapshot>()
+  const [deleting, setDeleting] = useState<Snapshot>()
+  const remove = useMutation(snapshotMutations.delete())
+  const columns = useMemo(() => columnsFor(query), [query])
+  return (
+    <>
+      <DataTable
+        caption="Disk snapshots, newest first"
+        columns={columns}
+        rows={snapshots}
+        rowKey={({ id }) => id}
+        busy={busy}
+        rowActions={(snapshot) => {
+          const name = snapshot.name || snapshot.id
+          const isReady = snapshot.size_bytes != null
+          return (
+            <>
+              <IconButton
+                size="sm"
+                icon={Box}
+                label={`Create devbox from ${name}`}
+                disabledReason={isReady ? null : 'The snapshot is not complete'}
+                onClick={() => setStarting(snapshot)}
+              />
+              <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} onClick={() => setEditing(snapshot)} />
+              <IconButton
+                size="sm"
+                icon={Trash2}
+                label={`Delete ${name}`}
+                disabledReason={isReady ? null : deleteRefusal('in_progress')}
+                onClick={() => {
+                  remove.reset()
+                  setDeleting(snapshot)
+                }}
+              />
+            </>
+          )
+        }}
+      />
+      {starting && <CreateDevboxDialog open snapshot={starting} onOpenChange={() => setStarting(undefined)} />}
+      {editing && <SnapshotDialog snapshot={editing} onClose={() => setEditing(undefined)} />}
+      {deleting && (
+        <ConfirmDialog
+          open
+          onOpenChange={(open) => !open && setDeleting(undefined)}
+          title="Delete snapshot?"
+          consequence={
+            <>
+              <p className="font-medium">
+                <VisibleText max={120}>{deleting.name || deleting.id}</VisibleText>
+              </p>
+              <p>The copy of the disk is deleted. Devboxes that were created from it keep theirs.</p>
+            </>
+          }
+          confirmLabel="Delete snapshot"
+          busy={remove.isPending}
+          error={remove.error}
+          onConfirm={() => remove.mutate(deleting.id, { onSuccess: () => setDeleting(undefined) })}
+        />
+      )}
+    </>
+  )
+}
+
+const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
+  {
+    id: 'name',
+    header: 'Name',
+    priority: 1,
+    cell: ({ name, commit_message }) => <Named name={name} message={commit_message} />,
+  },
+  {
+    id: 'size',
+    header: 'Size',
+    priority: 2,
+    align: 'right',
+    width: '8rem',
+    cell: (snapshot) => <SnapshotSize snapshot={snapshot} />,
+  },
+  { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
+  ...(query.devbox_id
+    ? []
+    : [
+        {
+          id: 'devbox',
+          header: 'Devbox',
+          priority: 3,
+          mono: true,
+          width: '11rem',
+          cell: ({ source_devbox_id: id }) => (
+            <Link href={paths.devbox(id, 'snapshots')} title={id} className="relative z-1 hover:underline">
+              {shortenMiddle(id, 18)}
+            </Link>
+          ),
+        } satisfies Column<Snapshot>,
+      ]),
+  {
+    id: 'metadata',
+    header: 'Metadata',
+    priority: 3,
+    cell: ({ metadata }) => (
+      <MetadataChips
+        metadata={metadata}
+        max={2}
+        hrefFor={(key, value) =>
+          paths.snapshots({
+            ...query,
+            starting_after: undefined,
+            metadata: withCondition(query.metadata, { key, op: 'eq', value }),
+          })
+        }
+      />
+    ),
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    priority: 3,
+    align: 'right',
+    width: '7rem',
+    cell: ({ create_time_ms }) => <RelativeTime ms={create_time_ms} />,
+  },
+]
+
+const Named = ({ name, message }: { name: Snapshot['name']; message: Snapshot['commit_message'] }): ReactNode => (
+  <>
+    {name ? <VisibleText truncate>{name}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>}
+    {message && (
+      <span className="ml-2 font-normal text-muted">
+        <VisibleText max={200}>{message}</VisibleText>
+      </span>
+    )}
+  </>
+)

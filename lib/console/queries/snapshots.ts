@@ -1,0 +1,64 @@
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import type { Client } from '#lib/client/client.ts'
+import type { SnapshotCreate, SnapshotListQuery, SnapshotUpdate } from '#lib/contract/snapshots.ts'
+import { browserApi } from '../api.ts'
+import { asksAgainInMs } from '../failures.ts'
+
+const snapshotKeys = {
+  all: ['snapshots'] as const,
+  lists: ['snapshots', 'list'] as const,
+  status: (id: string) => ['snapshots', 'status', id] as const,
+}
+
+const movingMs = 2_000
+
+export const snapshotQueries = {
+  /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
+  list: (query: SnapshotListQuery, api: Client = browserApi) =>
+    infiniteQueryOptions({
+      queryKey: [...snapshotKeys.lists, query] as const,
+      queryFn: ({ pageParam, signal }) =>
+        api.snapshots.list({ query: { ...query, starting_after: pageParam }, signal }),
+      initialPageParam: query.starting_after,
+      getNextPageParam: ({ has_more, snapshots }) => (has_more ? snapshots.at(-1)?.id : undefined),
+      placeholderData: keepPreviousData,
+    }),
+
+  /** How far it is; asked for as long as it is being taken. */
+  status: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: snapshotKeys.status(id),
+      queryFn: ({ signal }) => api.snapshots.status({ params: { id }, signal }),
+      refetchInterval: ({ state: { data, error } }) =>
+        error ? asksAgainInMs(error) : data?.status === 'in_progress' ? movingMs : false,
+    }),
+
+  metadataKeys: (api: Client = browserApi) =>
+    queryOptions({
+      queryKey: [...snapshotKeys.all, 'metadata-keys'] as const,
+      queryFn: ({ signal }) => api.snapshots.metadataKeys({ signal }),
+      staleTime: 60_000,
+    }),
+}
+
+/** Each makes every list and status ask again. */
+export const snapshotMutations = {
+  /** Answers while the copy is being made. */
+  create: (api: Client = browserApi) =>
+    change('create', ({ devboxId, ...body }: SnapshotCreate & { devboxId: string }) =>
+      api.snapshots.createAsync({ params: { id: devboxId }, body }),
+    ),
+  update: (api: Client = browserApi) =>
+    change('update', ({ id, ...body }: SnapshotUpdate & { id: string }) =>
+      api.snapshots.update({ params: { id }, body }),
+    ),
+  delete: (api: Client = browserApi) => change('delete', (id: string) => api.snapshots.delete({ params: { id } })),
+}
+
+const change = <Input, Answer>(name: string, call: (input: Input) => Promise<Answer>) =>
+  mutationOptions({
+    mutationKey: [...snapshotKeys.all, name],
+    mutationFn: call,
+    onSettled: (_answer, _error, _input, _result, { client }) =>
+      void client.invalidateQueries({ queryKey: snapshotKeys.all }),
+  })
