@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { EpochMs, queryInt } from './common.ts'
+import { defaultPageSize, EpochMs, maxPageSize, pageEnvelope, queryInt } from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
 
 const nameMessage = 'must be 1 to 256 letters, digits or _, and not begin with a digit'
@@ -25,10 +25,9 @@ export const secrets = {
     id: 'secrets.list',
     method: 'GET',
     path: '/v1/secrets',
-    query: z.object({ limit: z._default(queryInt(1, 5000), 5000) }),
-    response: json(
-      z.object({ secrets: z.array(Secret), total_count: z.optional(z.int()), has_more: z.optional(z.boolean()) }),
-    ),
+    // There is no cursor: whoever has more asks for more at once.
+    query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
+    response: json(z.object({ secrets: z.array(Secret), ...pageEnvelope })),
     stability: 'stable',
     summary: 'List the secrets of the account, newest first, without their values',
   }),

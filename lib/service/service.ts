@@ -83,7 +83,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const store = {
       axons: createAxonStore(database),
       devboxes: createDevboxStore(database),
-      secrets: createSecretStore(database),
+      secrets: createSecretStore(database, join(dataDir.path, 'secrets-key')),
       networkPolicies: createNetworkPolicyStore(database),
       snapshots: createSnapshotStore(database),
     }
@@ -137,6 +137,8 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       await logs.flush()
     })
     undo.push(() => snapshots.close())
+    const sealed = store.secrets.problem()
+    if (sealed !== undefined) warnings.push(sealed)
     await snapshots.recover()
     await devboxes.recover()
     evictions.recover()
@@ -224,7 +226,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   logs: logRoutes(deps),
   tunnels: tunnelRoutes(),
   terminals: terminalRoutes(deps),
-  secrets: secretRoutes(),
+  secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(),
   benchmarkJobs: benchmarkJobRoutes(),
   benchmarkRuns: benchmarkRunRoutes(),

@@ -1,11 +1,22 @@
 import { secrets } from '#lib/contract/secrets.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { implement } from '#lib/service/http/implement.ts'
 
-export const secretRoutes = () =>
+export const secretRoutes = ({ store, now }: Deps) =>
   implement(secrets, {
-    list: notImplemented,
-    create: notImplemented,
-    get: notImplemented,
-    update: notImplemented,
-    delete: notImplemented,
+    list: ({ query, account }) => store.secrets.list(account, query.limit),
+    create: ({ body: { name, value }, account }) => {
+      const created = store.secrets.create(account, name, value, now())
+      if (created) return created
+      // Unspecified: a name that is taken. Replacing the value is what update is for.
+      throw new ServiceError('conflict', `There is a secret ${name} already; update it to replace its value`, {
+        field: 'name',
+        shouldRetry: false,
+      })
+    },
+    get: ({ params, account }) => store.secrets.get(account, params.name) ?? notFound('secret', params.name),
+    update: ({ params, body, account }) =>
+      store.secrets.update(account, params.name, body.value, now()) ?? notFound('secret', params.name),
+    delete: ({ params, account }) => store.secrets.delete(account, params.name) ?? notFound('secret', params.name),
   })

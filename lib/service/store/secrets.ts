@@ -1,11 +1,93 @@
 import type { StringMap } from '#lib/contract/common.ts'
+import type { Secret } from '#lib/contract/secrets.ts'
+import { newId } from '#lib/service/ids.ts'
+import { createSealer } from '#lib/service/seal.ts'
 import type { Database } from './database.ts'
 
-export const createSecretStore = (_database: Database) => ({
-  /** The names of `names` the account has no secret for. */
-  missing: (_account: string, names: readonly string[]): string[] => [...names],
-  /** Values by environment variable, for a map of environment variable to secret name; a secret that is gone is left out. */
-  reveal: (_account: string, _secrets: StringMap): StringMap => ({}),
-})
+interface SecretRow extends Secret {
+  account: string
+  sealed_value: Uint8Array
+}
 
 export type SecretStore = ReturnType<typeof createSecretStore>
+
+/** Values are in the database only as sealed with the key in `keyFile`, each to its account and name. */
+export const createSecretStore = (database: Database, keyFile: string) => {
+  const columns = 'id, name, create_time_ms, update_time_ms'
+  const any = database.prepare('SELECT * FROM secrets ORDER BY seq DESC LIMIT 1')
+  const byName = database.prepare('SELECT * FROM secrets WHERE account = ? AND name = ?')
+  const insert = database.prepare(`
+    INSERT INTO secrets (id, account, name, sealed_value, create_time_ms, update_time_ms) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (account, name) DO NOTHING RETURNING ${columns}`)
+  const setValue = database.prepare(
+    `UPDATE secrets SET sealed_value = ?, update_time_ms = ? WHERE account = ? AND name = ? RETURNING ${columns}`,
+  )
+  const remove = database.prepare(`DELETE FROM secrets WHERE account = ? AND name = ? RETURNING ${columns}`)
+  const list = database.prepare(`SELECT ${columns} FROM secrets WHERE account = ? ORDER BY seq DESC LIMIT ?`)
+  const count = database.prepare('SELECT count(*) AS total FROM secrets WHERE account = ?')
+
+  const sealer = createSealer(keyFile, () => any.get() === undefined)
+  const row = (account: string, name: string) => byName.get(account, name) as SecretRow | undefined
+  const open = ({ account, name, sealed_value }: SecretRow) => sealer.open(sealed_value, [account, name])
+
+  return {
+    list: (account: string, limit: number) => {
+      const { total } = count.get(account) as { total: number }
+      const secrets = list.all(account, limit) as unknown as Secret[]
+      return { secrets, total_count: total, has_more: total > secrets.length }
+    },
+
+    get: (account: string, name: string): Secret | undefined => {
+      const found = row(account, name)
+      return found && toSecret(found)
+    },
+
+    /** Undefined when the account has a secret of that name. Throws a SealError. */
+    create: (account: string, name: string, value: string, now: number): Secret | undefined =>
+      insert.get(newId('sec'), account, name, sealer.seal(value, [account, name]), now, now) as unknown as
+        | Secret
+        | undefined,
+
+    /** Undefined when there is none. Throws a SealError. */
+    update: (account: string, name: string, value: string, now: number): Secret | undefined =>
+      setValue.get(sealer.seal(value, [account, name]), now, account, name) as unknown as Secret | undefined,
+
+    /** Undefined when there is none. */
+    delete: (account: string, name: string): Secret | undefined =>
+      remove.get(account, name) as unknown as Secret | undefined,
+
+    /** The names of `names` the account has no secret for. */
+    missing: (account: string, names: readonly string[]): string[] =>
+      names.filter((name) => row(account, name) === undefined),
+
+    /**
+     * Values by environment variable, for a map of environment variable to secret name; a secret that is gone is left
+     * out. Throws a SealError when one is there and cannot be opened.
+     */
+    reveal: (account: string, secrets: StringMap): StringMap =>
+      Object.fromEntries(
+        Object.entries(secrets).flatMap(([variable, name]) => {
+          const found = row(account, name)
+          return found ? [[variable, open(found)]] : []
+        }),
+      ),
+
+    /** Why secrets cannot be opened, found out on the newest; undefined when they can, or there are none. */
+    problem: (): string | undefined => {
+      const newest = any.get() as SecretRow | undefined
+      try {
+        if (newest) open(newest)
+        return undefined
+      } catch (error) {
+        return (error as Error).message
+      }
+    },
+  }
+}
+
+const toSecret = ({ id, name, create_time_ms, update_time_ms }: SecretRow): Secret => ({
+  id,
+  name,
+  create_time_ms,
+  update_time_ms,
+})

@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing.ts'
+
+let service: TestService
+beforeEach(async () => {
+  service = await startService()
+})
+afterEach(() => service.close())
+
+const create = (name: string, value = 'hidden') => service.client.secrets.create({ body: { name, value } })
+const get = (name: string) => service.client.secrets.get({ params: { name } })
+
+describe('secrets', () => {
+  it('are kept by name, and their values never told', async () => {
+    const made = await create('TOKEN', 'first value')
+    expect(Object.keys(made).sort()).toEqual(['create_time_ms', 'id', 'name', 'update_time_ms'])
+    expect(made).toMatchObject({ name: 'TOKEN', update_time_ms: made.create_time_ms })
+    expect(made.id).toMatch(/^sec_/)
+    expect(await get('TOKEN')).toEqual(made)
+    const updated = await service.client.secrets.update({ params: { name: 'TOKEN' }, body: { value: 'second value' } })
+    expect(updated).toEqual({ ...made, update_time_ms: updated.update_time_ms })
+    expect(updated.update_time_ms).toBeGreaterThanOrEqual(made.update_time_ms)
+    expect(await service.client.secrets.delete({ params: { name: 'TOKEN' } })).toEqual(updated)
+    await expect(get('TOKEN')).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('refuse a name that is taken with a 409 not worth retrying', async () => {
+    await create('TAKEN')
+    const answer = await service.fetch('/v1/secrets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'TAKEN', value: 'x' }),
+    })
+    expect(answer.status).toBe(409)
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+    expect(await answer.json()).toMatchObject({ code: 'conflict', field: 'name' })
+    await create('taken')
+  })
+
+  it('keep one of two that are created at the same moment', async () => {
+    const both = await Promise.allSettled([create('RACE', 'a'), create('RACE', 'b')])
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  it('take the names of environment variables and values one of them can hold', async () => {
+    for (const name of ['', '1A', 'A-B', 'A B', 'É', 'A'.repeat(257)])
+      await expect(create(name)).rejects.toMatchObject({ status: 400, field: 'name' })
+    await create(`_${'a1'.repeat(127)}X`)
+    await expect(create('NUL', 'a\0b')).rejects.toMatchObject({ status: 400, field: 'value' })
+    await expect(create('LONG', 'é'.repeat(32_769))).rejects.toMatchObject({ status: 400, field: 'value' })
+    await create('LONG', 'é'.repeat(32_768))
+    await create('EMPTY', '')
+  })
+
+  it('are listed newest first, with the number of all', async () => {
+    expect(await service.client.secrets.list({ query: {} })).toEqual({ secrets: [], total_count: 0, has_more: false })
+    for (let i = 0; i < 22; i++) await create(`S${i}`)
+    const page = await service.client.secrets.list({ query: {} })
+    expect(page).toMatchObject({ total_count: 22, has_more: true })
+    expect(page.secrets.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `S${21 - i}`))
+    const all = await service.client.secrets.list({ query: { limit: 22 } })
+    expect(all).toMatchObject({ total_count: 22, has_more: false })
+    expect(all.secrets.at(-1)?.name).toBe('S0')
+    await expect(service.client.secrets.list({ query: { limit: 5001 } })).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('are one account’s own', async () => {
+    await create('SHARED', 'mine')
+    await expect(service.otherClient.secrets.get({ params: { name: 'SHARED' } })).rejects.toMatchObject({ status: 404 })
+    await expect(
+      service.otherClient.secrets.update({ params: { name: 'SHARED' }, body: { value: 'x' } }),
+    ).rejects.toMatchObject({ status: 404 })
+    await expect(service.otherClient.secrets.delete({ params: { name: 'SHARED' } })).rejects.toMatchObject({
+      status: 404,
+    })
+    await service.otherClient.secrets.create({ body: { name: 'SHARED', value: 'theirs' } })
+    expect((await service.otherClient.secrets.list({ query: {} })).total_count).toBe(1)
+  })
+
+  it('are nowhere in the data folder, the log or a refusal', async () => {
+    const value = 'unmistakable-7f3a'
+    const log = vi.spyOn(process.stderr, 'write')
+    await create('A', value)
+    await service.client.secrets.update({ params: { name: 'A' }, body: { value: `${value}-second` } })
+    const refused = await service.fetch('/v1/secrets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"name": "1", "value": "${value}"`,
+    })
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).not.toContain(value)
+    await expect(create('A', value)).rejects.toThrow(/^((?!unmistakable).)*$/)
+    await service.restart()
+    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+    expect(files.map(({ name }) => name)).toContain('devdeck.db')
+    for (const { parentPath, name } of files) expect(readFileSync(join(parentPath, name)).includes(value)).toBe(false)
+    expect(JSON.stringify(log.mock.calls)).not.toContain(value)
+    log.mockRestore()
+    expect(statSync(join(service.dataDir, 'secrets-key')).mode & 0o777).toBe(0o600)
+  })
+
+  it('say so when their key is lost, and can be given up for a new one', async () => {
+    await create('KEPT')
+    const key = join(service.dataDir, 'secrets-key')
+    const original = readFileSync(key)
+    rmSync(key)
+    const log = vi.spyOn(process.stderr, 'write')
+    await service.restart()
+    expect(JSON.stringify(log.mock.calls)).toContain('their key')
+    await expect(create('NEW')).rejects.toMatchObject({ status: 500, message: expect.stringContaining('is missing') })
+    expect((await get('KEPT')).name).toBe('KEPT')
+
+    writeFileSync(key, `${'0'.repeat(64)}\n`)
+    await service.restart()
+    expect(JSON.stringify(log.mock.calls)).toContain('is not its key')
+
+    writeFileSync(key, original)
+    log.mockClear()
+    await service.restart()
+    expect(JSON.stringify(log.mock.calls)).not.toContain('key')
+    await create('NEW')
+    log.mockRestore()
+
+    rmSync(key)
+    await service.restart()
+    for (const name of ['KEPT', 'NEW']) await service.client.secrets.delete({ params: { name } })
+    await create('AFRESH')
+  })
+})
