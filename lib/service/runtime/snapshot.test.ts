@@ -3,13 +3,12 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { newId } from '#lib/service/ids.ts'
 import { type Database, openDatabase } from '#lib/service/store/database.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
-import { findProcesses } from './processes.ts'
+import { findProcesses, waitUntil } from './processes.ts'
 import { Snapshots } from './snapshot.ts'
 
 const canMount = (() => {
@@ -73,9 +72,6 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   const take = async (devboxId: string) =>
     snapshots.completed('test', snapshots.begin('test', devboxId, {}, newId('req')).id)
   const state = (id: string) => store.state('test', id)
-  const until = async (condition: () => boolean) => {
-    while (!condition()) await turn()
-  }
 
   it('gives a devbox the disk: home and /tmp, nothing else', async () => {
     const { id } = await take(addDevbox({ 'home/a': 'in home', 'tmp/b': 'in tmp', 'run/c': 'of one start' }))
@@ -105,7 +101,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     const home = join(root, 'devboxes', 'new', 'home')
     const abort = new AbortController()
     const restored = snapshots.restore(id, home, { signal: abort.signal })
-    await until(() => readdirSync(join(root, 'snapshots')).some((name) => name !== id))
+    await waitUntil(() => readdirSync(join(root, 'snapshots')).some((name) => name !== id))
     abort.abort(new Error('no longer wanted'))
     await expect(restored).rejects.toThrow('no longer wanted')
     expect(existsSync(home)).toBe(false)
@@ -144,7 +140,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     const other = addDevbox()
     const begun = [1, 2, 3, 4].map((i) => snapshots.begin('test', large, {}, `req${i}`).id)
     const kept = snapshots.begin('test', other, {}, 'req').id
-    await until(() => existsSync(join(root, 'snapshots', begun[0] ?? '', 'home')))
+    await waitUntil(() => existsSync(join(root, 'snapshots', begun[0] ?? '', 'home')))
     expect(snapshots.isBeingTaken(large)).toBe(true)
     await snapshots.settled(large, { abort: true })
     expect(snapshots.isBeingTaken(large)).toBe(false)
@@ -193,13 +189,13 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       error_message: 'The service was stopped while the snapshot was being taken',
     })
     expect(state(kept)?.status).toBe('complete')
-    await until(() => readdirSync(join(root, 'snapshots')).length === 1)
+    await waitUntil(() => readdirSync(join(root, 'snapshots')).length === 1)
     expect(readFileSync(join(root, 'snapshots', kept, 'home', 'a'), 'utf8')).toBe('x')
   })
 
   it('fails what is being taken when the service stops', async () => {
     const { id } = snapshots.begin('test', addLargeDevbox(), {}, 'req')
-    await until(() => existsSync(join(root, 'snapshots', id, 'home')))
+    await waitUntil(() => existsSync(join(root, 'snapshots', id, 'home')))
     await snapshots.close()
     expect(state(id)).toMatchObject({
       status: 'error',
