@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
 const packages: Record<string, RegExp> = {
   'lib/contract': /^zod(\/|$)/,
   'lib/client': /^$/,
-  'lib/service': /^(node:|zod(\/|$)|ws$|@lydell\/node-pty$)/,
+  'lib/service': /^(node:|zod(\/|$)|ws$|@lydell\/node-pty$|@fastify\/busboy$)/,
   'lib/console': /^(@tanstack\/react-query$|zod(\/|$)|react$|@xterm\/)/,
 }
 

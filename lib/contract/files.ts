@@ -34,8 +34,8 @@ export const files = {
     path: '/v1/devboxes/:id/write_file_contents',
     params: ById,
     body: z.object({ file_path: FilePath, contents: z.string() }),
-    // JSON may need six bytes for one.
-    maxBodyBytes: 6 * maxTextFileBytes,
+    // JSON may need three bytes for one of text that is escaped to ASCII; only control characters need more.
+    maxBodyBytes: 3 * maxTextFileBytes,
     response: json(SyncExecution),
     stability: 'stable',
     summary: 'Write a text file in a running devbox, with the folders above it',

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import type { Authenticate, Identity } from './auth.ts'
 import { readJsonBody } from './body.ts'
 import { type Caller, notImplemented } from './implement.ts'
+import { type Form, readForm } from './multipart.ts'
 import { invalid, parseParams, type Router } from './router.ts'
 
 export interface Admission {
@@ -12,6 +13,8 @@ export interface Admission {
   authenticate: Authenticate
   /** Throws 403 for requests under a foreign name or of a web page. */
   checkAddress: (request: IncomingMessage) => void
+  /** Where an uploaded file waits whose place is not known yet. */
+  spoolFolder: string
 }
 
 /** A request that passed every check. */
@@ -28,7 +31,7 @@ const nobody: Identity = { account: '' }
 export const admit = async (
   request: IncomingMessage,
   requestId: string,
-  { router, authenticate, checkAddress }: Admission,
+  { router, authenticate, checkAddress, spoolFolder }: Admission,
 ): Promise<Admitted> => {
   checkAddress(request)
   const method = request.method ?? ''
@@ -41,14 +44,48 @@ export const admit = async (
   const { endpoint, handler } = match.route
   const params = parseParams(match)
   const query = parseSearch(endpoint, match.search)
-  const body = method === 'GET' ? {} : parseBody(endpoint, await readJsonBody(request))
   if (handler === notImplemented)
     throw new ServiceError('not_implemented', `${endpoint.id} is not implemented by this service yet`, {
       shouldRetry: false,
     })
+  const { body, form } = await readBody(endpoint, request, spoolFolder)
   const { account, ptyDevboxId } = identity
   const caller = { account, requestId, ...(ptyDevboxId === undefined ? {} : { ptyDevboxId }) }
-  return { endpoint, identity, call: (rest) => handler({ params, query, body, ...caller, ...rest }) }
+  const call: Admitted['call'] = (rest) => handler({ params, query, body, ...caller, ...rest })
+  if (!form) return { endpoint, identity, call }
+  const { file, discard } = form
+  return {
+    endpoint,
+    identity,
+    call: async (rest) => {
+      try {
+        return await handler({ params, query, body, file, ...caller, ...rest } as Parameters<typeof handler>[0])
+      } finally {
+        await discard()
+      }
+    },
+  }
+}
+
+const readBody = async (
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  spoolFolder: string,
+): Promise<{ body: object; form?: Form }> => {
+  if (endpoint.method === 'GET') return { body: {} }
+  if (endpoint.bodyFormat !== 'multipart')
+    return { body: parseBody(endpoint, await readJsonBody(request, endpoint.maxBodyBytes)) }
+  const form = await readForm(request, {
+    maxBytes: endpoint.maxBodyBytes ?? defaultMaxBodyBytes,
+    isComplete: (fields) => endpoint.body?.safeParse(fields).success !== false,
+    spoolFolder,
+  })
+  try {
+    return { body: parseBody(endpoint, form.fields), form }
+  } catch (error) {
+    await form.discard()
+    throw error
+  }
 }
 
 const parseSearch = (endpoint: Endpoint, search: string): object => {

@@ -1,19 +1,32 @@
 import type { IncomingMessage } from 'node:http'
+import { defaultMaxBodyBytes } from '#lib/contract/endpoint.ts'
 import { ServiceError } from '#lib/service/errors.ts'
+import { Slots } from '#lib/service/runtime/slots.ts'
 import { invalid } from './router.ts'
 
-export const maxBodyBytes = 1024 * 1024
-
-/** How long a body may take to arrive. HTTP/1.1 has its own limit in the server; an HTTP/2 stream has none. */
+/** How long a body may take to arrive, and how much longer when it is a large one that keeps coming. */
 const bodyTimeoutMs = 30_000
+const slowestBytesPerMs = 256
+
+/** A large body is in memory several times before it is a value: this many are read at once, the others wait. */
+const largeBodies = new Slots(2)
 
 /** The JSON of the body; `{}` when there is none. Throws 400, 408, 413 or 415. */
-export const readJsonBody = async (request: IncomingMessage): Promise<unknown> => {
+export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultMaxBodyBytes): Promise<unknown> => {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ServiceError('unsupported_media_type', 'The body must not be compressed (Content-Encoding)')
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge()
-  const bytes = await readBytes(request)
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > maxBytes) throw tooLarge(maxBytes)
+  const read = async () => parseJson(request, await readBytes(request, maxBytes))
+  if (maxBytes === defaultMaxBodyBytes || (announced > 0 && announced <= defaultMaxBodyBytes)) return read()
+  const gone = new AbortController()
+  const leave = () => gone.abort(cutShort())
+  request.once('close', leave)
+  return largeBodies.run(gone.signal, read).finally(() => request.off('close', leave))
+}
+
+const parseJson = (request: IncomingMessage, bytes: Buffer): unknown => {
   const type = request.headers['content-type']
   const isJson = type !== undefined && /^application\/json *(;|$)/i.test(type)
   if (!isJson && (type !== undefined || bytes.length > 0))
@@ -33,9 +46,12 @@ const wellFormed = (key: string, value: unknown) => {
   return value
 }
 
-const tooLarge = () => new ServiceError('payload_too_large', `The body is larger than ${maxBodyBytes} bytes`)
+const tooLarge = (maxBytes: number) =>
+  new ServiceError('payload_too_large', `The body is larger than ${maxBytes} bytes`)
 
-const readBytes = (request: IncomingMessage): Promise<Buffer> =>
+const cutShort = () => new ServiceError('timeout', 'The request ended before its body was complete')
+
+const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -47,13 +63,17 @@ const readBytes = (request: IncomingMessage): Promise<Buffer> =>
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBodyBytes) settle(tooLarge())
+      if (size > maxBytes) settle(tooLarge(maxBytes))
       else chunks.push(chunk)
     }
-    const onClose = () => settle(new ServiceError('timeout', 'The request ended before its body was complete'))
-    const timer = setTimeout(
-      () => settle(new ServiceError('timeout', 'The body took too long to arrive', { shouldRetry: false })),
-      bodyTimeoutMs,
-    )
+    const onClose = () => settle(cutShort())
+    const startMs = Date.now()
+    const onTime = () => {
+      const extraMs = size > defaultMaxBodyBytes ? size / slowestBytesPerMs : 0
+      const leftMs = startMs + bodyTimeoutMs + extraMs - Date.now()
+      if (leftMs > 0) timer = setTimeout(onTime, leftMs)
+      else settle(new ServiceError('timeout', 'The body took too long to arrive', { shouldRetry: false }))
+    }
+    let timer = setTimeout(onTime, bodyTimeoutMs)
     request.on('data', onData).once('end', settle).once('error', settle).once('close', onClose)
   })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import * as z from 'zod/mini'
@@ -33,6 +34,7 @@ const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens, idleTimeo
     router: createRouter(routes),
     authenticate: createAuthenticate([{ account: 'test', key }], ptyTokens),
     checkAddress: () => undefined,
+    spoolFolder: tmpdir(),
     validateAnswers: true,
     stopping: stopping.signal,
     log: (entry: (typeof logged)[number]) => void logged.push(entry),

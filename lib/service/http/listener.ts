@@ -55,19 +55,26 @@ export const createListener =
       // When half an answer is out, cutting the connection is the only way left to say that it is not whole.
       if (response.headersSent) response.destroy()
       else if (!response.destroyed) {
+        // What the handler had set was for its own answer.
+        for (const name of response.getHeaderNames()) response.removeHeader(name)
         leaveBodyUnread(request, response)
         sendError(response, failure, requestId)
       }
     }
   }
 
+/** How long a client may go on sending what nobody reads. */
+const maxUnreadMs = 30_000
+
 /**
  * Lets the client hear an answer that comes before its body has: closing the connection on unread bytes would reset it
- * and the answer could be lost. HTTP/1.1 reads on into nothing (the server's request timeout ends that).
+ * and the answer could be lost. HTTP/1.1 reads on into nothing for a while.
  */
 const leaveBodyUnread = (request: IncomingMessage, response: ServerResponse) => {
   if (request.complete) return
   if (request.httpVersionMajor === 2)
-    response.once('finish', () => (request as unknown as Http2ServerRequest).stream.close())
-  else request.resume()
+    return response.once('finish', () => (request as unknown as Http2ServerRequest).stream.close())
+  const timer = setTimeout(() => request.socket.destroy(), maxUnreadMs)
+  request.unpipe()
+  request.once('close', () => clearTimeout(timer)).resume()
 }

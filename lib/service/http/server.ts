@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Upgrades } from './upgrade.ts'
 
 const headersTimeoutMs = 10_000
-const requestTimeoutMs = 30_000
 /** Longer than a caller's pool keeps a connection, so that it is the caller who closes. */
 const keepAliveTimeoutMs = 65_000
 const closeGraceMs = 1_500
@@ -37,7 +36,8 @@ export const listen = async ({
   const http1 = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      // A body has its time limit where it is read: an upload may take minutes.
+      requestTimeout: 0,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: idleTimeoutMs,
       shouldUpgradeCallback: upgrades.wants,

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import { ServiceError } from '#lib/service/errors.ts'
+import { invalid } from './router.ts'
+
+/** What the boundaries, part headers and text parts of a form may add to its file. */
+const maxEnvelopeBytes = 256 * 1024
+const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPairs: 32, headerSize: 16 * 1024 }
+/** A body that stands still for two of these is given up. One that we hold back ourselves is not standing still. */
+const idleTickMs = 15_000
+
+export interface Form {
+  /** The text parts by name. */
+  fields: Record<string, string>
+  /** The bytes of the part `file`. It ends only when the whole form has come as it should, and throws otherwise. */
+  file: AsyncIterable<Uint8Array>
+  /** Lets go of what was not read. To be called in the end, however it went. */
+  discard: () => Promise<void>
+}
+
+interface Options {
+  /** Of the file. */
+  maxBytes: number
+  /** Whether these text parts are all that is needed to take the file as it comes. */
+  isComplete: (fields: Record<string, string>) => boolean
+  /** Where a file waits that comes before the text parts. */
+  spoolFolder: string
+}
+
+/** The form of the body, its file still to be read. Throws 400, 408, 413 or 415. */
+export const readForm = (request: IncomingMessage, options: Options): Promise<Form> => {
+  const type = request.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data *;/i.test(type))
+    throw new ServiceError('unsupported_media_type', 'The body must be a form (Content-Type: multipart/form-data)')
+  if (Number(request.headers['content-length'] ?? 0) > options.maxBytes + maxEnvelopeBytes)
+    throw tooLarge(options.maxBytes)
+  const { promise, resolve, reject } = Promise.withResolvers<Form>()
+  const parser = makeParser(request, type, options.maxBytes)
+  const whole = arrival(request, parser, options.maxBytes)
+  // Whoever reads the file hears of it there; without a file, here.
+  whole.catch(reject)
+  const fields = new Map<string, string>()
+  let hasFile = false
+  parser.on('field', (name, value, _, truncated) => {
+    if (truncated) parser.destroy(invalid({ field: name, message: 'is too long' }))
+    else if (fields.has(name)) parser.destroy(invalid({ field: name, message: 'is there twice' }))
+    else fields.set(name, value)
+  })
+  parser.on('file', (_, stream) => {
+    hasFile = true
+    stream.once('limit', () => parser.destroy(tooLarge(options.maxBytes)))
+    // The parser tells only its open file of a form that ends too early.
+    stream.on('error', () => parser.destroy(broken()))
+    whole.catch((error: Error) => stream.destroy(error))
+    const file = untilWhole(stream, whole)
+    const known = Object.fromEntries(fields)
+    if (options.isComplete(known)) resolve({ fields: known, file, discard: async () => void parser.destroy() })
+    else
+      spool(file, options.spoolFolder).then(
+        (spooled) => resolve({ fields: Object.fromEntries(fields), ...spooled }),
+        reject,
+      )
+  })
+  whole.then(() => {
+    if (!hasFile) reject(invalid({ field: 'file', message: 'is missing' }))
+  }, reject)
+  return promise
+}
+
+const makeParser = (request: IncomingMessage, type: string, maxBytes: number) => {
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': type },
+      // One byte more, so that the longest file allowed does not meet the limit.
+      limits: { ...limits, fileSize: maxBytes + 1 },
+      isPartAFile: (name) => name === 'file',
+    })
+  } catch {
+    throw invalid({ field: 'body', message: 'is a form without a boundary' })
+  }
+}
+
+/** Feeds the parser; resolves when the form is complete and its parser has seen the end of it. */
+const arrival = (request: IncomingMessage, parser: BusboyInstance, maxBytes: number): Promise<void> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let size = 0
+  let idleTicks = 0
+  const settle = (error?: Error) => {
+    clearInterval(clock)
+    request.off('data', onData).off('close', onClose)
+    request.unpipe(parser)
+    if (error) reject(error)
+    else resolve()
+  }
+  const onData = (chunk: Buffer) => {
+    idleTicks = 0
+    size += chunk.length
+    if (size > maxBytes + maxEnvelopeBytes) parser.destroy(tooLarge(maxBytes))
+  }
+  const onClose = () => {
+    if (!request.readableEnded)
+      parser.destroy(new ServiceError('timeout', 'The request ended before its body was complete'))
+  }
+  const clock = setInterval(() => {
+    idleTicks = request.isPaused() ? 0 : idleTicks + 1
+    if (idleTicks >= 2)
+      parser.destroy(new ServiceError('timeout', 'The body took too long to arrive', { shouldRetry: false }))
+  }, idleTickMs)
+  for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
+    parser.once(limit, () => parser.destroy(invalid({ field: 'body', message: 'has more parts than it may have' })))
+  // It may fail more than once, and an error nobody hears would end the service.
+  parser.on('error', (error) => settle(error instanceof ServiceError ? error : broken()))
+  parser.once('finish', () => settle())
+  request.on('data', onData).once('close', onClose).once('error', onClose)
+  // What the parser has yet to hand on is waited for without a clock.
+  request.once('end', () => clearInterval(clock))
+  request.pipe(parser)
+  return promise
+}
+
+async function* untilWhole(stream: Readable, whole: Promise<void>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream
+  } catch (error) {
+    // What was wrong with the form says more than what that did to its file.
+    await whole
+    throw error
+  }
+  await whole
+}
+
+/** Keeps the file until the form is complete. Its name is gone at once: whatever happens, nothing is left behind. */
+const spool = async (content: AsyncIterable<Uint8Array>, folder: string): Promise<Pick<Form, 'file' | 'discard'>> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, randomBytes(12).toString('hex'))
+  const kept = await open(path, 'wx+', 0o600)
+  try {
+    await rm(path)
+    for await (const chunk of content) await kept.writeFile(chunk)
+  } catch (error) {
+    await kept.close()
+    throw error
+  }
+  const file = kept.createReadStream({ start: 0, highWaterMark: 256 * 1024, autoClose: false })
+  return { file, discard: () => kept.close() }
+}
+
+const broken = () => invalid({ field: 'body', message: 'is not a complete form' })
+
+const tooLarge = (maxBytes: number) =>
+  new ServiceError('payload_too_large', `The file is larger than ${maxBytes} bytes`)
