@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startService } from '#lib/service/testing.ts'
+import { benchExecutions } from './executions.ts'
 
 /**
  * Measurements as ratios, so that they mean the same on another machine: each number stands beside what a bare
@@ -64,7 +65,7 @@ const benchAxonList = async () => {
   }
 }
 
-const benches: Record<string, () => Promise<void>> = { axons: benchAxonList }
+const benches: Record<string, () => Promise<void>> = { axons: benchAxonList, executions: benchExecutions }
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in benches))

@@ -43,13 +43,17 @@ export type ExecuteCommand = z.infer<typeof ExecuteCommand>
 
 /** EOF closes the standard input; INTERRUPT is SIGINT to the command's process group. */
 export const stdinSignals = ['EOF', 'INTERRUPT'] as const
+export type StdinSignal = (typeof stdinSignals)[number]
 
 /** Longest time an answer is held back for a command to end. */
 export const maxHoldSeconds = 25
 const maxOffset = Number.MAX_SAFE_INTEGER
 const ByExecution = z.object({ devbox_id: Id, execution_id: Id })
 const OutputQuery = z.object({ offset: z._default(queryInt(0, maxOffset), 0) })
-const GetQuery = z.object({ last_n: z.optional(queryInt(0, 1_000_000)) })
+const maxLines = 1_000_000
+const GetQuery = z.object({ last_n: z.optional(queryInt(0, maxLines)) })
+// The public client documents this default, of this operation alone.
+const ExecuteQuery = z.object({ last_n: z._default(queryInt(0, maxLines), 100) })
 
 /** Why a kill would do nothing, or null while the execution can be killed. */
 export const killRefusal = (status: string): string | null =>
@@ -81,7 +85,7 @@ export const executions = {
     method: 'POST',
     path: '/v1/devboxes/:id/execute',
     params: ById,
-    query: GetQuery,
+    query: ExecuteQuery,
     body: z.extend(ExecuteCommand, {
       command_id: z.nullish(Id),
       optimistic_timeout: z.nullish(z.number().check(z.minimum(0), z.maximum(maxHoldSeconds))),

@@ -39,6 +39,7 @@ import { tunnelRoutes } from './routes/tunnels.ts'
 import { Devboxes } from './runtime/devbox.ts'
 import { Executions } from './runtime/execution.ts'
 import { DevboxLogs } from './runtime/logs.ts'
+import { Pipes } from './runtime/pipes.ts'
 import { TerminalTokens } from './runtime/pty-tokens.ts'
 import { chooseSandbox } from './runtime/sandbox/choose.ts'
 import { Snapshots } from './runtime/snapshot.ts'
@@ -92,9 +93,12 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const sandbox = await chooseSandbox(config.isolation, (message) => warnings.push(message))
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
     const logs = new DevboxLogs(folderOf)
+    const pipes = new Pipes(join(dataDir.path, 'pipes'))
+    undo.push(() => pipes.close())
     const executions = new Executions({
       store: createExecutionStore(database),
       folderOf,
+      pipes,
       logs,
       maxPerAccount: config.limits.executions,
     })

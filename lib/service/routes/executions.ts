@@ -1,26 +1,27 @@
 import { type ExecuteCommand, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { ServiceError } from '#lib/service/errors.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { type Caller, implement } from '#lib/service/http/implement.ts'
 import type { Stream } from '#lib/service/runtime/execution.ts'
 
 const forEver = 2 ** 31 - 1
+/** Unspecified: since when. The header's value is a structured date (RFC 9745); this one is the start of 2025. */
+const deprecatedSince = '@1735689600'
 
 export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
   const launch = (
-    account: string,
+    { account, requestId }: Pick<Caller, 'account' | 'requestId'>,
     devboxId: string,
     { command, shell_name, attach_stdin, command_id }: ExecuteCommand & { command_id?: string | null | undefined },
   ) => {
-    if (attach_stdin)
-      throw new ServiceError('invalid_argument', 'attach_stdin is not supported by this service', {
-        field: 'attach_stdin',
-        shouldRetry: false,
-      })
-    return runtime.launch(devboxId, devboxes.running(account, devboxId, 'execute'), {
+    devboxes.get(account, devboxId)
+    return runtime.launch(devboxId, () => devboxes.running(account, devboxId, 'execute'), {
+      account,
       command,
       shellName: shell_name,
       id: command_id,
+      requestId,
+      attachStdin: attach_stdin,
     })
   }
 
@@ -42,9 +43,14 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
     }
 
   return implement(executions, {
-    executeSync: async ({ params, body, account, signal, setHeader }) => {
-      setHeader('deprecation', 'true')
-      const id = await launch(account, params.id, body)
+    executeSync: async ({ params, body, signal, setHeader, ...caller }) => {
+      if (body.attach_stdin)
+        throw new ServiceError('invalid_argument', 'attach_stdin needs execute_async, which send_std_in can speak to', {
+          field: 'attach_stdin',
+          shouldRetry: false,
+        })
+      setHeader('deprecation', deprecatedSince)
+      const id = launch(caller, params.id, body)
       // Unspecified: a caller that leaves. The command goes on, as it would had it been started asynchronously.
       await runtime.reaches(params.id, id, ['completed'], forEver, signal)
       const { stdout, stderr, exit_status, shell_name } = await runtime.get(params.id, id)
@@ -56,9 +62,9 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
         shell_name,
       }
     },
-    executeAsync: async ({ params, body, account }) => runtime.get(params.id, await launch(account, params.id, body)),
-    execute: async ({ params, query, body, account, signal }) => {
-      const id = await launch(account, params.id, body)
+    executeAsync: ({ params, body, ...caller }) => runtime.get(params.id, launch(caller, params.id, body)),
+    execute: async ({ params, query, body, signal, ...caller }) => {
+      const id = launch(caller, params.id, body)
       await runtime.reaches(params.id, id, ['completed'], (body.optimistic_timeout ?? maxHoldSeconds) * 1000, signal)
       return runtime.get(params.id, id, query.last_n)
     },
@@ -83,7 +89,13 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
       await runtime.kill(devbox_id, execution_id, body.kill_process_group ?? false)
       return runtime.get(devbox_id, execution_id)
     },
-    sendStdIn: notImplemented,
+    sendStdIn: async ({ params, body, account }) => {
+      devboxes.get(account, params.devbox_id)
+      return {
+        ...params,
+        success: await runtime.send(params.devbox_id, params.execution_id, body.text, body.signal),
+      }
+    },
     streamStdout: stream('stdout'),
     streamStderr: stream('stderr'),
   })

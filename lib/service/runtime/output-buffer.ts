@@ -1,5 +1,6 @@
-import { close, openSync, write } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { close, mkdirSync, openSync, write } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Writable } from 'node:stream'
 
 // Longest piece a reader gets is 64 KiB, with what may be held back of the one before.
@@ -11,39 +12,35 @@ const maxKeptBytes = 1024 ** 3
 
 /**
  * One output stream of an execution, kept in a file: written once with backpressure, read from any byte offset by any
- * number of readers while it grows and after.
+ * number of readers while it grows and after. There is no file while nothing was written: most commands leave at least
+ * one of their two streams empty.
  */
 export class OutputBuffer {
   /** Pipe the process's output into it. Write errors (a full disk) drop what follows instead of blocking the process. */
   readonly sink: Writable
   readonly #file: string
+  #descriptor: number | undefined
   #size = 0
+  #isCut = false
   #ended = false
   #grown = Promise.withResolvers<void>()
 
   constructor(file: string) {
     this.#file = file
-    const descriptor = openSync(file, 'a', 0o600)
-    let dropping = false
-    const store = (chunk: Buffer, done: () => void): void => {
-      const kept = dropping ? chunk.subarray(0, 0) : chunk.subarray(0, maxKeptBytes - this.#size)
-      if (kept.length === 0) {
-        done()
-        return
-      }
-      write(descriptor, kept, 0, kept.length, null, (error, written) => {
-        if (error) dropping = true
-        else this.#grow(written)
-        if (!error && written < kept.length) store(kept.subarray(written), done)
-        else done()
-      })
-    }
     this.sink = new Writable({
       highWaterMark: maxUnwrittenBytes,
-      write: (chunk: Buffer, _encoding, done) => store(chunk, done),
-      writev: (chunks, done) => store(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
-      destroy: (error, done) => close(descriptor, () => done(error)),
+      write: (chunk: Buffer, _encoding, done) => this.#store(chunk, done),
+      writev: (chunks, done) => this.#store(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
+      destroy: (error, done) => {
+        if (this.#descriptor === undefined) done(error)
+        else close(this.#descriptor, () => done(error))
+      },
     })
+  }
+
+  /** True when some of the output is not in the file: the disk was full, or there was too much of it. */
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   /** Everything written so far is in the file and nothing more will come: readers end. */
@@ -56,11 +53,12 @@ export class OutputBuffer {
   /** Bytes from `offset` on, as they come, until the stream has ended or `signal` aborts. */
   async *follow(offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
     signal.addEventListener('abort', this.#wake)
-    const handle = await open(this.#file)
+    let handle: FileHandle | undefined
     try {
       for (let position = offset; !signal.aborted; ) {
         const grown = this.#grown.promise
         if (position < this.#size) {
+          handle ??= await open(this.#file)
           const { buffer, bytesRead } = await handle.read(
             Buffer.allocUnsafe(maxReadBytes),
             0,
@@ -75,8 +73,34 @@ export class OutputBuffer {
       }
     } finally {
       signal.removeEventListener('abort', this.#wake)
-      await handle.close()
+      await handle?.close()
     }
+  }
+
+  #store(chunk: Buffer, done: () => void): void {
+    const kept = this.#isCut ? chunk.subarray(0, 0) : chunk.subarray(0, maxKeptBytes - this.#size)
+    if (kept.length < chunk.length) this.#isCut = true
+    const descriptor = kept.length > 0 ? this.#open() : undefined
+    if (descriptor === undefined) {
+      done()
+      return
+    }
+    write(descriptor, kept, 0, kept.length, null, (error, written) => {
+      if (error) this.#isCut = true
+      else this.#grow(written)
+      if (!error && written < kept.length) this.#store(kept.subarray(written), done)
+      else done()
+    })
+  }
+
+  #open(): number | undefined {
+    try {
+      this.#descriptor ??= makeFile(this.#file)
+    } catch {
+      // The disk is full, as a failed write says as well.
+      this.#isCut = true
+    }
+    return this.#descriptor
   }
 
   #grow(bytes: number) {
@@ -89,6 +113,11 @@ export class OutputBuffer {
     this.#grown = Promise.withResolvers()
     resolve()
   }
+}
+
+const makeFile = (file: string): number => {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  return openSync(file, 'a', 0o600)
 }
 
 /** The bytes of a finished stream from `offset` on. */
@@ -110,13 +139,14 @@ export async function* readFinished(file: string, offset: number, signal: AbortS
 /** The last `maxBytes` of a finished stream, at most `lastLines` lines of them; `truncated` when there was more. */
 export const readTail = async (file: string, maxBytes: number, lastLines = Number.POSITIVE_INFINITY) => {
   const size = (await stat(file).catch(ifMissing))?.size ?? 0
+  if (size === 0) return { text: '', truncated: false }
   const start = Math.max(0, size - maxBytes)
   const chunks: Buffer[] = []
   for await (const chunk of readFinished(file, start, new AbortController().signal)) chunks.push(chunk)
   const all = Buffer.concat(chunks)
   const tail = start === 0 ? all : all.subarray(firstWholeCharacter(all))
   const kept = tail.subarray(startOfLastLines(tail, lastLines))
-  return { text: kept.toString('utf8'), truncated: kept.length < size || size >= maxKeptBytes }
+  return { text: kept.toString('utf8'), truncated: kept.length < size }
 }
 
 const ifMissing = (error: NodeJS.ErrnoException) => {

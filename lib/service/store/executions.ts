@@ -10,25 +10,47 @@ export interface ExecutionRecord {
   exit_status: number | null
   create_time_ms: number
   end_time_ms: number | null
+  /** Of the request that launched it. */
+  request_id: string | null
+  /** 1 when some of the output could not be kept. */
+  stdout_cut: number
+  stderr_cut: number
+}
+
+/** How an execution ended. */
+export interface Completion {
+  exitStatus: number
+  endTimeMs: number
+  stdoutCut: boolean
+  stderrCut: boolean
 }
 
 export const createExecutionStore = (database: Database) => {
   const insert = database.prepare(`
-    INSERT INTO executions (id, devbox_id, command, shell_name, status, exit_status, create_time_ms, end_time_ms)
-    VALUES (:id, :devbox_id, :command, :shell_name, :status, :exit_status, :create_time_ms, :end_time_ms)`)
+    INSERT INTO executions
+      (id, devbox_id, command, shell_name, status, exit_status, create_time_ms, end_time_ms, request_id)
+    VALUES (:id, :devbox_id, :command, :shell_name, :status, :exit_status, :create_time_ms, :end_time_ms, :request_id)`)
   const get = database.prepare('SELECT * FROM executions WHERE devbox_id = ? AND id = ?')
+  const byRequest = database.prepare(`
+    SELECT id FROM executions
+    WHERE devbox_id = ? AND request_id = ? AND command = ? AND shell_name IS ? AND create_time_ms >= ?
+    LIMIT 1`)
   const unfinished = database.prepare("SELECT * FROM executions WHERE status <> 'completed'")
-  const complete = database.prepare(
-    "UPDATE executions SET status = 'completed', exit_status = ?, end_time_ms = ? WHERE devbox_id = ? AND id = ?",
-  )
+  const complete = database.prepare(`
+    UPDATE executions
+    SET status = 'completed', exit_status = ?, end_time_ms = ?, stdout_cut = ?, stderr_cut = ?
+    WHERE devbox_id = ? AND id = ?`)
   return {
-    insert: (record: ExecutionRecord): void => {
-      insert.run({ ...record })
+    insert: ({ stdout_cut, stderr_cut, ...record }: ExecutionRecord): void => {
+      insert.run(record)
     },
     get: (devboxId: string, id: string) => get.get(devboxId, id) as ExecutionRecord | undefined,
+    /** The execution that the same request with the same command launched since then. */
+    byRequest: ({ devbox_id, request_id, command, shell_name }: ExecutionRecord, sinceMs: number): string | undefined =>
+      (byRequest.get(devbox_id, request_id, command, shell_name, sinceMs) as { id: string } | undefined)?.id,
     unfinished: () => unfinished.all() as unknown as ExecutionRecord[],
-    complete: (devboxId: string, id: string, exitStatus: number, endTimeMs: number): void => {
-      complete.run(exitStatus, endTimeMs, devboxId, id)
+    complete: (devboxId: string, id: string, { exitStatus, endTimeMs, stdoutCut, stderrCut }: Completion): void => {
+      database.essential(() => complete.run(exitStatus, endTimeMs, Number(stdoutCut), Number(stderrCut), devboxId, id))
     },
   }
 }

@@ -75,6 +75,10 @@ export const migrations: readonly string[] = [
   ALTER TABLE devboxes ADD COLUMN initiator_type TEXT NOT NULL DEFAULT 'api';
   ALTER TABLE devboxes ADD COLUMN initiator_id TEXT;
   ALTER TABLE devboxes ADD COLUMN last_used_ms INTEGER;
+  ALTER TABLE executions ADD COLUMN request_id TEXT;
+  ALTER TABLE executions ADD COLUMN stdout_cut INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE executions ADD COLUMN stderr_cut INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX executions_by_request ON executions (devbox_id, request_id) WHERE request_id IS NOT NULL;
   CREATE UNIQUE INDEX devboxes_by_tunnel ON devboxes (tunnel ->> '$.tunnel_key') WHERE tunnel IS NOT NULL;
   CREATE TABLE snapshots (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chooseSandbox } from '#lib/service/runtime/sandbox/choose.ts'
+import { type Box, type Isolation, spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
+
+const rounds = 15
+const callsPerRound = 20
+
+/**
+ * What an execution costs above the process it runs: `bash -c true`, spawned directly in the same kind of sandbox by
+ * the same process, beside execute_async over HTTP until its answer, and until wait_for_status says completed.
+ */
+export const benchExecutions = async () => {
+  console.log(
+    `execute_async of \`true\` over HTTP, median ms of ${rounds} interleaved rounds; ratio to bash spawned directly in the same sandbox`,
+  )
+  for (const isolation of ['bubblewrap', 'none'] as const) await benchIsolation(isolation)
+}
+
+const benchIsolation = async (isolation: Isolation) => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
+  const service = await startService({ isolation, validateAnswers: false })
+  const { box, stop } = await startBox(isolation, folder)
+  const agent = new Agent({ keepAlive: true })
+  try {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+    const post = poster(service, agent)
+    const answered = () => post(`/v1/devboxes/${id}/execute_async`, { command: 'true' })
+    const completed = async () => {
+      const { execution_id } = await answered()
+      await post(`/v1/devboxes/${id}/executions/${execution_id}/wait_for_status`, { statuses: ['completed'] })
+    }
+    const direct = async () => {
+      const child = spawnIn(box.launch({ argv: ['/bin/bash', '-c', 'true'], env: {} }), {
+        detached: true,
+        stdio: ['ignore', 'ignore', 'ignore'],
+      })
+      await once(child, 'exit')
+    }
+    const times = { direct: [] as number[], answered: [] as number[], completed: [] as number[] }
+    for (let round = 0; round <= rounds; round++) {
+      for (const [name, call] of Object.entries({ direct, completed })) {
+        const taken = await timeEach(call)
+        // The first round warms up.
+        if (round > 0) times[name as keyof typeof times].push(...taken)
+      }
+      const taken = await timeEach(answered, completed)
+      if (round > 0) times.answered.push(...taken)
+    }
+    const floor = median(times.direct)
+    console.log(`  ${isolation.padEnd(10)} spawned directly        ${floor.toFixed(2)}`)
+    for (const [name, label] of [
+      ['answered', 'until the answer'],
+      ['completed', 'until completed'],
+    ] as const)
+      console.log(
+        `  ${isolation.padEnd(10)} ${label.padEnd(22)}  ${median(times[name]).toFixed(2)} = ${(median(times[name]) / floor).toFixed(2)}x`,
+      )
+  } finally {
+    agent.destroy()
+    await stop()
+    await service.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Milliseconds of each call; `settle` runs after each, untimed, so that none meets what the one before left running. */
+const timeEach = async (call: () => Promise<unknown>, settle?: () => Promise<unknown>) => {
+  const times: number[] = []
+  for (let i = 0; i < callsPerRound; i++) {
+    const start = performance.now()
+    await call()
+    times.push(performance.now() - start)
+    await settle?.()
+  }
+  return times
+}
+
+const startBox = async (isolation: Isolation, folder: string): Promise<{ box: Box; stop: () => Promise<void> }> => {
+  const sandbox = await chooseSandbox(isolation, () => undefined)
+  const box = await sandbox.start({
+    devboxId: 'bench',
+    serviceId: 'bench',
+    hostname: 'bench',
+    home: folder,
+    tmp: folder,
+    run: folder,
+    limits: { cpuCores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 8 * 2 ** 30 },
+    network: 'host',
+  })
+  return { box, stop: () => box.stop() }
+}
+
+/** Without `fetch`, whose own cost is a good part of a millisecond. */
+const poster = (service: TestService, agent: Agent) => {
+  const { hostname, port } = new URL(service.url)
+  const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }
+  return async (path: string, body: object): Promise<{ execution_id: string }> => {
+    const outgoing = request({ hostname, port, path, method: 'POST', headers, agent })
+    outgoing.end(JSON.stringify(body))
+    const [response] = await once(outgoing, 'response')
+    let text = ''
+    for await (const chunk of response.setEncoding('utf8')) text += chunk
+    if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}: ${text}`)
+    return JSON.parse(text)
+  }
+}

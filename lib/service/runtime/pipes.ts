@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+// A command takes two, or three with a stdin.
+const batchSize = 64
+const refillBelow = 24
+
+/** A pipe's two ends, as open files of this process. */
+export interface Pipe {
+  read: number
+  write: number
+}
+
+/**
+ * Real pipes for commands. Node connects a child by sockets, and what opens /dev/stdout, /dev/stderr or /dev/stdin by
+ * name fails on those. Node cannot make a pipe itself and mkfifo costs as much as the command, so it makes many at once,
+ * ahead of time.
+ */
+export class Pipes {
+  readonly #folder: string
+  #names: string[] = []
+  #made = 0
+  #refilling: Promise<void> | undefined
+
+  /** `folder` must be out of every devbox's reach. What an earlier life left in it is removed. */
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#refilling = this.#settled(rm(folder, { recursive: true, force: true }).then(() => this.#make()))
+    // Whoever finds no pipe tries again, and hears of it.
+    this.#refilling.catch(() => undefined)
+  }
+
+  /** For what a command writes: this process's end does not block, the command's does. */
+  async forOutput(): Promise<Pipe> {
+    return nameless(await this.#take(), (name) => {
+      const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
+      return { read, write: orClose(read, () => openSync(name, constants.O_WRONLY)) }
+    })
+  }
+
+  /** For what a command reads: this process's end does not block, the command's does. */
+  async forInput(): Promise<Pipe> {
+    return nameless(await this.#take(), (name) => {
+      // A first reader, or the write end could not be opened without blocking; then a second one that blocks.
+      const first = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
+      try {
+        const write = openSync(name, constants.O_WRONLY | constants.O_NONBLOCK)
+        return { write, read: orClose(write, () => openSync(name, constants.O_RDONLY)) }
+      } finally {
+        closeSync(first)
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#refilling?.catch(() => undefined)
+    this.#names = []
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #take(): Promise<string> {
+    for (;;) {
+      const name = this.#names.pop()
+      if (this.#names.length < refillBelow) {
+        this.#refilling ??= this.#settled(this.#make())
+        if (name === undefined) await this.#refilling
+        else this.#refilling.catch(() => undefined)
+      }
+      if (name !== undefined) return name
+    }
+  }
+
+  #settled(making: Promise<void>): Promise<void> {
+    return making.finally(() => {
+      this.#refilling = undefined
+    })
+  }
+
+  async #make() {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const names = Array.from({ length: batchSize }, () => join(this.#folder, String(this.#made++)))
+    await promisify(execFile)('mkfifo', ['-m', '600', ...names])
+    this.#names.push(...names)
+  }
+}
+
+/** Open, a pipe needs its name no more, and nobody else can open it. */
+const nameless = (name: string, open: (name: string) => Pipe): Pipe => {
+  try {
+    return open(name)
+  } finally {
+    unlinkSync(name)
+  }
+}
+
+const orClose = (descriptor: number, open: () => number): number => {
+  try {
+    return open()
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
