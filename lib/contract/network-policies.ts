@@ -1,20 +1,70 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, pageEnvelope, pageQuery } from './common.ts'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery } from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
 
-export const Egress = z.object({
+const PortNumber = z.int().check(z.minimum(1), z.maximum(65_535))
+/** One port, or the range from it to `end_port`; of both protocols unless it names one. */
+const PortRule = z
+  .object({ port: PortNumber, end_port: z.nullish(PortNumber), protocol: z.nullish(z.enum(['TCP', 'UDP'])) })
+  .check(
+    z.refine(({ port, end_port }) => (end_port ?? port) >= port, {
+      path: ['end_port'],
+      message: 'must not be below port',
+    }),
+  )
+
+/** IPv4 in CIDR form with no bit set behind the prefix: `10.12.0.0/16`. */
+const isCidr = (text: string) => {
+  const [, a, b, c, d, length] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text)?.map(Number) ?? []
+  if (a === undefined || b === undefined || c === undefined || d === undefined || length === undefined) return false
+  if ([a, b, c, d].some((byte) => byte > 255) || length > 32) return false
+  return (((a << 24) | (b << 16) | (c << 8) | d) & (2 ** (32 - length) - 1)) === 0
+}
+
+/** Without ports it allows them all. */
+const AllowedCidr = z.object({
+  cidr: z
+    .string()
+    .check(z.refine(isCidr, 'must be an IPv4 block such as 10.12.0.0/16, with no bit set behind its prefix')),
+  ports: z.nullish(z.array(PortRule)),
+})
+
+const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+/** A DNS name; `*.` at its beginning stands for every name below it. */
+const AllowedHostname = z
+  .string()
+  .check(
+    z.maxLength(253),
+    z.regex(new RegExp(`^(\\*\\.)?(${label}\\.)*${label}$`), 'must be a host name such as github.com or *.npmjs.org'),
+  )
+
+/** Unspecified: how many rules one list of a policy may hold. */
+const maxRules = 1000
+
+const rules = {
   allow_all: z.boolean(),
   allow_devbox_to_devbox: z.boolean(),
   allow_agent_gateway: z.boolean(),
   allow_mcp_gateway: z.boolean(),
   allow_runloop_mirrors: z.boolean(),
-  allowed_hostnames: z.array(z.string()),
-  allowed_cidrs: z.array(z.unknown()),
+  allowed_hostnames: z.array(AllowedHostname).check(z.maxLength(maxRules)),
+  allowed_cidrs: z.array(AllowedCidr).check(z.maxLength(maxRules)),
+}
+
+const CidrView = z.object({
+  cidr: z.string(),
+  ports: z.nullish(
+    z.array(z.object({ port: z.int(), end_port: z.nullish(z.int()), protocol: z.nullish(openEnum(['TCP', 'UDP'])) })),
+  ),
 })
+
+/** With nothing in it that allows something, nothing is reached; `allow_all` makes the others idle. */
+export const Egress = z.object({ ...rules, allowed_hostnames: z.array(z.string()), allowed_cidrs: z.array(CidrView) })
 export type Egress = z.infer<typeof Egress>
 
 export const NetworkPolicy = z.object({
   id: z.string(),
+  /** Unique in the account. */
   name: z.string(),
   description: z.nullish(z.string()),
   create_time_ms: EpochMs,
@@ -23,26 +73,31 @@ export const NetworkPolicy = z.object({
 })
 export type NetworkPolicy = z.infer<typeof NetworkPolicy>
 
-const rules = {
-  description: z.nullish(z.string()),
-  allow_all: z.nullish(z.boolean()),
-  allow_devbox_to_devbox: z.nullish(z.boolean()),
-  allow_agent_gateway: z.nullish(z.boolean()),
-  allow_mcp_gateway: z.nullish(z.boolean()),
-  allow_runloop_mirrors: z.nullish(z.boolean()),
-  allowed_hostnames: z.nullish(z.array(z.string())),
-  allowed_cidrs: z.nullish(z.array(z.unknown())),
-}
 const name = z.string().check(z.minLength(1, 'must not be empty'), z.maxLength(256))
-export const NetworkPolicyCreate = z.object({ name, ...rules })
+const fields = {
+  description: z.nullish(z.string().check(z.maxLength(10_000))),
+  allow_all: z.nullish(rules.allow_all),
+  allow_devbox_to_devbox: z.nullish(rules.allow_devbox_to_devbox),
+  allow_agent_gateway: z.nullish(rules.allow_agent_gateway),
+  allow_mcp_gateway: z.nullish(rules.allow_mcp_gateway),
+  allow_runloop_mirrors: z.nullish(rules.allow_runloop_mirrors),
+  allowed_hostnames: z.nullish(rules.allowed_hostnames),
+  allowed_cidrs: z.nullish(rules.allowed_cidrs),
+}
+/** What is absent or null allows nothing. */
+export const NetworkPolicyCreate = z.object({ name, ...fields })
 export type NetworkPolicyCreate = z.infer<typeof NetworkPolicyCreate>
-export const NetworkPolicyUpdate = z.object({ name: z.nullish(name), ...rules })
+/** Absent or null keeps; a list that is given replaces the old one whole, and an empty description clears. */
+export const NetworkPolicyUpdate = z.object({ name: z.nullish(name), ...fields })
 export type NetworkPolicyUpdate = z.infer<typeof NetworkPolicyUpdate>
 
 export const NetworkPolicyList = z.object({ network_policies: z.array(NetworkPolicy), ...pageEnvelope })
 export const NetworkPolicyListQuery = z.object({
-  id: z.optional(z.string()),
+  id: z.optional(Id),
+  /** Part of the name. */
   name: z.optional(z.string()),
+  /** Part of the id or of the name. */
+  search: z.optional(z.string().check(z.maxLength(256))),
   ...pageQuery,
 })
 export type NetworkPolicyListQuery = z.output<typeof NetworkPolicyListQuery>

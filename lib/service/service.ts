@@ -231,7 +231,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   tunnels: tunnelRoutes(),
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
-  networkPolicies: networkPolicyRoutes(),
+  networkPolicies: networkPolicyRoutes(deps),
   benchmarkJobs: benchmarkJobRoutes(),
   benchmarkRuns: benchmarkRunRoutes(),
   benchmarks: benchmarkRoutes(),
