@@ -43,6 +43,7 @@ import { Pipes } from './runtime/pipes.ts'
 import { TerminalTokens } from './runtime/pty-tokens.ts'
 import { chooseSandbox } from './runtime/sandbox/choose.ts'
 import { Snapshots } from './runtime/snapshot.ts'
+import { DevboxStats } from './runtime/stats.ts'
 import { Terminals } from './runtime/terminal.ts'
 import { createAxonStore } from './store/axons.ts'
 import { openDatabase } from './store/database.ts'
@@ -126,8 +127,10 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const terminals = new Terminals(config.limits.terminals)
     const ptyTokens = new TerminalTokens()
     const evictions = new Evictions(createEvictionStore(database), (devboxId) => void devboxes.evict(devboxId))
+    const stats = new DevboxStats({ serviceId: dataDir.serviceId, logs, folderOf })
     devboxes.changes.on('status', (devboxId: string, status: string) => {
       logs.wake(devboxId)
+      stats.changed(devboxId, status)
       if (status === 'suspending' || hasEnded(status)) {
         terminals.endAll(devboxId, `The devbox is ${status}`)
         evictions.cancel(devboxId)
@@ -137,6 +140,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     undo.push(async () => {
       evictions.close()
       terminals.close()
+      await stats.close()
       await devboxes.close()
       await logs.flush()
     })
