@@ -34,3 +34,12 @@ export class ServiceError extends Error {
 export const notFound = (resource: string, id: string): never => {
   throw new ServiceError('not_found', `There is no ${resource} ${id}`)
 }
+
+/** Whether a write of a file or to the database failed because there is no room for it. */
+export const isDiskFull = (error: unknown): boolean => {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  return error instanceof Error && (code === 'ENOSPC' || code === 'EDQUOT' || sqliteFull.has(errcode))
+}
+
+/** SQLITE_FULL; SQLITE_IOERR_WRITE, which a quota causes; SQLITE_IOERR_SHMSIZE, no room for the index of the log. */
+const sqliteFull = new Set<unknown>([13, 10 | (3 << 8), 10 | (19 << 8)])

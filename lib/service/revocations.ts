@@ -1,3 +1,4 @@
+import { ServiceError } from './errors.ts'
 import type { KeyStore } from './store/keys.ts'
 
 const intervalMs = 1_000
@@ -33,7 +34,7 @@ export class Revocations {
     for (const [id, controller] of this.#inUse) {
       if (this.#store.isValid(id)) continue
       this.#inUse.delete(id)
-      controller.abort()
+      controller.abort(new ServiceError('unauthenticated', 'The key was revoked'))
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type ErrorBody, errorStatus } from '#lib/contract/errors.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { isDiskFull, ServiceError } from '#lib/service/errors.ts'
 
 /** Writes one line about a failure that is the service's own fault. */
 export type LogError = (entry: { request_id: string; operation: string; message: string; stack?: string }) => void
@@ -30,19 +30,30 @@ export const sendJson = (response: ServerResponse, status: number, json: string,
 /** Every thrown value as one of the closed list; what no code threw on purpose is logged here, once. */
 export const toServiceError = (error: unknown, requestId: string, operation: string, log: LogError): ServiceError => {
   if (error instanceof ServiceError) return error
-  if (isDiskFull(error))
-    return new ServiceError('insufficient_storage', 'The disk of the service is full', {
-      shouldRetry: false,
-      cause: error,
-    })
+  const known = knownTrouble(error)
+  if (known) return known
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   log({ request_id: requestId, operation, message, ...(stack === undefined ? {} : { stack }) })
   return new ServiceError('internal', `Something went wrong in the service (request ${requestId})`, { cause: error })
 }
 
-const sqliteFull = 13
+/** What the machine or another process causes and the service recovers from by itself. */
+const knownTrouble = (cause: unknown): ServiceError | undefined => {
+  if (!(cause instanceof Error)) return undefined
+  const { code, errcode = 0 } = cause as { code?: string; errcode?: number }
+  if (isDiskFull(cause))
+    return new ServiceError('insufficient_storage', 'The disk of the service is full', { shouldRetry: false, cause })
+  // The upper bytes tell more about the kind.
+  if (sqliteLocked.has(errcode & 0xff))
+    return new ServiceError('unavailable', 'Another process holds the database', { retryAfterSeconds: 1, cause })
+  if (exhausted.has(code ?? ''))
+    return new ServiceError('unavailable', 'The service has as many files and processes as the machine allows', {
+      retryAfterSeconds: 1,
+      cause,
+    })
+  return undefined
+}
 
-const isDiskFull = (error: unknown) =>
-  error instanceof Error &&
-  (('errcode' in error && error.errcode === sqliteFull) ||
-    ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')))
+/** SQLITE_BUSY, SQLITE_LOCKED */
+const sqliteLocked = new Set([5, 6])
+const exhausted = new Set(['EMFILE', 'ENFILE', 'EAGAIN'])

@@ -47,7 +47,13 @@ export const sendEvents = async <T>({
     }
     // Unspecified: how a stopping service ends a stream. A clean end would read as "all is said", and 408 is what the
     // public clients answer by connecting again.
-    if (signal.aborted) writeError(response, new ServiceError('timeout', 'The service is stopping; connect again'))
+    if (signal.aborted)
+      writeError(
+        response,
+        signal.reason instanceof ServiceError
+          ? signal.reason
+          : new ServiceError('timeout', 'The service is stopping; connect again'),
+      )
   } catch (error) {
     writeError(response, toServiceError(error))
   } finally {

@@ -11,6 +11,7 @@ import type { Router } from './router.ts'
 /** Largest message a client may send; keystrokes and pastes stay far below. */
 const maxMessageBytes = 1024 * 1024
 const goingAway = 1001
+const policyViolation = 1008
 
 export type Upgrades = ReturnType<typeof createUpgrades>
 
@@ -36,7 +37,12 @@ export const createUpgrades = (context: ListenerContext) => {
       if (gone.signal.aborted) return
       if (context.stopping.aborted) throw new ServiceError('unavailable', 'The service is stopping')
       if (identity.protocol !== undefined) protocols.set(request, identity.protocol)
-      server.handleUpgrade(request, socket, head, take)
+      server.handleUpgrade(request, socket, head, (client) => {
+        const end = () => client.close(policyViolation, 'The key was revoked')
+        identity.revoked?.addEventListener('abort', end, { once: true })
+        client.once('close', () => identity.revoked?.removeEventListener('abort', end))
+        take(client)
+      })
     } catch (error) {
       const failure = toServiceError(error, requestId, `upgrade ${request.method}`, context.log)
       if (!socket.destroyed) refuse(request, socket, failure, requestId)

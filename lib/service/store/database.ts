@@ -1,16 +1,29 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { StartError } from '#lib/service/data-dir.ts'
 import { migrations } from './migrations.ts'
+import { Reserve } from './reserve.ts'
 
-export type Database = DatabaseSync
+export class Database extends DatabaseSync {
+  #reserve: Reserve | undefined
+
+  /** For the service alone: a command beside it must not spend its reserve. */
+  keepReserve(file: string) {
+    this.#reserve = new Reserve(file)
+  }
+
+  /** A write of what has happened already, or of what makes room: it finds room on a full disk. */
+  essential<T>(write: () => T): T {
+    return this.#reserve ? this.#reserve.essential(write) : write()
+  }
+}
 
 /**
  * Opens the database file, or makes it, and brings its schema up to date in one transaction; of an older one a copy is
  * kept beside it. Throws a StartError when the file was written by a newer version.
  */
 export const openDatabase = (file: string): Database => {
-  const database = new DatabaseSync(privateFile(file))
+  const database = new Database(privateFile(file))
   try {
     // First of all: two processes may open a new file at the same moment.
     database.exec('PRAGMA busy_timeout = 5000')
@@ -27,7 +40,7 @@ export const openDatabase = (file: string): Database => {
 /** Read without a change to the file; 0 when there is none. */
 export const schemaOfFile = (file: string): number => {
   if (!existsSync(file)) return 0
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  const database = new Database(file, { readOnly: true, timeout: 5000 })
   try {
     return schemaVersion(database)
   } finally {
@@ -45,7 +58,7 @@ interface Inspection {
 
 /** Reads through the whole file without a change to it. Throws when it is no database. */
 export const inspectDatabase = (file: string): Inspection => {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  const database = new Database(file, { readOnly: true, timeout: 5000 })
   try {
     const schema = schemaVersion(database)
     const problem = schema > migrations.length ? newerThanThis(schema) : brokenness(database)
@@ -122,3 +135,10 @@ export const inTransaction = <T>(database: Database, work: () => T): T => {
     throw error
   }
 }
+
+/**
+ * The first row a writing statement with RETURNING answers. Node's own `get` and `all` do not tell when SQLite cannot
+ * commit such a statement, as on a full disk: the row would look written and be nowhere.
+ */
+export const returning = <T>(database: Database, statement: StatementSync, ...values: SQLInputValue[]): T | undefined =>
+  inTransaction(database, () => statement.get(...values)) as T | undefined

@@ -164,13 +164,9 @@ export const createDevboxStore = (database: Database) => {
       const { seq, state_transitions } = known(id)
       const reason = failureReason === undefined ? {} : { failure_reason: failureReason }
       const transitions = [...JSON.parse(state_transitions), { status, transition_time_ms: timeMs, ...reason }]
-      setStatus.run(
-        status,
-        JSON.stringify(transitions),
-        hasEnded(status) ? timeMs : null,
-        failureReason ?? null,
-        shutdownReason ?? null,
-        seq,
+      const end = hasEnded(status) ? timeMs : null
+      database.essential(() =>
+        setStatus.run(status, JSON.stringify(transitions), end, failureReason ?? null, shutdownReason ?? null, seq),
       )
     },
 

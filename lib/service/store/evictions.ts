@@ -18,7 +18,7 @@ export const createEvictionStore = (database: Database) => {
       put.run(devbox_id, account, eviction_deadline_ms)
     },
     /** False when there was none. */
-    remove: (devboxId: string): boolean => remove.run(devboxId).changes > 0,
+    remove: (devboxId: string): boolean => database.essential(() => remove.run(devboxId).changes > 0),
     all: () => all.all() as unknown as StoredEviction[],
   }
 }

@@ -2,7 +2,7 @@ import type { StringMap } from '#lib/contract/common.ts'
 import type { Secret } from '#lib/contract/secrets.ts'
 import { newId } from '#lib/service/ids.ts'
 import { createSealer } from '#lib/service/seal.ts'
-import type { Database } from './database.ts'
+import { type Database, returning } from './database.ts'
 
 interface SecretRow extends Secret {
   account: string
@@ -44,17 +44,14 @@ export const createSecretStore = (database: Database, keyFile: string) => {
 
     /** Undefined when the account has a secret of that name. Throws a SealError. */
     create: (account: string, name: string, value: string, now: number): Secret | undefined =>
-      insert.get(newId('sec'), account, name, sealer.seal(value, [account, name]), now, now) as unknown as
-        | Secret
-        | undefined,
+      returning<Secret>(database, insert, newId('sec'), account, name, sealer.seal(value, [account, name]), now, now),
 
     /** Undefined when there is none. Throws a SealError. */
     update: (account: string, name: string, value: string, now: number): Secret | undefined =>
-      setValue.get(sealer.seal(value, [account, name]), now, account, name) as unknown as Secret | undefined,
+      returning<Secret>(database, setValue, sealer.seal(value, [account, name]), now, account, name),
 
     /** Undefined when there is none. */
-    delete: (account: string, name: string): Secret | undefined =>
-      remove.get(account, name) as unknown as Secret | undefined,
+    delete: (account: string, name: string): Secret | undefined => returning<Secret>(database, remove, account, name),
 
     /** The names of `names` the account has no secret for. */
     missing: (account: string, names: readonly string[]): string[] =>

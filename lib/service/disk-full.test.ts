@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type TestService } from './testing.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-full-'))
+
+/** A disk of 8 MB; false where this user may not mount one. */
+const mount = () => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'devdeck', folder], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+const mounted = mount()
+afterAll(() => {
+  if (mounted) execFileSync('umount', ['--lazy', folder])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const filler = join(folder, 'filler')
+const fill = () => {
+  const handle = openSync(filler, 'a')
+  // Page by page to the last one.
+  for (const size of [65_536, 4_096, 1])
+    try {
+      for (;;) writeSync(handle, Buffer.alloc(size))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' })
+    }
+  closeSync(handle)
+}
+
+describe.skipIf(!mounted)('a full disk', () => {
+  let service: TestService
+  let devbox: string
+  beforeAll(async () => {
+    service = await startService({ isolation: 'none', dataDir: folder })
+    devbox = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'before' } })).id
+  })
+  afterAll(() => service.close())
+
+  const post = async (path: string, body: object) => {
+    const answer = await service.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const writes = (): [name: string, path: string, body: (i: number) => object][] => [
+    ['an axon', '/v1/axons', (i) => ({ name: `axon ${i}`, metadata: { big: 'y'.repeat(200) } })],
+    ['a devbox', '/v1/devboxes', () => ({})],
+    ['a command', `/v1/devboxes/${devbox}/execute_async`, () => ({ command: 'echo hello' })],
+    ['a secret', '/v1/secrets', (i) => ({ name: `S${Date.now()}_${i}`, value: 'z'.repeat(5000) })],
+    ['a snapshot', `/v1/devboxes/${devbox}/snapshot_disk`, () => ({})],
+  ]
+  const acknowledged: string[] = []
+
+  it('answers 507 to writes and goes on answering reads, and takes writes again when there is room', async () => {
+    for (let round = 0; round < 2; round++) {
+      for (const [name, path, body] of writes()) {
+        fill()
+        // The database may have room left from before in its own files.
+        for (let i = 0; ; i++) {
+          const answer = await post(path, body(i))
+          if (answer.status === 507) {
+            expect([name, answer.body]).toEqual([name, expect.objectContaining({ code: 'insufficient_storage' })])
+            break
+          }
+          expect([name, answer]).toEqual([name, expect.objectContaining({ status: 200 })])
+          if (path === '/v1/axons') acknowledged.push(answer.body.id)
+        }
+      }
+      expect((await service.fetch('/v1/axons?limit=5')).status).toBe(200)
+      expect((await service.fetch(`/v1/devboxes/${devbox}`)).status).toBe(200)
+
+      rmSync(filler)
+      for (const [name, path, body] of writes())
+        expect([name, (await post(path, body(1_000_000 + round))).status]).toEqual([name, 200])
+    }
+    for (const id of acknowledged) expect(await service.client.axons.get({ params: { id } })).toMatchObject({ id })
+    const database = new DatabaseSync(join(folder, 'devdeck.db'), { readOnly: true })
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    database.close()
+  })
+})
