@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { benchmarkRunStates } from './benchmark-runs.ts'
-import { ById, EpochMs, openEnum, StringMap } from './common.ts'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
 
 export const benchmarkJobStates = [
@@ -99,7 +99,71 @@ export const BenchmarkJob = z.object({
 })
 export type BenchmarkJob = z.infer<typeof BenchmarkJob>
 
+export type AgentConfig = z.infer<typeof AgentConfig>
+export type BenchmarkOutcome = z.infer<typeof BenchmarkOutcome>
+export type ScenarioOutcome = z.infer<typeof ScenarioOutcome>
+export type InProgressRun = z.infer<typeof InProgressRun>
+
+export const BenchmarkJobList = z.object({ jobs: z.array(BenchmarkJob), ...pageEnvelope })
+export type BenchmarkJobList = z.infer<typeof BenchmarkJobList>
+export const BenchmarkJobListQuery = z.object({
+  name: z.optional(z.string()),
+  ...pageQuery,
+})
+export type BenchmarkJobListQuery = z.output<typeof BenchmarkJobListQuery>
+
+/** Unspecified: the longest job file. */
+export const maxYamlBytes = 512 * 1024
+
+const agents = z.array(AgentConfig).check(z.minLength(1, 'must name at least one agent'))
+export const BenchmarkJobSpec = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('harbor'), inline_yaml: z.string() }),
+  z.object({
+    type: z.literal('benchmark'),
+    benchmark_id: Id,
+    agent_configs: agents,
+    orchestrator_config: z.nullish(OrchestratorConfig),
+  }),
+  z.object({
+    type: z.literal('scenarios'),
+    scenario_ids: z.array(Id).check(z.minLength(1, 'must name at least one scenario')),
+    agent_configs: agents,
+    orchestrator_config: z.nullish(OrchestratorConfig),
+  }),
+])
+export type BenchmarkJobSpec = z.infer<typeof BenchmarkJobSpec>
+
+export const BenchmarkJobCreate = z.object({
+  /** Made up when it is absent. */
+  name: z.nullish(z.string().check(z.maxLength(256))),
+  metadata: z.nullish(StringMap),
+  spec: z.nullish(BenchmarkJobSpec),
+})
+export type BenchmarkJobCreate = z.infer<typeof BenchmarkJobCreate>
+
+const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'timeout']
+/** The states a job does not leave. */
+export const hasJobEnded = (state: string): boolean => endedStates.includes(state)
+
 export const benchmarkJobs = {
+  list: defineEndpoint({
+    id: 'benchmarkJobs.list',
+    method: 'GET',
+    path: '/v1/benchmark_jobs',
+    query: BenchmarkJobListQuery,
+    response: json(BenchmarkJobList),
+    stability: 'beta',
+    summary: 'List benchmark jobs, newest first',
+  }),
+  create: defineEndpoint({
+    id: 'benchmarkJobs.create',
+    method: 'POST',
+    path: '/v1/benchmark_jobs',
+    body: BenchmarkJobCreate,
+    response: json(BenchmarkJob),
+    stability: 'beta',
+    summary: 'Create a benchmark job; it is queued when the answer comes',
+  }),
   get: defineEndpoint({
     id: 'benchmarkJobs.get',
     method: 'GET',

@@ -1,8 +1,11 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, openEnum, StringMap } from './common.ts'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { bytes, defineEndpoint, json } from './endpoint.ts'
+import { MetadataFilter } from './query-string.ts'
+import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
 
 export const benchmarkRunStates = ['running', 'canceled', 'completed', 'failed'] as const
+export type BenchmarkRunState = (typeof benchmarkRunStates)[number]
 
 export const BenchmarkRun = z.object({
   id: z.string(),
@@ -21,11 +24,75 @@ export const BenchmarkRun = z.object({
 })
 export type BenchmarkRun = z.infer<typeof BenchmarkRun>
 
+export const BenchmarkRunList = z.object({ runs: z.array(BenchmarkRun), ...pageEnvelope })
+export type BenchmarkRunList = z.infer<typeof BenchmarkRunList>
+
+const filters = {
+  name: z.optional(z.string()),
+  search: z.optional(z.string().check(z.maxLength(256))),
+  state: z.optional(z.enum(benchmarkRunStates, `must be one of ${benchmarkRunStates.join(', ')}`)),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
+}
+export const BenchmarkRunFilters = z.object(filters)
+export const BenchmarkRunListQuery = z.object({ benchmark_id: z.optional(Id), ...filters })
+export type BenchmarkRunListQuery = z.output<typeof BenchmarkRunListQuery>
+
+export type BenchmarkRunAction = 'cancel' | 'complete'
+/** Why `state` forbids `action`, or null when it allows it. Cancelling a canceled run again is no error. */
+export const benchmarkRunRefusal = (action: BenchmarkRunAction, state: string): string | null =>
+  state === 'running' || (action === 'cancel' && state === 'canceled')
+    ? null
+    : `The run is ${state}; it needs to be running`
+
+// Both families of addresses are in use; the specified one comes first.
 export const benchmarkRuns = {
+  list: defineEndpoint({
+    id: 'benchmarkRuns.list',
+    method: 'GET',
+    path: '/v1/benchmark_runs',
+    aliases: ['/v1/benchmarks/runs'],
+    query: BenchmarkRunListQuery,
+    response: json(BenchmarkRunList),
+    stability: 'stable',
+    summary: 'List benchmark runs, newest first',
+  }),
+  get: defineEndpoint({
+    id: 'benchmarkRuns.get',
+    method: 'GET',
+    path: '/v1/benchmark_runs/:id',
+    aliases: ['/v1/benchmarks/runs/:id'],
+    params: ById,
+    response: json(BenchmarkRun),
+    stability: 'stable',
+    summary: 'Get a benchmark run',
+  }),
+  scenarioRuns: defineEndpoint({
+    id: 'benchmarkRuns.scenarioRuns',
+    method: 'GET',
+    path: '/v1/benchmark_runs/:id/scenario_runs',
+    aliases: ['/v1/benchmarks/runs/:id/scenario_runs'],
+    params: ById,
+    query: ScenarioRunFilters,
+    response: json(ScenarioRunList),
+    stability: 'stable',
+    summary: 'List the scenario runs of a benchmark run, newest first',
+  }),
+  complete: defineEndpoint({
+    id: 'benchmarkRuns.complete',
+    method: 'POST',
+    path: '/v1/benchmark_runs/:id/complete',
+    aliases: ['/v1/benchmarks/runs/:id/complete'],
+    params: ById,
+    response: json(BenchmarkRun),
+    stability: 'stable',
+    summary: 'Complete a benchmark run; its score is final then',
+  }),
   cancel: defineEndpoint({
     id: 'benchmarkRuns.cancel',
     method: 'POST',
     path: '/v1/benchmarks/runs/:id/cancel',
+    aliases: ['/v1/benchmark_runs/:id/cancel'],
     params: ById,
     response: json(BenchmarkRun),
     stability: 'stable',
@@ -35,6 +102,7 @@ export const benchmarkRuns = {
     id: 'benchmarkRuns.downloadLogs',
     method: 'POST',
     path: '/v1/benchmark_runs/:id/download_logs',
+    aliases: ['/v1/benchmarks/runs/:id/download_logs'],
     params: ById,
     response: bytes('application/zip'),
     stability: 'stable',

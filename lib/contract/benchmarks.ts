@@ -1,7 +1,105 @@
-import { ByKey, MetadataValues } from './common.ts'
+import * as z from 'zod/mini'
+import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
+import {
+  ById,
+  ByKey,
+  Id,
+  MetadataKeys,
+  MetadataValues,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+} from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
+import { MetadataFilter } from './query-string.ts'
+import { RunProfile } from './scenario-runs.ts'
+import { definitionStatuses, ScenarioList } from './scenarios.ts'
+
+export const Benchmark = z.object({
+  id: z.string(),
+  name: z.string(),
+  metadata: StringMap,
+  /** The wire has this one in camel case. */
+  scenarioIds: z.array(z.string()),
+  status: openEnum(definitionStatuses),
+  attribution: z.nullish(z.string()),
+  description: z.nullish(z.string()),
+  is_public: z.nullish(z.boolean()),
+  required_environment_variables: z.nullish(z.array(z.string())),
+  required_secret_names: z.nullish(z.array(z.string())),
+})
+export type Benchmark = z.infer<typeof Benchmark>
+
+const name = z.string().check(z.regex(/\S/, 'must not be blank'), z.maxLength(256, 'must be at most 256 characters'))
+const optionalFields = {
+  attribution: z.nullish(z.string()),
+  description: z.nullish(z.string()),
+  metadata: z.nullish(StringMap),
+  scenario_ids: z.nullish(z.array(Id)),
+  required_environment_variables: z.nullish(z.array(z.string())),
+  required_secret_names: z.nullish(z.array(z.string())),
+}
+export const BenchmarkCreate = z.object({ name, ...optionalFields })
+export type BenchmarkCreate = z.infer<typeof BenchmarkCreate>
+/** Null keeps, empty clears. */
+export const BenchmarkUpdate = z.object({ name: z.nullish(name), ...optionalFields })
+export type BenchmarkUpdate = z.infer<typeof BenchmarkUpdate>
+
+export const BenchmarkList = z.object({ benchmarks: z.array(Benchmark), ...pageEnvelope })
+export type BenchmarkList = z.infer<typeof BenchmarkList>
+export const BenchmarkListQuery = z.object({
+  name: z.optional(z.string()),
+  search: z.optional(z.string().check(z.maxLength(256))),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
+})
+export type BenchmarkListQuery = z.output<typeof BenchmarkListQuery>
+
+export const BenchmarkRunStart = z.object({
+  benchmark_id: Id,
+  run_name: z.nullish(z.string()),
+  metadata: z.nullish(StringMap),
+  runProfile: z.nullish(RunProfile),
+})
+export type BenchmarkRunStart = z.infer<typeof BenchmarkRunStart>
 
 export const benchmarks = {
+  list: defineEndpoint({
+    id: 'benchmarks.list',
+    method: 'GET',
+    path: '/v1/benchmarks',
+    query: BenchmarkListQuery,
+    response: json(BenchmarkList),
+    stability: 'stable',
+    summary: 'List benchmarks, newest first, without archived ones',
+  }),
+  listPublic: defineEndpoint({
+    id: 'benchmarks.listPublic',
+    method: 'GET',
+    path: '/v1/benchmarks/list_public',
+    query: BenchmarkListQuery,
+    response: json(BenchmarkList),
+    stability: 'stable',
+    summary: 'List the benchmarks everyone may use',
+  }),
+  create: defineEndpoint({
+    id: 'benchmarks.create',
+    method: 'POST',
+    path: '/v1/benchmarks',
+    body: BenchmarkCreate,
+    response: json(Benchmark),
+    stability: 'stable',
+    summary: 'Create a benchmark',
+  }),
+  metadataKeys: defineEndpoint({
+    id: 'benchmarks.metadataKeys',
+    method: 'GET',
+    path: '/v1/benchmarks/metadata/keys',
+    response: json(MetadataKeys),
+    stability: 'stable',
+    summary: 'List the metadata keys benchmarks can be filtered by',
+  }),
   metadataValues: defineEndpoint({
     id: 'benchmarks.metadataValues',
     method: 'GET',
@@ -10,5 +108,81 @@ export const benchmarks = {
     response: json(MetadataValues),
     stability: 'stable',
     summary: 'List the values benchmarks can be filtered by under a metadata key',
+  }),
+  startRun: defineEndpoint({
+    id: 'benchmarks.startRun',
+    method: 'POST',
+    path: '/v1/benchmarks/start_run',
+    body: BenchmarkRunStart,
+    response: json(BenchmarkRun),
+    stability: 'stable',
+    summary: 'Start a run of a benchmark',
+  }),
+  get: defineEndpoint({
+    id: 'benchmarks.get',
+    method: 'GET',
+    path: '/v1/benchmarks/:id',
+    params: ById,
+    response: json(Benchmark),
+    stability: 'stable',
+    summary: 'Get a benchmark',
+  }),
+  update: defineEndpoint({
+    id: 'benchmarks.update',
+    method: 'POST',
+    path: '/v1/benchmarks/:id',
+    params: ById,
+    body: BenchmarkUpdate,
+    response: json(Benchmark),
+    stability: 'stable',
+    summary: 'Change a benchmark',
+  }),
+  definitions: defineEndpoint({
+    id: 'benchmarks.definitions',
+    method: 'GET',
+    path: '/v1/benchmarks/:id/definitions',
+    params: ById,
+    query: z.object(pageQuery),
+    response: json(ScenarioList),
+    stability: 'stable',
+    summary: 'List the scenarios of a benchmark',
+  }),
+  changeScenarios: defineEndpoint({
+    id: 'benchmarks.changeScenarios',
+    method: 'POST',
+    path: '/v1/benchmarks/:id/scenarios',
+    params: ById,
+    body: z.object({ scenarios_to_add: z.nullish(z.array(Id)), scenarios_to_remove: z.nullish(z.array(Id)) }),
+    response: json(Benchmark),
+    stability: 'stable',
+    summary: 'Add scenarios to a benchmark or take them out',
+  }),
+  archive: defineEndpoint({
+    id: 'benchmarks.archive',
+    method: 'POST',
+    path: '/v1/benchmarks/:id/archive',
+    params: ById,
+    response: json(Benchmark),
+    stability: 'stable',
+    summary: 'Take a benchmark out of the lists; it can no longer be run',
+  }),
+  unarchive: defineEndpoint({
+    id: 'benchmarks.unarchive',
+    method: 'POST',
+    path: '/v1/benchmarks/:id/unarchive',
+    params: ById,
+    response: json(Benchmark),
+    stability: 'stable',
+    summary: 'Put an archived benchmark back',
+  }),
+  runs: defineEndpoint({
+    id: 'benchmarks.runs',
+    method: 'GET',
+    path: '/v1/benchmarks/:id/runs',
+    params: ById,
+    query: BenchmarkRunFilters,
+    response: json(BenchmarkRunList),
+    stability: 'stable',
+    summary: 'List the runs of a benchmark, newest first',
   }),
 }

@@ -32,13 +32,15 @@ export interface Endpoint {
   method: Method
   /** `:name` stands for one percent-decoded path segment. */
   path: string
+  /** Other addresses of the same operation, with the same parameters. */
+  aliases?: readonly string[]
   params?: Schema
   query?: Schema
   /** An absent body reads as `{}`. */
   body?: Schema
   /** Absent: JSON. `multipart`: form data whose text parts are `body` and whose one file part is named `file`. */
   bodyFormat?: 'multipart'
-  /** Larger bodies are refused with 413; absent: `defaultMaxBodyBytes`. */
+  /** Larger bodies, of forms larger files, are refused with 413; absent: `defaultMaxBodyBytes`. */
   maxBodyBytes?: number
   response: JsonResponse | EventsResponse | BytesResponse | WebSocketResponse
   stability: 'stable' | 'beta' | 'deprecated'
@@ -54,6 +56,12 @@ export interface Endpoint {
 }
 
 export const defaultMaxBodyBytes = 1024 * 1024
+
+/** The largest body of a call: for a form, `maxBodyBytes` of file and what boundaries, headers and text parts add. */
+export const bodyLimit = ({ bodyFormat, maxBodyBytes = defaultMaxBodyBytes }: Endpoint): number =>
+  bodyFormat === 'multipart' ? maxBodyBytes + maxFormEnvelopeBytes : maxBodyBytes
+
+export const maxFormEnvelopeBytes = 256 * 1024
 
 export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint
 
@@ -103,7 +111,9 @@ export interface Found<E extends Endpoint> {
  * and what could not be decoded (undefined) fits parameters only. Fixed segments win over parameters.
  */
 export const createMatcher = <E extends Endpoint>(endpoints: readonly E[]) => {
-  const patterns = endpoints.map((endpoint) => ({ endpoint, segments: endpoint.path.slice(1).split('/') }))
+  const patterns = endpoints.flatMap((endpoint) =>
+    [endpoint.path, ...(endpoint.aliases ?? [])].map((path) => ({ endpoint, segments: path.slice(1).split('/') })),
+  )
   patterns.sort((a, b) => bySpecificity(a.segments, b.segments))
 
   return (method: string | undefined, given: readonly (string | undefined)[]): Found<E> => {
@@ -122,8 +132,10 @@ const fits = (segments: readonly string[], given: readonly (string | undefined)[
 const readParams = (segments: readonly string[], given: readonly (string | undefined)[]) =>
   Object.fromEntries(segments.flatMap((segment, i) => (isParam(segment) ? [[segment.slice(1), given[i]]] : [])))
 
+// Lengths first: without them patterns of different lengths would count as equal, and equal to what lies between.
 const bySpecificity = (a: readonly string[], b: readonly string[]): number => {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+  if (a.length !== b.length) return a.length - b.length
+  for (let i = 0; i < a.length; i++) {
     const difference = Number(isParam(a[i] ?? '')) - Number(isParam(b[i] ?? ''))
     if (difference !== 0) return difference
   }

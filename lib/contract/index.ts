@@ -13,6 +13,8 @@ import { health } from './health.ts'
 import { hostedOnly } from './hosted-only.ts'
 import { logs } from './logs.ts'
 import { networkPolicies } from './network-policies.ts'
+import { scenarioRuns } from './scenario-runs.ts'
+import { scenarios } from './scenarios.ts'
 import { secrets } from './secrets.ts'
 import { snapshots } from './snapshots.ts'
 import { terminals } from './terminals.ts'
@@ -33,6 +35,8 @@ export const contract = {
   terminals,
   secrets,
   networkPolicies,
+  scenarioRuns,
+  scenarios,
   benchmarkJobs,
   benchmarkRuns,
   benchmarks,

@@ -8,6 +8,7 @@ interface Operation {
   operationId: string
   parameters: { name: string; schema: Record<string, unknown> }[]
   security?: unknown[]
+  requestBody?: unknown
 }
 const operations = Object.values(openApiDocument().paths).flatMap((path) =>
   Object.values(path),
@@ -20,13 +21,25 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(published)).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
   })
 
-  it('has each operation of the contract once', () => {
-    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(endpoints.map(({ id }) => id).sort())
+  it('has each operation of the contract once, and once more under each other address', () => {
+    const ids = endpoints.flatMap(({ id, aliases = [] }) => [id, ...aliases.map((_, i) => `${id}.alias${i + 1}`)])
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(ids.sort())
   })
 
   it('carries the limits of the specification', () => {
     const limit = find('axons.list').parameters.find(({ name }) => name === 'limit')
     expect(limit?.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 5000, default: 20 })
+  })
+
+  it('describes an upload as a form with its file', () => {
+    expect(find('files.upload').requestBody).toMatchObject({
+      required: true,
+      content: {
+        'multipart/form-data': {
+          schema: { required: ['path', 'file'], properties: { file: { type: 'string', format: 'binary' } } },
+        },
+      },
+    })
   })
 
   it('lets only the health check be called without a key', () => {

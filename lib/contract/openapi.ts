@@ -10,8 +10,12 @@ type Json = Record<string, unknown>
 export const openApiDocument = () => {
   const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replace(/:([a-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint) }
+    for (const [i, address] of [endpoint.path, ...(endpoint.aliases ?? [])].entries()) {
+      const path = address.replace(/:([a-z_]+)/g, '{$1}')
+      // An operation id may stand only once in a document.
+      const described = { ...operation(endpoint), ...(i > 0 ? { operationId: `${endpoint.id}.alias${i}` } : {}) }
+      paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described }
+    }
   }
   return {
     openapi: '3.1.0',
@@ -45,7 +49,7 @@ const operation = (endpoint: Endpoint): Json => ({
     ? {
         requestBody: {
           required: !isOptional(endpoint.body, {}),
-          content: { 'application/json': { schema: toSchema(endpoint.body, 'input') } },
+          content: requestContent(endpoint, toSchema(endpoint.body, 'input')),
         },
       }
     : {}),
@@ -57,6 +61,13 @@ const operation = (endpoint: Endpoint): Json => ({
     },
   },
 })
+
+const requestContent = ({ bodyFormat }: Endpoint, schema: Json): Json => {
+  if (bodyFormat !== 'multipart') return { 'application/json': { schema } }
+  const properties = { ...(schema.properties as Json), file: { type: 'string', format: 'binary' } }
+  const required = [...((schema.required as string[] | undefined) ?? []), 'file']
+  return { 'multipart/form-data': { schema: { ...schema, properties, required } } }
+}
 
 const success = ({ response }: Endpoint): Json => {
   switch (response.kind) {

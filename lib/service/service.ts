@@ -32,6 +32,8 @@ import { healthRoutes } from './routes/health.ts'
 import { hostedOnlyRoutes } from './routes/hosted-only.ts'
 import { logRoutes } from './routes/logs.ts'
 import { networkPolicyRoutes } from './routes/network-policies.ts'
+import { scenarioRunRoutes } from './routes/scenario-runs.ts'
+import { scenarioRoutes } from './routes/scenarios.ts'
 import { secretRoutes } from './routes/secrets.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
@@ -82,6 +84,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
   try {
     const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
+    database.keepReserve(join(dataDir.path, 'reserve'))
     const store = {
       axons: createAxonStore(database),
       devboxes: createDevboxStore(database),
@@ -118,6 +121,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       networkPolicies: store.networkPolicies,
       snapshots,
       logs,
+      pipes,
       executions,
       sandbox,
       serviceId: dataDir.serviceId,
@@ -137,6 +141,10 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       }
       if (hasEnded(status)) ptyTokens.revoke(devboxId)
     })
+    // After the devboxes: one that is getting its disk from a snapshot is to start again with the service, not to fail.
+    undo.push(() => snapshots.close())
+    const sealed = store.secrets.problem()
+    if (sealed !== undefined) warnings.push(sealed)
     undo.push(async () => {
       evictions.close()
       terminals.close()
@@ -144,9 +152,6 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       await devboxes.close()
       await logs.flush()
     })
-    undo.push(() => snapshots.close())
-    const sealed = store.secrets.problem()
-    if (sealed !== undefined) warnings.push(sealed)
     await snapshots.recover()
     await devboxes.recover()
     evictions.recover()
@@ -155,11 +160,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       pressure: config.pressure,
       dataDir: dataDir.path,
       evictions,
-      leastRecentlyUsed: () =>
-        store.devboxes
-          .unended()
-          .map(store.devboxes.spec)
-          .filter(({ status }) => status === 'running'),
+      leastRecentlyUsed: () => devboxes.leastRecentlyUsed(),
       statusOf: (id) => store.devboxes.spec(id).status,
       log: logError,
     })
@@ -236,6 +237,8 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
+  scenarioRuns: scenarioRunRoutes(),
+  scenarios: scenarioRoutes(),
   benchmarkJobs: benchmarkJobRoutes(),
   benchmarkRuns: benchmarkRunRoutes(),
   benchmarks: benchmarkRoutes(),

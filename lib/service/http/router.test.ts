@@ -69,8 +69,8 @@ describe('a raw path', () => {
   it.each([
     ['PUT', '/v1/axons', 'GET, POST'],
     ['HEAD', '/v1/axons', 'GET, POST'],
-    ['OPTIONS', '/v1/axons/axn_1', 'GET, DELETE'],
-    ['PATCH', '/v1/axons/axn_1', 'GET, DELETE'],
+    ['OPTIONS', '/v1/axons/axn_1', 'GET, POST, DELETE'],
+    ['PATCH', '/v1/axons/axn_1', 'GET, POST, DELETE'],
     ['GET', '/v1/benchmarks/runs/x/cancel', 'POST'],
   ])('does not take %s at %s and says what it takes', async (method, path, allow) => {
     expect(await get(path, method)).toMatchObject({ status: 405, allow })
@@ -102,7 +102,8 @@ describe('createRouter', () => {
   const idAt = (method: string, path: string) => router(method, path).match?.route.endpoint.id
 
   it('reaches every endpoint of the contract, whatever order they come in', () => {
-    for (const { id, method, path } of endpoints) expect(idAt(method, path.replace(/:\w+/g, 'x'))).toBe(id)
+    for (const { id, method, path, aliases = [] } of endpoints)
+      for (const address of [path, ...aliases]) expect(idAt(method, address.replace(/:\w+/g, 'x'))).toBe(id)
   })
 
   it('prefers fixed segments to parameters', () => {

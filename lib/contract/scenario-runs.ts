@@ -1,0 +1,169 @@
+import * as z from 'zod/mini'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { LaunchParameters } from './devboxes.ts'
+import { bytes, defineEndpoint, json } from './endpoint.ts'
+import { MetadataFilter } from './query-string.ts'
+
+export const scenarioRunStates = ['running', 'scoring', 'scored', 'completed', 'canceled', 'timeout', 'failed'] as const
+export type ScenarioRunState = (typeof scenarioRunStates)[number]
+
+const ended: readonly string[] = ['completed', 'canceled', 'timeout', 'failed']
+/** The states a scenario run does not leave. */
+export const hasScenarioRunEnded = (state: string): boolean => ended.includes(state)
+
+export type ScenarioRunAction = 'score' | 'complete' | 'cancel'
+const allowedIn: Record<ScenarioRunAction, readonly string[]> = {
+  score: ['running', 'scored'],
+  complete: ['running', 'scored'],
+  cancel: ['running', 'scoring', 'scored'],
+}
+/** Why `state` forbids `action`, or null when it allows it. */
+export const scenarioRunRefusal = (action: ScenarioRunAction, state: string): string | null =>
+  allowedIn[action].includes(state)
+    ? null
+    : `The scenario run is ${state}; it needs to be ${allowedIn[action].join(' or ')}`
+
+export const ScoringResult = z.object({
+  /** From 0 to 1: the weighted sum. */
+  score: z.number(),
+  scoring_function_results: z.array(
+    z.object({
+      scoring_function_name: z.string(),
+      score: z.number(),
+      output: z.string(),
+      state: openEnum(['unknown', 'complete', 'error']),
+    }),
+  ),
+})
+export type ScoringResult = z.infer<typeof ScoringResult>
+
+export const ScenarioRun = z.object({
+  id: z.string(),
+  devbox_id: z.string(),
+  scenario_id: z.string(),
+  metadata: StringMap,
+  state: openEnum(scenarioRunStates),
+  benchmark_run_id: z.nullish(z.string()),
+  name: z.nullish(z.string()),
+  purpose: z.nullish(z.string()),
+  start_time_ms: z.nullish(EpochMs),
+  duration_ms: z.nullish(z.int()),
+  environment_variables: z.nullish(StringMap),
+  /** Environment variable name to the name of a secret. */
+  secrets_provided: z.nullish(StringMap),
+  scoring_contract_result: z.nullish(ScoringResult),
+})
+export type ScenarioRun = z.infer<typeof ScenarioRun>
+
+export const ScenarioRunList = z.object({ runs: z.array(ScenarioRun), ...pageEnvelope })
+export type ScenarioRunList = z.infer<typeof ScenarioRunList>
+
+const filters = {
+  name: z.optional(z.string()),
+  search: z.optional(z.string().check(z.maxLength(256))),
+  state: z.optional(z.enum(scenarioRunStates, `must be one of ${scenarioRunStates.join(', ')}`)),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
+}
+export const ScenarioRunListQuery = z.object({
+  benchmark_run_id: z.optional(Id),
+  scenario_id: z.optional(Id),
+  ...filters,
+})
+export type ScenarioRunListQuery = z.output<typeof ScenarioRunListQuery>
+export const ScenarioRunFilters = z.object(filters)
+
+/** The wire has these in camel case. */
+export const RunProfile = z.object({
+  envVars: z.nullish(StringMap),
+  launchParameters: z.nullish(LaunchParameters),
+  mounts: z.nullish(z.array(z.unknown())),
+  purpose: z.nullish(z.string()),
+  secrets: z.nullish(StringMap),
+})
+export type RunProfile = z.infer<typeof RunProfile>
+
+export const ScenarioRunStart = z.object({
+  scenario_id: Id,
+  benchmark_run_id: z.nullish(Id),
+  run_name: z.nullish(z.string()),
+  metadata: z.nullish(StringMap),
+  runProfile: z.nullish(RunProfile),
+})
+export type ScenarioRunStart = z.infer<typeof ScenarioRunStart>
+
+export const scenarioRuns = {
+  start: defineEndpoint({
+    id: 'scenarioRuns.start',
+    method: 'POST',
+    path: '/v1/scenarios/start_run',
+    body: ScenarioRunStart,
+    response: json(ScenarioRun),
+    stability: 'stable',
+    summary: 'Start a run of a scenario; its devbox is still starting when the answer comes',
+  }),
+  list: defineEndpoint({
+    id: 'scenarioRuns.list',
+    method: 'GET',
+    path: '/v1/scenarios/runs',
+    query: ScenarioRunListQuery,
+    response: json(ScenarioRunList),
+    stability: 'stable',
+    summary: 'List scenario runs, newest first',
+  }),
+  get: defineEndpoint({
+    id: 'scenarioRuns.get',
+    method: 'GET',
+    path: '/v1/scenarios/runs/:id',
+    params: ById,
+    response: json(ScenarioRun),
+    stability: 'stable',
+    summary: 'Get a scenario run',
+  }),
+  score: defineEndpoint({
+    id: 'scenarioRuns.score',
+    method: 'POST',
+    path: '/v1/scenarios/runs/:id/score',
+    params: ById,
+    response: json(ScenarioRun),
+    stability: 'stable',
+    summary: 'Begin to score a scenario run; it is scoring when the answer comes',
+  }),
+  complete: defineEndpoint({
+    id: 'scenarioRuns.complete',
+    method: 'POST',
+    path: '/v1/scenarios/runs/:id/complete',
+    params: ById,
+    response: json(ScenarioRun),
+    stability: 'stable',
+    summary: 'Complete a scenario run and shut its devbox down',
+  }),
+  cancel: defineEndpoint({
+    id: 'scenarioRuns.cancel',
+    method: 'POST',
+    path: '/v1/scenarios/runs/:id/cancel',
+    params: ById,
+    response: json(ScenarioRun),
+    stability: 'stable',
+    summary: 'Cancel a scenario run and shut its devbox down',
+  }),
+  downloadLogs: defineEndpoint({
+    id: 'scenarioRuns.downloadLogs',
+    method: 'POST',
+    path: '/v1/scenarios/runs/:id/download_logs',
+    params: ById,
+    response: bytes('application/zip'),
+    stability: 'stable',
+    summary: 'Download a zip of all logs of a scenario run',
+  }),
+  ofScenario: defineEndpoint({
+    id: 'scenarioRuns.ofScenario',
+    method: 'GET',
+    path: '/v1/scenarios/:id/runs',
+    params: ById,
+    query: ScenarioRunFilters,
+    response: json(ScenarioRunList),
+    stability: 'stable',
+    summary: 'List the runs of a scenario, newest first',
+  }),
+}

@@ -1,0 +1,270 @@
+import * as z from 'zod/mini'
+import {
+  ById,
+  ByKey,
+  Id,
+  MetadataKeys,
+  MetadataValues,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+} from './common.ts'
+import { LaunchParameters } from './devboxes.ts'
+import { defineEndpoint, json } from './endpoint.ts'
+import { MetadataFilter } from './query-string.ts'
+
+export const definitionStatuses = ['active', 'archived'] as const
+export const validationTypes = ['UNSPECIFIED', 'FORWARD', 'REVERSE', 'EVALUATION'] as const
+export const defaultScorerTimeoutSeconds = 1800
+/** Weights that differ from 1 by no more than this are taken as rounded. */
+export const weightTolerance = 0.001
+
+const scorerMessage = 'must be 1 to 128 letters, digits, - or _'
+const shortName = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, scorerMessage))
+
+/** What judges a scenario, by `type`; each gives a score from 0 to 1. */
+export const Scorer = z.discriminatedUnion('type', [
+  /** Exit status 0 is 1, any other 0. */
+  z.object({ type: z.literal('command_scorer'), command: z.nullish(z.string()) }),
+  /** Its output has a line `score=<number>`. */
+  z.object({ type: z.literal('bash_script_scorer'), bash_script: z.nullish(z.string()) }),
+  /** Its output is a number. */
+  z.object({
+    type: z.literal('python_script_scorer'),
+    python_script: z.string(),
+    python_version_constraint: z.nullish(z.string()),
+    requirements_contents: z.nullish(z.string()),
+  }),
+  /** Files are written below the working directory, then the command decides as a command scorer does. */
+  z.object({
+    type: z.literal('test_based_scorer'),
+    test_command: z.nullish(z.string()),
+    test_files: z.nullish(
+      z.array(z.object({ file_path: z.nullish(z.string()), file_contents: z.nullish(z.string()) })),
+    ),
+  }),
+  /** 1 when the pattern is found. */
+  z.object({
+    type: z.literal('ast_grep_scorer'),
+    pattern: z.string(),
+    search_directory: z.string(),
+    lang: z.nullish(z.string()),
+  }),
+  /** One registered under /v1/scenarios/scorers; gets its parameters in RL_SCORER_CONTEXT. */
+  z.object({ type: z.literal('custom_scorer'), custom_scorer_type: z.string(), scorer_params: z.nullish(z.unknown()) }),
+])
+export type Scorer = z.infer<typeof Scorer>
+export type ScorerType = Scorer['type']
+
+export const ScoringFunction = z.object({ name: shortName, weight: z.number().check(z.minimum(0)), scorer: Scorer })
+export type ScoringFunction = z.infer<typeof ScoringFunction>
+
+/** Weights sum to 1, so that the score of a scenario is from 0 to 1. */
+export const ScoringContract = z.object({
+  scoring_function_parameters: z.array(ScoringFunction).check(
+    z.minLength(1, 'must name at least one scoring function'),
+    z.refine(
+      (functions) => Math.abs(functions.reduce((sum, { weight }) => sum + weight, 0) - 1) <= weightTolerance,
+      'must have weights that sum to 1',
+    ),
+    z.refine(
+      (functions) => new Set(functions.map(({ name }) => name)).size === functions.length,
+      'must not name a scoring function twice',
+    ),
+  ),
+})
+
+export const InputContext = z.object({
+  problem_statement: z.string(),
+  additional_context: z.nullish(z.unknown()),
+})
+
+export const ScenarioEnvironment = z.object({
+  blueprint_id: z.nullish(z.string()),
+  snapshot_id: z.nullish(z.string()),
+  launch_parameters: z.nullish(LaunchParameters),
+  working_directory: z.nullish(z.string()),
+})
+export type ScenarioEnvironment = z.infer<typeof ScenarioEnvironment>
+
+export const Scenario = z.object({
+  id: z.string(),
+  name: z.string(),
+  input_context: InputContext,
+  metadata: StringMap,
+  scoring_contract: z.object({ scoring_function_parameters: z.array(ScoringFunction) }),
+  status: openEnum(definitionStatuses),
+  environment: z.nullish(ScenarioEnvironment),
+  is_public: z.nullish(z.boolean()),
+  reference_output: z.nullish(z.string()),
+  required_environment_variables: z.nullish(z.array(z.string())),
+  required_secret_names: z.nullish(z.array(z.string())),
+  scorer_timeout_sec: z.nullish(z.int()),
+  validation_type: z.nullish(openEnum(validationTypes)),
+})
+export type Scenario = z.infer<typeof Scenario>
+
+const name = z.string().check(z.minLength(1, 'must not be empty'), z.maxLength(256, 'must be at most 256 characters'))
+const optionalFields = {
+  environment_parameters: z.nullish(ScenarioEnvironment),
+  metadata: z.nullish(StringMap),
+  reference_output: z.nullish(z.string()),
+  required_environment_variables: z.nullish(z.array(z.string())),
+  required_secret_names: z.nullish(z.array(z.string())),
+  scorer_timeout_sec: z.nullish(z.int().check(z.minimum(1))),
+  validation_type: z.nullish(z.enum(validationTypes)),
+}
+export const ScenarioCreate = z.object({
+  name,
+  input_context: InputContext,
+  scoring_contract: ScoringContract,
+  ...optionalFields,
+})
+export type ScenarioCreate = z.infer<typeof ScenarioCreate>
+/** Null keeps; what is given replaces. */
+export const ScenarioUpdate = z.object({
+  name: z.nullish(name),
+  input_context: z.nullish(InputContext),
+  scoring_contract: z.nullish(ScoringContract),
+  ...optionalFields,
+})
+export type ScenarioUpdate = z.infer<typeof ScenarioUpdate>
+
+export const ScenarioList = z.object({ scenarios: z.array(Scenario), ...pageEnvelope })
+export type ScenarioList = z.infer<typeof ScenarioList>
+export const ScenarioListQuery = z.object({
+  benchmark_id: z.optional(Id),
+  name: z.optional(z.string()),
+  search: z.optional(z.string().check(z.maxLength(256))),
+  validation_type: z.optional(z.enum(validationTypes)),
+  metadata: z.optional(MetadataFilter),
+  ...pageQuery,
+})
+export type ScenarioListQuery = z.output<typeof ScenarioListQuery>
+
+export const CustomScorer = z.object({ id: z.string(), type: z.string(), bash_script: z.string() })
+export type CustomScorer = z.infer<typeof CustomScorer>
+export const CustomScorerInput = z.object({ type: shortName, bash_script: z.string().check(z.minLength(1)) })
+export type CustomScorerInput = z.infer<typeof CustomScorerInput>
+
+export const scenarios = {
+  list: defineEndpoint({
+    id: 'scenarios.list',
+    method: 'GET',
+    path: '/v1/scenarios',
+    query: ScenarioListQuery,
+    response: json(ScenarioList),
+    stability: 'stable',
+    summary: 'List scenarios, newest first, without archived ones',
+  }),
+  listPublic: defineEndpoint({
+    id: 'scenarios.listPublic',
+    method: 'GET',
+    path: '/v1/scenarios/list_public',
+    query: ScenarioListQuery,
+    response: json(ScenarioList),
+    stability: 'stable',
+    summary: 'List the scenarios everyone may use',
+  }),
+  create: defineEndpoint({
+    id: 'scenarios.create',
+    method: 'POST',
+    path: '/v1/scenarios',
+    body: ScenarioCreate,
+    response: json(Scenario),
+    stability: 'stable',
+    summary: 'Create a scenario',
+  }),
+  metadataKeys: defineEndpoint({
+    id: 'scenarios.metadataKeys',
+    method: 'GET',
+    path: '/v1/scenarios/metadata/keys',
+    response: json(MetadataKeys),
+    stability: 'stable',
+    summary: 'List the metadata keys scenarios can be filtered by',
+  }),
+  metadataValues: defineEndpoint({
+    id: 'scenarios.metadataValues',
+    method: 'GET',
+    path: '/v1/scenarios/metadata/keys/:key/values',
+    params: ByKey,
+    response: json(MetadataValues),
+    stability: 'stable',
+    summary: 'List the values a metadata key has among scenarios',
+  }),
+  listScorers: defineEndpoint({
+    id: 'scenarios.listScorers',
+    method: 'GET',
+    path: '/v1/scenarios/scorers',
+    query: z.object(pageQuery),
+    response: json(z.object({ scorers: z.array(CustomScorer), ...pageEnvelope })),
+    stability: 'stable',
+    summary: 'List custom scorers, newest first',
+  }),
+  createScorer: defineEndpoint({
+    id: 'scenarios.createScorer',
+    method: 'POST',
+    path: '/v1/scenarios/scorers',
+    body: CustomScorerInput,
+    response: json(CustomScorer),
+    stability: 'stable',
+    summary: 'Register a custom scorer',
+  }),
+  getScorer: defineEndpoint({
+    id: 'scenarios.getScorer',
+    method: 'GET',
+    path: '/v1/scenarios/scorers/:id',
+    params: ById,
+    response: json(CustomScorer),
+    stability: 'stable',
+    summary: 'Get a custom scorer',
+  }),
+  updateScorer: defineEndpoint({
+    id: 'scenarios.updateScorer',
+    method: 'POST',
+    path: '/v1/scenarios/scorers/:id',
+    params: ById,
+    body: CustomScorerInput,
+    response: json(CustomScorer),
+    stability: 'stable',
+    summary: 'Replace a custom scorer',
+  }),
+  get: defineEndpoint({
+    id: 'scenarios.get',
+    method: 'GET',
+    path: '/v1/scenarios/:id',
+    params: ById,
+    response: json(Scenario),
+    stability: 'stable',
+    summary: 'Get a scenario',
+  }),
+  update: defineEndpoint({
+    id: 'scenarios.update',
+    method: 'POST',
+    path: '/v1/scenarios/:id',
+    params: ById,
+    body: ScenarioUpdate,
+    response: json(Scenario),
+    stability: 'stable',
+    summary: 'Change a scenario',
+  }),
+  archive: defineEndpoint({
+    id: 'scenarios.archive',
+    method: 'POST',
+    path: '/v1/scenarios/:id/archive',
+    params: ById,
+    response: json(Scenario),
+    stability: 'stable',
+    summary: 'Take a scenario out of the lists',
+  }),
+  unarchive: defineEndpoint({
+    id: 'scenarios.unarchive',
+    method: 'POST',
+    path: '/v1/scenarios/:id/unarchive',
+    params: ById,
+    response: json(Scenario),
+    stability: 'stable',
+    summary: 'Put an archived scenario back',
+  }),
+}
