@@ -85,6 +85,7 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
     database.keepReserve(join(dataDir.path, 'reserve'))
+    database.keepReserve(join(dataDir.path, 'reserve'))
     const store = {
       axons: createAxonStore(database),
       devboxes: createDevboxStore(database),

@@ -29,7 +29,7 @@ export const createListener =
     })
     response.on('error', () => gone.abort())
     try {
-      const { endpoint, call } = await admit(request, requestId, context)
+      const { endpoint, identity, call } = await admit(request, requestId, context)
       operation = endpoint.id
       if (endpoint.response.kind === 'websocket')
         throw invalid({ field: 'upgrade', message: 'is missing; this address is a WebSocket' })
@@ -41,7 +41,8 @@ export const createListener =
       const answer = await call({ signal: gone.signal, setHeader: (name, value) => response.setHeader(name, value) })
       if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(answer), requestId)
       else if (endpoint.response.kind === 'events') {
-        const signal = AbortSignal.any([gone.signal, context.stopping])
+        const ends = [gone.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
+        const signal = AbortSignal.any(ends)
         const source = answer as AsyncIterable<unknown>
         await sendEvents({ response, source, requestId, signal, toJson, toServiceError: asServiceError })
       } else {
