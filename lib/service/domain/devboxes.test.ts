@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { devboxRefusal, devboxStatuses, hasEnded } from '#lib/contract/devboxes.ts'
-import { type DevboxEvent, hostnameFor, keepAliveUntil, nextStatus } from './devboxes.ts'
+import { type DevboxEvent, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
 
 const events: DevboxEvent[] = [
+  'provision',
   'provisioned',
   'initialized',
   'suspend',
@@ -23,19 +24,19 @@ const table = Object.fromEntries(
 describe('the states of a devbox', () => {
   it('are these and no other moves', () => {
     expect(table).toEqual({
-      scheduled: ['shutdown -> shutdown'],
-      queued: ['shutdown -> shutdown'],
+      scheduled: ['provision -> provisioning', 'fail -> failure', 'shutdown -> shutdown', 'recover -> provisioning'],
+      queued: ['provision -> provisioning', 'fail -> failure', 'shutdown -> shutdown', 'recover -> provisioning'],
       provisioning: [
         'provisioned -> initializing',
         'fail -> failure',
         'shutdown -> shutdown',
-        'recover -> initializing',
+        'recover -> provisioning',
       ],
       initializing: ['initialized -> running', 'fail -> failure', 'shutdown -> shutdown', 'recover -> initializing'],
       running: ['suspend -> suspending', 'fail -> failure', 'shutdown -> shutdown', 'recover -> initializing'],
       suspending: ['suspended -> suspended', 'shutdown -> shutdown', 'recover -> suspended'],
       suspended: ['resume -> resuming', 'shutdown -> shutdown'],
-      resuming: ['resumed -> initializing', 'fail -> failure', 'shutdown -> shutdown', 'recover -> initializing'],
+      resuming: ['resumed -> initializing', 'fail -> failure', 'shutdown -> shutdown', 'recover -> resuming'],
       failure: [],
       shutdown: [],
     })
@@ -73,5 +74,64 @@ describe('hostnameFor', () => {
     expect(hostnameFor('ä', 'dbx_1')).toBe('dbx-1')
     expect(hostnameFor(null, 'dbx_1')).toBe('dbx-1')
     expect(hostnameFor(`${'a'.repeat(62)} b`, 'x')).toBe('a'.repeat(62))
+  })
+})
+
+describe('usageOf', () => {
+  const resources = { cpuCores: 0.5, memoryGb: 2, diskGb: 4 }
+  const at = (status: string, seconds: number) => ({ status, transition_time_ms: 1_000_000 + seconds * 1000 })
+  const usage = (seconds: number, endSeconds: number | null, ...state_transitions: ReturnType<typeof at>[]) =>
+    usageOf(
+      {
+        id: 'dbx_1',
+        status: state_transitions.at(-1)?.status ?? '',
+        create_time_ms: 1_000_000,
+        end_time_ms: endSeconds === null ? null : 1_000_000 + endSeconds * 1000,
+        state_transitions,
+      },
+      resources,
+      1_000_000 + seconds * 1000,
+    )
+
+  it('counts processor and memory while processes can run, the disk all the time', () => {
+    const transitions = [
+      at('provisioning', 0),
+      at('initializing', 2),
+      at('running', 5),
+      at('suspending', 20),
+      at('suspended', 22),
+      at('resuming', 100),
+      at('initializing', 101),
+      at('running', 103),
+    ]
+    expect(usage(113.9, null, ...transitions)).toEqual({
+      id: 'dbx_1',
+      status: 'running',
+      start_time_ms: 1_000_000,
+      end_time_ms: null,
+      total_active_seconds: 32,
+      total_elapsed_seconds: 113,
+      vcpu_seconds: 16,
+      memory_gb_seconds: 65,
+      disk_gb_seconds: 455,
+    })
+  })
+
+  it('stops with the devbox', () => {
+    const transitions = [at('provisioning', 0), at('initializing', 1), at('running', 2), at('shutdown', 11)]
+    expect(usage(5000, 11, ...transitions)).toMatchObject({ total_active_seconds: 10, total_elapsed_seconds: 11 })
+    expect(usage(5000, 3, at('provisioning', 0), at('failure', 3))).toMatchObject({
+      total_active_seconds: 0,
+      vcpu_seconds: 0,
+      disk_gb_seconds: 12,
+    })
+  })
+
+  it('never counts backwards when the clock was set back', () => {
+    expect(usage(-50, null, at('provisioning', 0), at('initializing', 1))).toMatchObject({
+      total_active_seconds: 0,
+      total_elapsed_seconds: 0,
+      disk_gb_seconds: 0,
+    })
   })
 })

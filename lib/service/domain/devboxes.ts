@@ -1,7 +1,16 @@
-import { type DevboxStatus, defaultKeepAliveSeconds, type LaunchParameters } from '#lib/contract/devboxes.ts'
+import {
+  type Devbox,
+  type DevboxStatus,
+  type DevboxUsage,
+  defaultKeepAliveSeconds,
+  type LaunchParameters,
+} from '#lib/contract/devboxes.ts'
+import type { Resources } from './launch-parameters.ts'
 
 /** What happens to a devbox, by a caller, by itself or by the service. */
 export type DevboxEvent =
+  /** It was waiting and is being started now. */
+  | 'provision'
   | 'provisioned'
   | 'initialized'
   | 'suspend'
@@ -14,17 +23,19 @@ export type DevboxEvent =
   | 'recover'
 
 const anyTime = { shutdown: 'shutdown' } as const
-const started = { ...anyTime, fail: 'failure', recover: 'initializing' } as const
+const started = { ...anyTime, fail: 'failure' } as const
+const waiting = { ...started, provision: 'provisioning', recover: 'provisioning' } as const
 
+// A recovered devbox whose disk is not complete yet starts where it was; one that ran begins with its launch commands.
 const moves: Record<DevboxStatus, Partial<Record<DevboxEvent, DevboxStatus>>> = {
-  scheduled: anyTime,
-  queued: anyTime,
-  provisioning: { ...started, provisioned: 'initializing' },
-  initializing: { ...started, initialized: 'running' },
-  running: { ...started, suspend: 'suspending' },
+  scheduled: waiting,
+  queued: waiting,
+  provisioning: { ...started, provisioned: 'initializing', recover: 'provisioning' },
+  initializing: { ...started, initialized: 'running', recover: 'initializing' },
+  running: { ...started, suspend: 'suspending', recover: 'initializing' },
   suspending: { ...anyTime, suspended: 'suspended', recover: 'suspended' },
   suspended: { ...anyTime, resume: 'resuming' },
-  resuming: { ...started, resumed: 'initializing' },
+  resuming: { ...started, resumed: 'initializing', recover: 'resuming' },
   failure: {},
   shutdown: {},
 }
@@ -51,3 +62,36 @@ export const hostnameFor = (name: string | null | undefined, fallback: string): 
       .replace(/-+$/, '')
   return clean(name ?? '') || clean(fallback)
 }
+
+// In these its processes can run, and take the resources it was given.
+const active: readonly (string | undefined)[] = ['initializing', 'running', 'suspending']
+
+/**
+ * What the devbox has used until `nowMs`, or until its end. Processor and memory count while it is active, the disk as
+ * long as there is one.
+ */
+export const usageOf = (
+  { id, status, create_time_ms, end_time_ms, state_transitions }: UsedDevbox,
+  { cpuCores, memoryGb, diskGb }: Resources,
+  nowMs: number,
+): DevboxUsage => {
+  const untilMs = end_time_ms ?? nowMs
+  const starts = state_transitions.map(({ transition_time_ms }) => transition_time_ms ?? create_time_ms)
+  const activeMs = state_transitions
+    .map((each, i) => (active.includes(each.status) ? (starts[i + 1] ?? untilMs) - (starts[i] ?? untilMs) : 0))
+    .reduce((sum, ms) => sum + Math.max(0, ms), 0)
+  const elapsedMs = Math.max(0, untilMs - create_time_ms)
+  return {
+    id,
+    status,
+    start_time_ms: create_time_ms,
+    end_time_ms,
+    total_active_seconds: Math.floor(activeMs / 1000),
+    total_elapsed_seconds: Math.floor(elapsedMs / 1000),
+    vcpu_seconds: Math.floor((activeMs / 1000) * cpuCores),
+    memory_gb_seconds: Math.floor((activeMs / 1000) * memoryGb),
+    disk_gb_seconds: Math.floor((elapsedMs / 1000) * diskGb),
+  }
+}
+
+type UsedDevbox = Pick<Devbox, 'id' | 'status' | 'create_time_ms' | 'end_time_ms' | 'state_transitions'>

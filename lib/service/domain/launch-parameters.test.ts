@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import { launchRefusal, networkUnder, resourcesOf, suspendDeadlineMs } from './launch-parameters.ts'
+
+const refusal = (parameters: LaunchParameters) => launchRefusal(parameters, 'x86_64')
+const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_size?: number): LaunchParameters => ({
+  resource_size_request: 'CUSTOM_SIZE',
+  custom_cpu_cores,
+  custom_gb_memory,
+  custom_disk_size,
+})
+
+describe('resourcesOf', () => {
+  it('knows the sizes by name, and takes the small one for none', () => {
+    expect(resourcesOf({ resource_size_request: 'X_SMALL' })).toEqual({ cpuCores: 0.5, memoryGb: 1, diskGb: 4 })
+    expect(resourcesOf({ resource_size_request: 'XX_LARGE' })).toEqual({ cpuCores: 8, memoryGb: 32, diskGb: 16 })
+    for (const parameters of [{}, { resource_size_request: null }, { resource_size_request: 'SMALL' as const }])
+      expect(resourcesOf(parameters)).toEqual({ cpuCores: 1, memoryGb: 2, diskGb: 4 })
+  })
+
+  it('takes a custom size as it is', () => {
+    expect(resourcesOf(custom(4, 8, 32))).toEqual({ cpuCores: 4, memoryGb: 8, diskGb: 32 })
+  })
+})
+
+describe('launchRefusal', () => {
+  it.each([
+    [0.5, 1, 2],
+    [0.5, 4, 64],
+    [1, 2, undefined],
+    [1, 8, 2],
+    [2, 4, 2],
+    [16, 32, 2],
+    [16, 64, 2],
+  ])('takes %d cores with %d GiB of memory and %s of disk', (cpu, memory, disk) => {
+    expect(refusal(custom(cpu, memory, disk))).toBeUndefined()
+  })
+
+  it.each([
+    ['custom_cpu_cores', custom(0, 2)],
+    ['custom_cpu_cores', custom(-2, 2)],
+    ['custom_cpu_cores', custom(0.25, 1)],
+    ['custom_cpu_cores', custom(3, 6)],
+    ['custom_cpu_cores', custom(18, 64)],
+    ['custom_cpu_cores', { resource_size_request: 'CUSTOM_SIZE', custom_gb_memory: 2 }],
+    ['custom_gb_memory', { resource_size_request: 'CUSTOM_SIZE', custom_cpu_cores: 2 }],
+    ['custom_gb_memory', custom(1, 3)],
+    ['custom_gb_memory', custom(1, 1)],
+    ['custom_gb_memory', custom(1, 10)],
+    ['custom_gb_memory', custom(0.5, 6)],
+    ['custom_gb_memory', custom(16, 66)],
+    ['custom_gb_memory', custom(2, 0)],
+    ['custom_disk_size', custom(2, 4, 3)],
+    ['custom_disk_size', custom(2, 4, 0)],
+    ['custom_disk_size', custom(2, 4, 66)],
+    ['custom_disk_size', { resource_size_request: 'SMALL', custom_disk_size: 8 }],
+    ['custom_cpu_cores', { custom_cpu_cores: 2 }],
+    ['architecture', { architecture: 'arm64' }],
+    ['launch_commands[1]', { launch_commands: ['true', 'a\0b'] }],
+    ['lifecycle.lifecycle_hooks.suspend_commands[0]', { lifecycle: { lifecycle_hooks: { suspend_commands: ['\0'] } } }],
+    [
+      'lifecycle.lifecycle_hooks.suspend_deadline_ms',
+      { lifecycle: { lifecycle_hooks: { suspend_deadline_ms: 60_001 } } },
+    ],
+    ['lifecycle.lifecycle_hooks.suspend_deadline_ms', { lifecycle: { lifecycle_hooks: { suspend_deadline_ms: -1 } } }],
+    ['user_parameters.username', { user_parameters: { uid: 1000, username: 'a b' } }],
+    ['user_parameters.username', { user_parameters: { uid: 1000, username: '' } }],
+    ['user_parameters.uid', { user_parameters: { uid: -1, username: 'user' } }],
+  ] satisfies [string, LaunchParameters][])('refuses %s as invalid', (field, parameters) => {
+    expect(refusal(parameters)).toMatchObject({ code: 'invalid_argument', field })
+  })
+
+  it.each([
+    ['user_parameters', { user_parameters: { uid: 0, username: 'root' } }],
+    ['required_services', { required_services: ['postgres'] }],
+    ['lifecycle.resume_triggers.axon_event', { lifecycle: { resume_triggers: { axon_event: true } } }],
+  ] satisfies [string, LaunchParameters][])('says that it cannot do %s', (field, parameters) => {
+    expect(refusal(parameters)).toMatchObject({ code: 'not_implemented', field })
+  })
+
+  it('takes what says no more than the default', () => {
+    expect(
+      refusal({
+        architecture: 'x86_64',
+        user_parameters: { uid: 1000, username: 'user' },
+        required_services: [],
+        available_ports: [8080],
+        provisioning_tier: 'flex',
+        lifecycle: { resume_triggers: { axon_event: false, http: true } },
+      }),
+    ).toBeUndefined()
+  })
+})
+
+describe('suspendDeadlineMs', () => {
+  it('is half a minute unless told', () => {
+    expect(suspendDeadlineMs({})).toBe(30_000)
+    expect(suspendDeadlineMs({ lifecycle: { lifecycle_hooks: { suspend_deadline_ms: 0 } } })).toBe(0)
+  })
+})
+
+describe('networkUnder', () => {
+  const nothing = {
+    allow_all: false,
+    allow_devbox_to_devbox: false,
+    allow_agent_gateway: false,
+    allow_mcp_gateway: false,
+    allow_runloop_mirrors: false,
+    allowed_hostnames: [],
+    allowed_cidrs: [],
+  }
+  it('is the whole of it, none of it, or nothing this service can make', () => {
+    expect(networkUnder({ ...nothing, allow_all: true, allowed_hostnames: ['x.test'] })).toBe('host')
+    expect(networkUnder(nothing)).toBe('none')
+    expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toBeUndefined()
+    expect(networkUnder({ ...nothing, allowed_cidrs: [{ cidr: '10.0.0.0/8' }] })).toBeUndefined()
+    expect(networkUnder({ ...nothing, allow_devbox_to_devbox: true })).toBeUndefined()
+  })
+})

@@ -1,0 +1,115 @@
+import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { Egress } from '#lib/contract/network-policies.ts'
+
+export interface Resources {
+  cpuCores: number
+  memoryGb: number
+  diskGb: number
+}
+
+export type Architecture = 'x86_64' | 'arm64'
+
+/** Why launch parameters are not taken. */
+export interface Refusal {
+  code: 'invalid_argument' | 'not_implemented'
+  field: string
+  problem: string
+}
+
+const maxSuspendDeadlineMs = 60_000
+const defaultSuspendDeadlineMs = 30_000
+
+type Size = Exclude<LaunchParameters['resource_size_request'], 'CUSTOM_SIZE' | null | undefined>
+
+const sizes: Record<Size, Resources> = {
+  X_SMALL: { cpuCores: 0.5, memoryGb: 1, diskGb: 4 },
+  SMALL: { cpuCores: 1, memoryGb: 2, diskGb: 4 },
+  MEDIUM: { cpuCores: 2, memoryGb: 4, diskGb: 8 },
+  LARGE: { cpuCores: 2, memoryGb: 8, diskGb: 16 },
+  X_LARGE: { cpuCores: 4, memoryGb: 16, diskGb: 16 },
+  XX_LARGE: { cpuCores: 8, memoryGb: 32, diskGb: 16 },
+}
+
+/** Unspecified: the size of a devbox that asks for none, and the disk of a custom one that asks for none. */
+export const resourcesOf = (parameters: LaunchParameters): Resources => {
+  const { resource_size_request: size, custom_cpu_cores, custom_gb_memory, custom_disk_size } = parameters
+  if (size !== 'CUSTOM_SIZE') return sizes[size ?? 'SMALL']
+  return {
+    cpuCores: custom_cpu_cores ?? sizes.SMALL.cpuCores,
+    memoryGb: custom_gb_memory ?? sizes.SMALL.memoryGb,
+    diskGb: custom_disk_size ?? sizes.LARGE.diskGb,
+  }
+}
+
+/** How long the suspend commands of a devbox may take together. */
+export const suspendDeadlineMs = ({ lifecycle }: LaunchParameters): number =>
+  lifecycle?.lifecycle_hooks?.suspend_deadline_ms ?? defaultSuspendDeadlineMs
+
+/** What of the parameters no devbox, or none on a machine like this, can have; undefined when all is well. */
+export const launchRefusal = (parameters: LaunchParameters, machine: Architecture): Refusal | undefined =>
+  sizeRefusal(parameters) ?? commandRefusal(parameters) ?? machineRefusal(parameters, machine)
+
+const customFields = ['custom_cpu_cores', 'custom_gb_memory', 'custom_disk_size'] as const
+
+const sizeRefusal = (parameters: LaunchParameters): Refusal | undefined => {
+  const { custom_cpu_cores: cpu, custom_gb_memory: memory, custom_disk_size: disk } = parameters
+  if (parameters.resource_size_request !== 'CUSTOM_SIZE') {
+    const given = customFields.find((field) => present(parameters[field]))
+    return given && invalid(given, 'needs resource_size_request to be CUSTOM_SIZE')
+  }
+  if (!present(cpu)) return invalid('custom_cpu_cores', 'is needed for CUSTOM_SIZE')
+  if (!present(memory)) return invalid('custom_gb_memory', 'is needed for CUSTOM_SIZE')
+  if (cpu !== 0.5 && cpu !== 1 && !isEven(cpu, 16))
+    return invalid('custom_cpu_cores', 'must be 0.5, 1 or a multiple of 2 up to 16')
+  if (memory !== 1 && !isEven(memory, 64)) return invalid('custom_gb_memory', 'must be 1 or a multiple of 2 up to 64')
+  if (memory < 2 * cpu || memory > 8 * cpu)
+    return invalid('custom_gb_memory', `must be 2 to 8 times custom_cpu_cores: ${2 * cpu} to ${8 * cpu}`)
+  if (present(disk) && !isEven(disk, 64)) return invalid('custom_disk_size', 'must be a multiple of 2 from 2 to 64')
+  return undefined
+}
+
+const commandRefusal = ({ launch_commands, lifecycle }: LaunchParameters): Refusal | undefined => {
+  const hooks = lifecycle?.lifecycle_hooks
+  const deadlineMs = hooks?.suspend_deadline_ms
+  if (present(deadlineMs) && (deadlineMs < 0 || deadlineMs > maxSuspendDeadlineMs))
+    return invalid('lifecycle.lifecycle_hooks.suspend_deadline_ms', `must be 0 to ${maxSuspendDeadlineMs}`)
+  const commands = {
+    launch_commands: launch_commands ?? [],
+    'lifecycle.lifecycle_hooks.suspend_commands': hooks?.suspend_commands ?? [],
+  }
+  for (const [field, all] of Object.entries(commands)) {
+    const at = all.findIndex((command) => command.includes('\0'))
+    if (at !== -1) return invalid(`${field}[${at}]`, 'must not contain a NUL character')
+  }
+  return undefined
+}
+
+const machineRefusal = (parameters: LaunchParameters, machine: Architecture): Refusal | undefined => {
+  const { architecture, user_parameters: user, required_services: services, lifecycle } = parameters
+  if (architecture && architecture !== machine)
+    return invalid('architecture', `cannot be ${architecture}: this service runs on ${machine}`)
+  if (user) {
+    if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user.username))
+      return invalid('user_parameters.username', 'is not the name of a user')
+    if (user.uid < 0 || user.uid >= 2 ** 32 - 1) return invalid('user_parameters.uid', 'is not the number of a user')
+    if (user.username !== 'user' || user.uid !== 1000)
+      return notYet('user_parameters', 'cannot be anything but user with uid 1000')
+  }
+  if (services && services.length > 0) return notYet('required_services', 'cannot be provided by this service')
+  if (lifecycle?.resume_triggers?.axon_event)
+    return notYet('lifecycle.resume_triggers.axon_event', 'is not supported by this service')
+  return undefined
+}
+
+/** The network a policy leaves a devbox: the machine's, none, or undefined for what lies between. */
+export const networkUnder = (egress: Egress): 'host' | 'none' | undefined => {
+  if (egress.allow_all) return 'host'
+  const { allow_all: _, allowed_hostnames, allowed_cidrs, ...switches } = egress
+  const allowsSome = allowed_hostnames.length > 0 || allowed_cidrs.length > 0 || Object.values(switches).some(Boolean)
+  return allowsSome ? undefined : 'none'
+}
+
+const present = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined
+const isEven = (value: number, max: number) => Number.isInteger(value / 2) && value > 0 && value <= max
+const invalid = (field: string, problem: string): Refusal => ({ code: 'invalid_argument', field, problem })
+const notYet = (field: string, problem: string): Refusal => ({ code: 'not_implemented', field, problem })
