@@ -63,32 +63,107 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
     expect((await reach(id, 'shutdown')).shutdown_reason).toBe('entrypoint_exit')
   })
 
-  it('fails when its entrypoint cannot be started, and the service goes on', async () => {
-    for (const entrypoint of ['a\0b', 'x'.repeat(200_000)]) {
-      const { id } = await service.client.devboxes.create({ body: { entrypoint } })
-      expect((await reach(id, 'failure')).failure_reason).toBe('execution_failed')
-    }
+  it('runs an entrypoint of any length, whatever it ends with, and refuses one with a NUL', async () => {
+    const { id } = await service.client.devboxes.create({ body: { entrypoint: `: ${'x'.repeat(200_000)}; exit 7` } })
+    expect((await reach(id, 'shutdown', 'failure')).shutdown_reason).toBe('entrypoint_exit')
+    await expect(service.client.devboxes.create({ body: { entrypoint: 'a\0b' } })).rejects.toMatchObject({
+      status: 400,
+      field: 'entrypoint',
+    })
   })
 
-  it('writes file mounts below the home directory and nowhere else', async () => {
-    const id = await create({ file_mounts: { 'a/b.txt': 'hello', '~/c.txt': 'there' } })
-    expect((await run(id, 'cat ~/a/b.txt ~/c.txt')).stdout).toBe('hellothere')
+  it('mounts files below the home directory and /tmp, and nowhere else', async () => {
+    const id = await create({
+      file_mounts: { 'a/b.txt': 'one ', '~/c.txt': 'two ', '/home/user/./d//e': 'three ' },
+      mounts: [
+        { type: 'file_mount', target: '~/a/f', content: 'four ' },
+        { type: 'file_mount', target: '/tmp/g/h', content: 'five' },
+      ],
+    })
+    expect((await run(id, 'cat ~/a/b.txt ~/c.txt ~/d/e ~/a/f "$TMPDIR/g/h"')).stdout).toBe('one two three four five')
     const boxes = readdirSync(join(service.dataDir, 'devboxes'))
-    for (const paths of [['../x'], ['/etc/x'], ['a/../../x'], ['.'], ['a', 'a/b'], ['a/b', 'a'], ['x'.repeat(300)]])
+    for (const paths of [
+      ['../x'],
+      ['/etc/x'],
+      ['/tmp'],
+      ['/tmp/../etc/x'],
+      ['/home/other/x'],
+      ['a/../../x'],
+      ['.'],
+      ['~'],
+      [''],
+      ['a/'],
+      ['a\0b'],
+      ['a', 'a/b'],
+      ['a/b', 'a'],
+      ['x'.repeat(300)],
+    ])
       await expect(
         service.client.devboxes.create({ body: { file_mounts: Object.fromEntries(paths.map((path) => [path, ''])) } }),
       ).rejects.toMatchObject({ status: 400, field: 'file_mounts' })
+    for (const [mount, refusal] of [
+      [
+        { type: 'file_mount', target: '/etc/x', content: '' },
+        { status: 400, field: 'mounts[0]' },
+      ],
+      [
+        { type: 'file_mount', target: 'x' },
+        { status: 400, field: 'mounts[0]' },
+      ],
+      [{ type: 'swamp_mount' }, { status: 400, field: 'mounts[0].type' }],
+      [null, { status: 400, field: 'mounts[0].type' }],
+      [
+        { type: 'object_mount', object_id: 'o', object_path: 'p' },
+        { status: 501, field: 'mounts[0].type' },
+      ],
+      [
+        { type: 'broker_mount', axon_id: 'axn_1' },
+        { status: 501, field: 'mounts[0].type' },
+      ],
+    ] as const)
+      await expect(service.client.devboxes.create({ body: { mounts: [mount] } })).rejects.toMatchObject(refusal)
     expect(readdirSync(join(service.dataDir, 'devboxes'))).toEqual(boxes)
   })
 
-  it('refuses what it cannot do yet by name', async () => {
-    await expect(service.client.devboxes.create({ body: { snapshot_id: 'snp_1' } })).rejects.toMatchObject({
-      status: 501,
-      field: 'snapshot_id',
-    })
-    await expect(
-      service.client.devboxes.create({ body: { environment_variables: { 'A B': '' } } }),
-    ).rejects.toMatchObject({ status: 400 })
+  it('refuses by name what no devbox can be, and what it cannot do', async () => {
+    const refusals: [DevboxCreate, object][] = [
+      [{ environment_variables: { 'A B': '' } }, { status: 400, field: 'environment_variables.A B' }],
+      [{ secrets: { 'A-B': 'X' } }, { status: 400, field: 'secrets.A-B' }],
+      [{ secrets: { A: 'NO_SUCH_SECRET' } }, { status: 400, field: 'secrets' }],
+      [{ snapshot_id: 'snp_none' }, { status: 404 }],
+      [
+        { snapshot_id: 'snp_none', blueprint_id: 'bpt_1' },
+        { status: 400, field: 'snapshot_id' },
+      ],
+      [
+        { blueprint_id: 'bpt_1', blueprint_name: 'x' },
+        { status: 400, field: 'blueprint_name' },
+      ],
+      [{ blueprint_id: 'bpt_1' }, { status: 501, field: 'blueprint_id' }],
+      [{ code_mounts: [{ repo_name: 'a', repo_owner: 'b' }] }, { status: 501, field: 'code_mounts' }],
+      [{ gateways: { G: { gateway: 'g', secret: 's' } } }, { status: 501, field: 'gateways' }],
+      [{ mcp: { M: { mcp_config: 'm', secret: 's' } } }, { status: 501, field: 'mcp' }],
+      [
+        { launch_parameters: { resource_size_request: 'CUSTOM_SIZE', custom_cpu_cores: 3, custom_gb_memory: 6 } },
+        { status: 400, field: 'launch_parameters.custom_cpu_cores' },
+      ],
+      [
+        { launch_parameters: { keep_alive_time_seconds: 172_801 } },
+        { status: 400, field: 'launch_parameters.keep_alive_time_seconds' },
+      ],
+      [
+        { launch_parameters: { network_policy_id: 'npl_none' } },
+        { status: 400, field: 'launch_parameters.network_policy_id' },
+      ],
+      [
+        { launch_parameters: { required_services: ['redis'] } },
+        { status: 501, field: 'launch_parameters.required_services' },
+      ],
+    ]
+    for (const [body, refusal] of refusals)
+      await expect(service.client.devboxes.create({ body }), JSON.stringify(body)).rejects.toMatchObject(refusal)
+    // What says nothing asks for nothing.
+    await create({ blueprint_id: '', code_mounts: [], mounts: [], gateways: {}, mcp: null, secrets: {} })
   })
 
   it('gives commands a clean environment, with the variables of the devbox', async () => {

@@ -1,7 +1,9 @@
-import { type DevboxCreate, devboxes, hasEnded } from '#lib/contract/devboxes.ts'
+import { type DevboxCreate, devboxes } from '#lib/contract/devboxes.ts'
 import type { Deps } from '#lib/service/deps.ts'
+import { usageOf } from '#lib/service/domain/devboxes.ts'
+import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/errors.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */
@@ -9,7 +11,7 @@ const maxHoldMs = 30_000
 // Below the 30 s after which the public clients give up on an answer.
 const createHoldMs = 20_000
 
-export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens }: Deps) =>
+export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps) =>
   implement(devboxes, {
     list: ({ query, account }) => {
       if (query.starting_after === undefined) return store.devboxes.list(account, query)
@@ -17,23 +19,28 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens }: Deps) =>
       if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of a devbox' })
       return store.devboxes.list(account, query, before)
     },
-    create: ({ body, account }) => runtime.create(account, body),
+    create: ({ body, account, requestId }) => runtime.create(account, body, { requestId }),
     createAndAwaitRunning: async ({
       body,
       account,
+      requestId,
       signal,
     }: {
       body: DevboxCreate
       account: string
+      requestId: string
       signal: AbortSignal
     }) => {
-      const { id } = await runtime.create(account, body)
+      const { id } = await runtime.create(account, body, { requestId })
       const settled = await runtime.reaches(account, id, ['running', 'failure', 'shutdown'], createHoldMs, signal)
       return settled ?? runtime.get(account, id)
     },
     metadataKeys: ({ account }) => ({ keys: store.devboxes.metadataKeys(account) }),
-    metadataValues: notImplemented,
-    usage: notImplemented,
+    metadataValues: ({ params: { key }, account }) => ({ key, values: store.devboxes.metadataValues(account, key) }),
+    usage: ({ params, account }) => {
+      const devbox = runtime.get(account, params.id)
+      return usageOf(devbox, resourcesOf(devbox.launch_parameters), now())
+    },
     get: ({ params, account }) => runtime.get(account, params.id),
     update: ({ params, body, account }) => runtime.update(account, params.id, body),
     waitForStatus: async ({ params, body, account, signal }) => {
@@ -42,12 +49,12 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens }: Deps) =>
       if (devbox) return devbox
       const { status } = runtime.get(account, params.id)
       throw new ServiceError('timeout', `Devbox ${params.id} is ${status}, not ${body.statuses.join(' or ')}`, {
-        shouldRetry: !hasEnded(status),
+        shouldRetry: true,
       })
     },
     suspend: ({ params, account }) => runtime.suspend(account, params.id),
     resume: ({ params, account }) => runtime.resume(account, params.id),
-    shutdown: ({ params, account }) => runtime.shutdown(account, params.id),
+    shutdown: ({ params, query, account }) => runtime.shutdown(account, params.id, { force: isForced(query.force) }),
     keepAlive: ({ params, account }) => {
       runtime.keepAlive(account, params.id)
       return {}
@@ -57,3 +64,9 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens }: Deps) =>
       return ptyTokens.create(account, params.id)
     },
   })
+
+const isForced = (force: string | undefined): boolean => {
+  if (force !== undefined && !['', 'true', 'false'].includes(force))
+    throw invalid({ field: 'force', message: 'must be true or false' })
+  return force === 'true'
+}

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { EventEmitter, once } from 'node:events'
-import { closeSync, existsSync, openSync } from 'node:fs'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createHash, randomBytes } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { mkdir, readdir, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Devbox,
   type DevboxAction,
@@ -10,9 +10,12 @@ import {
   type DevboxUpdate,
   devboxRefusal,
   hasEnded,
+  type LaunchParameters,
 } from '#lib/contract/devboxes.ts'
+import type { LogSource } from '#lib/contract/logs.ts'
 import type { TunnelOptions } from '#lib/contract/tunnels.ts'
 import { type DevboxEvent, hostnameFor, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import { networkUnder, resourcesOf, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { newId } from '#lib/service/ids.ts'
 import type { DevboxSpec, DevboxStore } from '#lib/service/store/devboxes.ts'
@@ -22,12 +25,29 @@ import { at } from '#lib/service/timer.ts'
 import type { Executions, RunningDevbox } from './execution.ts'
 import { hold } from './hold.ts'
 import type { DevboxLogs } from './logs.ts'
+import { makeDisk, removeDisk, removeFolder, stageMounts } from './mounts.ts'
+import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
+import type { Pipes } from './pipes.ts'
+import { Replays } from './replays.ts'
 import { endProcesses } from './sandbox/plain-process.ts'
-import { type Box, type Sandbox, spawnIn } from './sandbox/sandbox.ts'
+import type { Box, Sandbox, Site } from './sandbox/sandbox.ts'
+import { runSetupCommand } from './setup-command.ts'
+import { Slots } from './slots.ts'
 import type { Snapshots } from './snapshot.ts'
 
 // A devbox whose launch commands take longer is not evicted.
 const maxStartMs = 24 * 60 * 60 * 1000
+// More sandboxes at once start no sooner, and the service answers slower: after a restart hundreds may have to.
+const startsAtOnce = 8
+const watchMs = 2000
+const retryMs = 1000
+const settleMs = 100
+/** Unspecified: how long a repeated call answers the devbox that the first one made. */
+const replayMs = 10 * 60 * 1000
+/** A disk with less room left than this counts as full. */
+const fullBytes = 8 * 2 ** 20
+// A kill for want of memory this long before the end of a devbox was its cause.
+const oomMemoryMs = 5000
 
 interface Options {
   store: DevboxStore
@@ -37,6 +57,7 @@ interface Options {
   networkPolicies: NetworkPolicyStore
   snapshots: Snapshots
   logs: DevboxLogs
+  pipes: Pipes
   executions: Executions
   sandbox: Sandbox
   serviceId: string
@@ -44,21 +65,40 @@ interface Options {
   log: (entry: object) => void
 }
 
+type FailureReason = 'out_of_memory' | 'out_of_disk' | 'execution_failed' | 'health_check_failed'
+
 interface Reasons {
-  failureReason?: 'execution_failed' | 'health_check_failed'
+  failureReason?: FailureReason
   shutdownReason?: 'api_shutdown' | 'keep_alive_timeout' | 'entrypoint_exit' | 'idle'
+}
+
+/** Who asks for a devbox, and by which call. */
+interface Asking {
+  /** Repeating a call under the same id, with the same body, makes one devbox. */
+  requestId?: string
+  initiatorType?: NonNullable<Devbox['initiator_type']>
+  initiatorId?: string
 }
 
 /** From one start of a devbox to its end: what runs now. */
 interface Life {
+  readonly account: string
+  readonly parameters: LaunchParameters
   env: Record<string, string>
   box?: Box
-  /** Set once the processes are to end; whoever is still starting something stops there. */
-  over: boolean
+  /** Aborted once the processes are to end; whoever is still starting something stops there. */
+  readonly over: AbortController
   started: Promise<void>
+  /** Uses that are going on: commands, terminals, file operations. */
   busy: number
+  lastUsedMs: number
+  /** What the store knows of it. */
+  writtenUsedMs: number
   /** Takes back the timer of the keep-alive time or of the idle rule. */
   cancelTimer: () => void
+  /** How many processes the kernel had killed for want of memory when it was last looked at. */
+  oomKills: number
+  oomKillMs: number
 }
 
 /** Every devbox of the service: moves it through its states and owns its processes. */
@@ -69,7 +109,11 @@ export class Devboxes {
   readonly #lives = new Map<string, Life>()
   /** Ends under way: processes are being killed, then the disk goes if the devbox has ended. */
   readonly #endings = new Map<string, Promise<void>>()
-  #closing = false
+  readonly #starts = new Slots(startsAtOnce)
+  readonly #replays = new Replays(replayMs)
+  readonly #closing = new AbortController()
+  #watch: NodeJS.Timeout | undefined
+  #sweep: Promise<void> = Promise.resolve()
 
   constructor(options: Options) {
     this.#options = options
@@ -80,67 +124,84 @@ export class Devboxes {
    * states in between, and starts what was running. The devboxes are starting, not running, when this resolves.
    */
   async recover(): Promise<void> {
-    const { store, executions, serviceId, folderOf } = this.#options
+    const { store, executions, serviceId, folderOf, log } = this.#options
     await endProcesses({ DEVDECK_SERVICE_ID: serviceId })
     await executions.recover()
-    for (const id of store.unended()) {
-      if (this.#move(id, 'recover') === 'initializing') this.#start(id)
-    }
-    // A crash may have come between the end of a devbox and that of its disk.
-    const unended = new Set(store.unended())
-    for (const id of await readdir(folderOf('')).catch(() => []))
-      if (!unended.has(id) && existsSync(join(folderOf(id), 'home'))) await this.#removeDisk(id)
+    // A crash may have come between the end of a devbox and that of its disk, or before a new one was stored.
+    const folders = await readdir(folderOf('')).catch(() => [])
+    const ids = store.unended()
+    for (const id of ids) this.#takeUp(id)
+    const unended = new Set(ids)
+    this.#sweep = this.#removeLeftovers(folders.filter((id) => !unended.has(id))).catch((error: unknown) =>
+      log({ message: 'Disks of ended devboxes could not be removed', error: String(error) }),
+    )
+    this.#watch = setInterval(() => this.#lookAtAll(), watchMs).unref()
   }
 
   /** Ends all processes and leaves every state as it is, for the next life to take up. */
   async close(): Promise<void> {
-    this.#closing = true
+    clearInterval(this.#watch)
+    this.#writeUse()
+    this.#closing.abort()
     for (const id of this.#lives.keys()) this.#end(id)
-    await Promise.allSettled(this.#endings.values())
+    await Promise.allSettled([...this.#endings.values(), this.#sweep])
   }
 
-  async create(account: string, body: DevboxCreate): Promise<Devbox> {
-    refuseUnsupported(body)
-    const environment = checkedEnvironment(body.environment_variables ?? {})
-    const files = Object.entries(body.file_mounts ?? {}).map(([path, text]) => [pathBelowHome(path), text] as const)
-    const parameters = body.launch_parameters ?? {}
+  async create(account: string, body: DevboxCreate, asking: Asking = {}): Promise<Devbox> {
+    const { requestId } = asking
+    if (requestId === undefined) return this.get(account, await this.#create(account, body, asking))
+    const digest = createHash('sha256')
+      .update(JSON.stringify([account, requestId, body]))
+      .digest('base64')
+    return this.get(account, await this.#replays.once(digest, () => this.#create(account, body, asking)))
+  }
+
+  /** Resolves to the id. Throws 400 or 501 for what cannot be, 404 or 409 for its snapshot, 429 for one too many. */
+  async #create(account: string, body: DevboxCreate, { initiatorType, initiatorId }: Asking): Promise<string> {
+    const { store, folderOf } = this.#options
+    const { mounts, ...plan } = planDevbox(body)
+    this.#requireAvailable(account, plan)
     const id = newId('dbx')
-    const now = Date.now()
-    await this.#makeHome(id, files)
-    this.#options.store.insert({
-      id,
-      account,
-      name: body.name || null,
-      status: 'provisioning',
-      create_time_ms: now,
-      launch_parameters: {
-        ...parameters,
-        ...(idleRule(parameters) ? {} : { keep_alive_time_seconds: keepAliveSeconds(parameters) }),
-      },
-      environment_variables: environment,
-      entrypoint: body.entrypoint || null,
-      metadata: body.metadata ?? {},
-      tunnel: body.tunnel ? newTunnel(body.tunnel, now) : null,
-    })
-    const created = this.get(account, id)
+    try {
+      await mkdir(folderOf(id), { recursive: true, mode: 0o700 })
+      await stageMounts(folderOf(id), mounts)
+      // Anything may have happened while the files were written.
+      this.#requireAvailable(account, plan)
+      const now = Date.now()
+      store.insert({
+        id,
+        account,
+        name: body.name || null,
+        // Unspecified: what the flex tier waits for. Here it is a place among those that start.
+        status: plan.launch_parameters.provisioning_tier === 'flex' ? 'queued' : 'provisioning',
+        create_time_ms: now,
+        metadata: body.metadata ?? {},
+        tunnel: body.tunnel ? newTunnel(body.tunnel, now) : null,
+        initiator_type: initiatorType ?? 'api',
+        initiator_id: initiatorId ?? null,
+        ...plan,
+      })
+    } catch (error) {
+      await removeFolder(folderOf(id))
+      throw error
+    }
     this.#start(id)
-    return created
+    return id
   }
 
-  async #makeHome(id: string, files: (readonly [path: string, text: string])[]) {
-    const folder = this.#options.folderOf(id)
-    const home = join(folder, 'home')
-    try {
-      await mkdir(home, { recursive: true, mode: 0o700 })
-      await writeFile(join(home, '.bashrc'), bashrc)
-      for (const [path, text] of files) {
-        await mkdir(dirname(join(home, path)), { recursive: true })
-        await writeFile(join(home, path), text)
-      }
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true })
-      throw isPathProblem(error) ? refusedMount(`a path cannot be made (${error.code})`) : error
-    }
+  #requireAvailable(account: string, plan: Omit<NewDevboxPlan, 'mounts'>) {
+    const { store, maxPerAccount, secrets, snapshots } = this.#options
+    if (plan.snapshot_id !== null) snapshots.requireComplete(account, plan.snapshot_id)
+    const missing = secrets.missing(account, [...new Set(Object.values(plan.secrets))])
+    if (missing.length > 0)
+      throw new ServiceError('invalid_argument', `secrets: there is no secret ${missing.join(', ')}`, {
+        field: 'secrets',
+      })
+    this.#network(account, plan.launch_parameters)
+    if (store.countUnended(account) >= maxPerAccount)
+      throw new ServiceError('rate_limited', `The account has ${maxPerAccount} devboxes that have not ended already`, {
+        retryAfterSeconds: 5,
+      })
   }
 
   /** Throws 404. */
@@ -175,33 +236,63 @@ export class Devboxes {
     this.#require(account, id, action)
     const life = this.#lives.get(id)
     if (!life?.box) throw new ServiceError('unavailable', `Devbox ${id} is not ready`, { retryAfterSeconds: 1 })
-    return { box: life.box, env: life.env, runFolder: this.#site(id).run, busy: () => this.#busy(id, life) }
+    return { box: life.box, env: life.env, runFolder: this.#folders(id).run, busy: () => this.#busy(id, life) }
+  }
+
+  /** The devbox was used at this moment; nothing when it does not run. */
+  touch(id: string): void {
+    const life = this.#lives.get(id)
+    if (life) life.lastUsedMs = Date.now()
+  }
+
+  /** The running devboxes of all accounts, the one used longest ago first. */
+  leastRecentlyUsed(): { id: string; account: string }[] {
+    const now = Date.now()
+    return [...this.#lives]
+      .filter(([id]) => this.#spec(id).status === 'running')
+      .map(([id, { account, busy, lastUsedMs }]) => ({ id, account, usedMs: busy > 0 ? now : lastUsedMs }))
+      .sort((a, b) => a.usedMs - b.usedMs)
+      .map(({ id, account }) => ({ id, account }))
   }
 
   suspend(account: string, id: string): Devbox {
     this.#require(account, id, 'suspend')
-    this.#suspend(id)
+    this.#move(id, 'suspend')
+    void this.#bringDown(id)
     return this.get(account, id)
   }
 
   resume(account: string, id: string): Devbox {
     this.#require(account, id, 'resume')
+    // Before anything changes: the policy may be another by now.
+    this.#network(account, this.#spec(id).launch_parameters)
+    this.#options.store.forgetUse(id)
     this.#move(id, 'resume')
-    this.#options.store.keepAliveUntil(id, null)
     this.#start(id)
     return this.get(account, id)
   }
 
-  /** Resolves when no process is left and the disk is gone. A devbox that has ended stays as it is. */
-  async shutdown(account: string, id: string): Promise<Devbox> {
-    this.get(account, id)
+  /**
+   * Resolves when no process is left and the disk is gone. A devbox that has ended stays as it is. Throws 409 while a
+   * snapshot of the devbox is being taken, which `force` gives up.
+   */
+  async shutdown(account: string, id: string, { force }: { force: boolean }): Promise<Devbox> {
+    const { snapshots } = this.#options
+    const { status } = this.get(account, id)
+    if (!force && !hasEnded(status) && snapshots.isBeingTaken(id))
+      throw new ServiceError(
+        'conflict',
+        `A snapshot of devbox ${id} is being taken; shut down with force to give it up`,
+        { shouldRetry: false },
+      )
     this.#move(id, 'shutdown', { shutdownReason: 'api_shutdown' })
-    await this.#end(id)
+    await Promise.all([force && snapshots.settled(id, { abort: true }), this.#end(id)])
     return this.get(account, id)
   }
 
   keepAlive(account: string, id: string): void {
     this.#require(account, id, 'keep_alive')
+    this.touch(id)
     this.#options.store.keepAliveUntil(id, keepAliveUntil(this.#spec(id).launch_parameters, Date.now()))
     this.#arm(id)
   }
@@ -212,13 +303,9 @@ export class Devboxes {
       const { status } = this.#spec(id)
       return status === 'running' || nextStatus(status, 'fail') === undefined ? status : undefined
     }
-    const status = await hold({ changes: this.changes, name: 'status', check, holdMs: maxStartMs })
-    if (status === 'running') this.#suspend(id)
-  }
-
-  #suspend(id: string) {
-    if (!this.#move(id, 'suspend')) return
-    void this.#end(id).then(() => this.#move(id, 'suspended'))
+    const { changes, signal } = { changes: this.changes, signal: this.#closing.signal }
+    const status = await hold({ changes, name: 'status', check, holdMs: maxStartMs, signal })
+    if (status === 'running') await this.#suspendUnasked(id)
   }
 
   #require(account: string, id: string, action: DevboxAction) {
@@ -231,113 +318,257 @@ export class Devboxes {
     return this.#options.store.spec(id)
   }
 
-  #site(id: string) {
-    const { serviceId, folderOf } = this.#options
-    const folder = folderOf(id)
-    const hostname = hostnameFor(this.#spec(id).name, id)
+  #folders(id: string) {
+    const folder = this.#options.folderOf(id)
+    return { folder, home: join(folder, 'home'), tmp: join(folder, 'tmp'), run: join(folder, 'run') }
+  }
+
+  #site({ id, name, account, launch_parameters }: DevboxSpec): Site {
+    const { home, tmp, run } = this.#folders(id)
+    const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
     return {
       devboxId: id,
-      serviceId,
-      hostname,
-      home: join(folder, 'home'),
-      tmp: join(folder, 'tmp'),
-      run: join(folder, 'run'),
-      limits: { cpuCores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 8 * 2 ** 30 },
-      network: 'host' as const,
+      serviceId: this.#options.serviceId,
+      hostname: hostnameFor(name, id),
+      home,
+      tmp,
+      run,
+      limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
+      network: this.#network(account, launch_parameters),
     }
+  }
+
+  /** The network a devbox gets. Throws 400 for a policy that is not there, 501 for one that cannot be had. */
+  #network(account: string, { network_policy_id: id }: LaunchParameters): Site['network'] {
+    if (!id) return 'host'
+    const { networkPolicies, sandbox } = this.#options
+    const field = 'launch_parameters.network_policy_id'
+    const policy = networkPolicies.get(account, id)
+    if (!policy) throw new ServiceError('invalid_argument', `${field}: there is no network policy ${id}`, { field })
+    const network = networkUnder(policy.egress)
+    const refuse = (problem: string) =>
+      new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
+    if (!network) throw refuse(`policy ${id} allows some of the network; this service can allow all of it or none`)
+    if (network === 'none' && sandbox.isolation === 'none')
+      throw refuse(`policy ${id} allows no network; devboxes without isolation have the network of the machine`)
+    return network
   }
 
   /** The new status, or undefined when the event means nothing in the present one. */
   #move(id: string, event: DevboxEvent, reasons: Reasons = {}): string | undefined {
-    if (this.#closing) return undefined
-    const status = nextStatus(this.#spec(id).status, event)
-    if (!status) return undefined
+    if (this.#closing.signal.aborted) return undefined
+    const before = this.#spec(id).status
+    const status = nextStatus(before, event)
+    if (!status || status === before) return status
     this.#options.store.move(id, { status, timeMs: Date.now(), ...reasons })
-    this.changes.emit('status', id, status)
+    try {
+      this.changes.emit('status', id, status)
+    } catch (error) {
+      // The move is made, whatever those who hear of it could not do.
+      this.#options.log({ message: `Not everything followed devbox ${id} to ${status}`, error: String(error) })
+    }
     return status
   }
 
+  /** A move that nobody waits for: what a full disk refuses is tried again until it is stored or `over`. */
+  async #moveInTime(id: string, event: DevboxEvent, reasons: Reasons = {}, over = this.#closing.signal) {
+    return await this.#store(`Devbox ${id} could not take note of "${event}"`, over, () =>
+      this.#move(id, event, reasons),
+    )
+  }
+
+  async #store<T>(problem: string, over: AbortSignal, write: () => T): Promise<T | undefined> {
+    for (let told = false; !over.aborted && !this.#closing.signal.aborted; told = true) {
+      try {
+        return write()
+      } catch (error) {
+        if (!told) this.#options.log({ message: `${problem}; trying again`, error: String(error) })
+        await delay(retryMs, undefined, { ref: false })
+      }
+    }
+    return undefined
+  }
+
+  /** What becomes of one devbox after a restart of the service. */
+  #takeUp(id: string) {
+    const { status, keep_alive_until_ms, last_used_ms, launch_parameters } = this.#spec(id)
+    const idle = idleRule(launch_parameters)
+    const overdue =
+      status === 'running' &&
+      (idle
+        ? last_used_ms !== null && last_used_ms + idle.idle_time_seconds * 1000 <= Date.now()
+        : keep_alive_until_ms !== null && keep_alive_until_ms <= Date.now())
+    if (overdue) void (idle ? this.#idle(id, idle.on_idle) : this.#shutDownBecause(id, 'keep_alive_timeout'))
+    else if (nextStatus(status, 'recover')) {
+      const next = this.#move(id, 'recover')
+      if (next !== 'suspended') this.#start(id)
+    }
+  }
+
+  async #removeLeftovers(ids: readonly string[]) {
+    const { store, folderOf } = this.#options
+    for (const id of ids) {
+      if (this.#closing.signal.aborted) return
+      if (store.has(id)) await removeDisk(folderOf(id))
+      else await removeFolder(folderOf(id))
+    }
+  }
+
   #start(id: string) {
+    const { account, launch_parameters } = this.#spec(id)
     const life: Life = {
-      env: this.#spec(id).environment_variables,
-      over: false,
+      account,
+      parameters: launch_parameters,
+      env: {},
+      over: new AbortController(),
       started: Promise.resolve(),
       busy: 0,
+      lastUsedMs: Date.now(),
+      writtenUsedMs: 0,
       cancelTimer: () => undefined,
+      oomKills: 0,
+      oomKillMs: 0,
     }
     this.#lives.set(id, life)
-    life.started = this.#bringUp(id, life).catch((error: unknown) => {
+    life.started = this.#bringUp(id, life).catch(async (error: unknown) => {
+      if (life.over.signal.aborted) return
       this.#options.log({ message: `Devbox ${id} could not be started`, error: String(error) })
-      this.#fail(id, life, 'health_check_failed')
+      this.#tell(id, 'error', `The devbox could not be started: ${error instanceof Error ? error.message : error}`)
+      await this.#fail(id, life, isDiskFull(error) ? 'out_of_disk' : 'health_check_failed')
     })
   }
 
   async #bringUp(id: string, life: Life): Promise<void> {
-    const site = this.#site(id)
-    await rm(site.run, { recursive: true, force: true })
-    for (const folder of [site.home, site.tmp, site.run]) await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (life.over) return
-    const box = await this.#options.sandbox.start(site)
-    life.box = box
+    const { store, snapshots, secrets, sandbox } = this.#options
+    const over = life.over.signal
+    const spec = this.#spec(id)
+    const { folder, run } = this.#folders(id)
+    const { snapshot_id } = spec
+    const restore = snapshot_id ? (home: string) => snapshots.restore(snapshot_id, home, { signal: over }) : undefined
+    await makeDisk(folder, restore)
+    const site = this.#site(spec)
+    const box = await this.#starts.run(over, async () => {
+      await this.#moveInTime(id, 'provision', {}, over)
+      await removeFolder(run)
+      await mkdir(run, { mode: 0o700 })
+      over.throwIfAborted()
+      life.box = await sandbox.start(site)
+      return life.box
+    })
     void box.ended.then(() => this.#fail(id, life, 'health_check_failed'))
-    if (life.over) return
-    this.#move(id, this.#spec(id).status === 'resuming' ? 'resumed' : 'provisioned')
-    const { launch_parameters, entrypoint } = this.#spec(id)
-    for (const command of launch_parameters.launch_commands ?? []) {
-      const code = await this.#run(id, life, command)
-      if (life.over) return
-      if (code !== 0) return this.#fail(id, life, 'execution_failed')
+    if (over.aborted) return
+    const revealed = secrets.reveal(spec.account, spec.secrets)
+    for (const [name, secret] of Object.entries(spec.secrets))
+      if (!Object.hasOwn(revealed, name)) this.#tell(id, 'warn', `There is no secret ${secret} any more, so no ${name}`)
+    // Unspecified: which of the two a name has that is in both.
+    life.env = { ...spec.environment_variables, ...revealed }
+    await this.#store(`The isolation of devbox ${id} could not be stored`, over, () =>
+      store.isolation(id, { sandbox: sandbox.isolation, not_enforced: [...box.notEnforced] }),
+    )
+    this.#tell(id, 'info', isolationWords[sandbox.isolation])
+    for (const sentence of box.notEnforced) this.#tell(id, 'warn', sentence)
+    await this.#moveInTime(id, this.#spec(id).status === 'resuming' ? 'resumed' : 'provisioned', {}, over)
+    for (const command of spec.launch_parameters.launch_commands ?? []) {
+      const { ok, failureReason } = await this.#run(id, life, box, 'setup_commands', command)
+      if (over.aborted) return
+      if (!ok) return this.#fail(id, life, failureReason)
     }
-    this.#move(id, 'initialized')
-    this.#arm(id)
-    if (entrypoint) void this.#runEntrypoint(id, life, entrypoint)
+    life.lastUsedMs = spec.last_used_ms ?? Date.now()
+    if ((await this.#moveInTime(id, 'initialized', {}, over)) === undefined) return
+    await this.#store(`The keep-alive time of devbox ${id} could not be stored`, over, () => this.#arm(id))
+    if (spec.entrypoint) void this.#runEntrypoint(id, life, box, spec.entrypoint)
   }
 
-  async #runEntrypoint(id: string, life: Life, entrypoint: string) {
-    try {
-      await this.#run(id, life, entrypoint)
-    } catch (error) {
-      this.#options.log({ message: `The entrypoint of devbox ${id} could not be started`, error: String(error) })
-      return this.#fail(id, life, 'execution_failed')
-    }
-    if (!life.over) this.#shutDownBecause(id, 'entrypoint_exit')
+  /**
+   * Unspecified: what the exit status of the entrypoint means. Whatever it is, the devbox has done its work and is shut
+   * down; it fails only when memory or disk ran out.
+   */
+  async #runEntrypoint(id: string, life: Life, box: Box, entrypoint: string) {
+    const { ok, failureReason } = await this.#run(id, life, box, 'entrypoint', entrypoint)
+    if (life.over.signal.aborted) return
+    if (!ok && failureReason !== 'execution_failed') await this.#fail(id, life, failureReason)
+    else await this.#shutDownBecause(id, 'entrypoint_exit')
   }
 
-  /** Runs a launch command or the entrypoint to its end; what it writes goes to the devbox's launch log. */
-  async #run(id: string, { box, env }: Life, command: string): Promise<number | null> {
-    if (!box) throw new Error(`Devbox ${id} has no processes`)
-    const log = openSync(join(this.#options.folderOf(id), 'launch.log'), 'a', 0o600)
-    try {
-      const launch = box.launch({ argv: ['/bin/bash', '-c', command], env })
-      const child = spawnIn(launch, { detached: true, stdio: ['ignore', log, log] })
-      const [code] = (await once(child, 'exit')) as [number | null]
-      return code
-    } finally {
-      closeSync(log)
-    }
+  /** Runs a launch or suspend command or the entrypoint to its end, into the log; and why it failed if it did. */
+  async #run(id: string, life: Life, box: Box, source: LogSource, command: string) {
+    const kills = box.outOfMemoryKills()
+    const { run: runFolder, home } = this.#folders(id)
+    const { logs, pipes } = this.#options
+    const log = logs.command(id, { source, cmd: command })
+    const exitStatus = await runSetupCommand({ box, env: life.env, runFolder, pipes, command, log })
+    this.#noteKills(id, life)
+    if (exitStatus === 0) return { ok: true, failureReason: undefined }
+    return { ok: false, failureReason: await this.#failureReason(box, kills, home) }
   }
 
-  #fail(id: string, life: Life, failureReason: Reasons['failureReason']) {
-    if (life.over || !this.#move(id, 'fail', { failureReason })) return
-    void this.#end(id)
+  async #failureReason(box: Box, killsBefore: number, home: string): Promise<FailureReason> {
+    if (box.outOfMemoryKills() > killsBefore) return 'out_of_memory'
+    if (await isFull(home)) return 'out_of_disk'
+    // A command whose devbox is gone under it fails as well, and may be heard of first.
+    const isGone = await Promise.race([box.ended.then(() => true), delay(settleMs, false)])
+    return isGone ? 'health_check_failed' : 'execution_failed'
+  }
+
+  async #fail(id: string, life: Life, reason: FailureReason = 'execution_failed') {
+    const over = life.over.signal
+    if (over.aborted) return
+    let failureReason = reason
+    if (reason === 'health_check_failed') {
+      this.#noteKills(id, life)
+      if (Date.now() - life.oomKillMs < oomMemoryMs) failureReason = 'out_of_memory'
+      else if (await isFull(this.#options.folderOf(id))) failureReason = 'out_of_disk'
+    }
+    // Not awaited: the end waits for the start, which may be what failed and waits for this.
+    if (await this.#moveInTime(id, 'fail', { failureReason }, over)) void this.#end(id)
+  }
+
+  async #suspendUnasked(id: string) {
+    if (await this.#moveInTime(id, 'suspend')) await this.#bringDown(id)
+  }
+
+  /** From suspending to suspended. */
+  async #bringDown(id: string) {
+    const life = this.#lives.get(id)
+    life?.cancelTimer()
+    if (life?.box)
+      await this.#runSuspendCommands(id, life, life.box).catch((error: unknown) =>
+        this.#options.log({ message: `The suspend commands of devbox ${id} were broken off`, error: String(error) }),
+      )
+    await this.#end(id)
+    await this.#moveInTime(id, 'suspended')
+  }
+
+  /** Unspecified: what a suspend command that fails means. The others run all the same, and the devbox is suspended. */
+  async #runSuspendCommands(id: string, life: Life, box: Box) {
+    const commands = life.parameters.lifecycle?.lifecycle_hooks?.suspend_commands ?? []
+    if (commands.length === 0) return
+    const deadline = AbortSignal.timeout(suspendDeadlineMs(life.parameters))
+    const stop = AbortSignal.any([deadline, life.over.signal])
+    const runAll = async () => {
+      for (const command of commands) if (!stop.aborted) await this.#run(id, life, box, 'setup_commands', command)
+    }
+    const aborted = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }))
+    const all = runAll()
+    await Promise.race([all, stop.aborted || aborted])
+    if (deadline.aborted) this.#tell(id, 'warn', 'The suspend commands took too long and were ended')
   }
 
   /** Ends the devbox's processes, and removes its disk if it has ended for good. */
   #end(id: string): Promise<void> {
+    const { snapshots, executions, folderOf, log } = this.#options
     const known = this.#endings.get(id)
     const life = this.#lives.get(id)
     this.#lives.delete(id)
-    if (life) {
-      life.over = true
-      life.cancelTimer()
-    }
+    life?.over.abort()
+    life?.cancelTimer()
     const ending = (async () => {
       await known
-      if (life) await this.#options.executions.end(id, () => this.#stopProcesses(id, life))
-      if (!this.#closing && hasEnded(this.#spec(id).status)) await this.#removeDisk(id)
-    })().catch((error: unknown) =>
-      this.#options.log({ message: `Devbox ${id} could not be ended cleanly`, error: String(error) }),
-    )
+      if (life) await executions.end(id, () => this.#stopProcesses(id, life))
+      if (this.#closing.signal.aborted || !hasEnded(this.#spec(id).status)) return
+      await snapshots.settled(id, { abort: false })
+      await removeDisk(folderOf(id))
+    })().catch((error: unknown) => log({ message: `Devbox ${id} could not be ended cleanly`, error: String(error) }))
     this.#endings.set(id, ending)
     return ending.finally(() => {
       if (this.#endings.get(id) === ending) this.#endings.delete(id)
@@ -353,18 +584,52 @@ export class Devboxes {
     await endProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: id })
   }
 
-  async #removeDisk(id: string) {
-    for (const folder of ['home', 'tmp', 'run'])
-      await rm(join(this.#options.folderOf(id), folder), { recursive: true, force: true, maxRetries: 3 })
-  }
-
   #busy(id: string, life: Life): () => void {
     life.busy++
-    this.#arm(id)
+    life.lastUsedMs = Date.now()
     return () => {
       life.busy--
-      if (this.#lives.get(id) === life) this.#arm(id)
+      life.lastUsedMs = Date.now()
+      this.#noteKills(id, life)
     }
+  }
+
+  #lookAtAll() {
+    for (const [id, life] of this.#lives) this.#noteKills(id, life)
+    this.#writeUse()
+  }
+
+  /** Together and not at once: every write waits for the disk. After a crash the times are a little early. */
+  #writeUse() {
+    const { store, log } = this.#options
+    const now = Date.now()
+    const used = [...this.#lives].filter(([id, life]) => {
+      if (life.busy > 0) life.lastUsedMs = now
+      return life.lastUsedMs > life.writtenUsedMs && this.#spec(id).status === 'running'
+    })
+    if (used.length === 0) return
+    try {
+      store.lastUsed(new Map(used.map(([id, { lastUsedMs }]) => [id, lastUsedMs])))
+      for (const [, life] of used) life.writtenUsedMs = life.lastUsedMs
+    } catch (error) {
+      log({ message: 'The use of devboxes could not be stored', error: String(error) })
+    }
+  }
+
+  /** Logs that the kernel has killed processes of the devbox for want of memory since the last look. */
+  #noteKills(id: string, life: Life) {
+    const kills = life.box?.outOfMemoryKills() ?? 0
+    if (kills <= life.oomKills) return
+    const more = kills - life.oomKills
+    life.oomKills = kills
+    life.oomKillMs = Date.now()
+    const { memoryGb } = resourcesOf(life.parameters)
+    const message = `Out of memory: the kernel ended ${more} process${more === 1 ? '' : 'es'} at the limit of ${memoryGb} GiB`
+    this.#options.logs.append(id, { level: 'error', source: 'kmsg', message })
+  }
+
+  #tell(id: string, level: 'info' | 'warn' | 'error', message: string) {
+    this.#options.logs.append(id, { level, source: 'setup_commands', message })
   }
 
   /** Sets the one timer that ends or suspends the devbox unasked. */
@@ -374,88 +639,54 @@ export class Devboxes {
     if (!life || status !== 'running') return
     life.cancelTimer()
     const idle = idleRule(launch_parameters)
-    if (idle) {
-      if (life.busy === 0)
-        life.cancelTimer = at(Date.now() + idle.idle_time_seconds * 1000, () => this.#idle(id, idle.on_idle))
-      return
-    }
+    if (idle) return this.#armIdle(id, life, idle)
     const until = keep_alive_until_ms ?? keepAliveUntil(launch_parameters, Date.now())
     if (until === null) return
     if (keep_alive_until_ms === null) this.#options.store.keepAliveUntil(id, until)
-    life.cancelTimer = at(until, () => this.#shutDownBecause(id, 'keep_alive_timeout'))
+    life.cancelTimer = at(until, () => void this.#shutDownBecause(id, 'keep_alive_timeout'))
   }
 
-  #idle(id: string, onIdle: 'suspend' | 'shutdown') {
-    if (onIdle === 'suspend') this.#suspend(id)
-    else this.#shutDownBecause(id, 'idle')
+  /** Uses of the devbox do not touch the timer: when it is over it looks whether there was one. */
+  #armIdle(id: string, life: Life, { idle_time_seconds, on_idle }: NonNullable<ReturnType<typeof idleRule>>) {
+    const idleMs = idle_time_seconds * 1000
+    const wait = (fromMs: number) => {
+      life.cancelTimer = at(fromMs + idleMs, () => {
+        const now = Date.now()
+        if (life.busy > 0) wait(now)
+        else if (life.lastUsedMs + idleMs > now) wait(life.lastUsedMs)
+        else void this.#idle(id, on_idle)
+      })
+    }
+    wait(life.lastUsedMs)
   }
 
-  #shutDownBecause(id: string, shutdownReason: Reasons['shutdownReason']) {
-    if (this.#move(id, 'shutdown', { shutdownReason })) void this.#end(id)
+  async #idle(id: string, onIdle: 'suspend' | 'shutdown') {
+    if (onIdle === 'suspend') await this.#suspendUnasked(id)
+    else await this.#shutDownBecause(id, 'idle')
   }
-}
 
-const keepAliveSeconds = (parameters: NonNullable<DevboxCreate['launch_parameters']>) =>
-  (keepAliveUntil(parameters, 0) ?? 0) / 1000
-
-const unsupported = [
-  'blueprint_id',
-  'blueprint_name',
-  'snapshot_id',
-  'secrets',
-  'code_mounts',
-  'mounts',
-  'gateways',
-  'mcp',
-] as const
-
-const refuseUnsupported = (body: DevboxCreate) => {
-  for (const field of unsupported) {
-    const value = body[field]
-    if (!value || (typeof value === 'object' && Object.keys(value).length === 0)) continue
-    throw new ServiceError('not_implemented', `This service cannot create devboxes with ${field} yet`, {
-      field,
-      shouldRetry: false,
-    })
+  async #shutDownBecause(id: string, shutdownReason: Reasons['shutdownReason']) {
+    if (await this.#moveInTime(id, 'shutdown', { shutdownReason })) await this.#end(id)
   }
 }
 
-// One string of a process's environment takes 128 KiB, all of them with its arguments a quarter of the stack: 2 MiB.
-const maxVariableBytes = 100_000
-const maxEnvironmentBytes = 1_000_000
-
-const checkedEnvironment = (variables: Record<string, string>) => {
-  const refuse = (name: string, problem: string): never => {
-    const field = `environment_variables.${name}`
-    throw new ServiceError('invalid_argument', `${field} ${problem}`, { field })
-  }
-  let total = 0
-  for (const [name, value] of Object.entries(variables)) {
-    if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)) refuse(name, 'is not a name bash accepts')
-    if (value.includes('\0')) refuse(name, 'must not contain a NUL character')
-    const bytes = name.length + Buffer.byteLength(value)
-    total += bytes
-    if (bytes > maxVariableBytes) refuse(name, `must not be longer than ${maxVariableBytes} bytes`)
-    if (total > maxEnvironmentBytes) refuse(name, `is beyond the ${maxEnvironmentBytes} bytes all variables may take`)
-  }
-  return variables
+const isolationWords = {
+  bubblewrap: 'Isolated by bubblewrap: own users, processes, files and host name; the system is read-only',
+  none: 'Not isolated: its processes are those of the user the service runs as',
 }
 
-/** Relative to the home directory, as `~/x`, or below `/home/user/`. */
-const pathBelowHome = (path: string): string => {
-  const relative = path.replace(/^(~|\/home\/user)\//, '')
-  const segments = relative.split('/')
-  if (relative.startsWith('/') || relative.includes('\0') || segments.includes('..') || segments.at(-1) === '')
-    throw refusedMount(`${JSON.stringify(path)} is not a file below the home directory`)
-  return relative
+const isFull = async (folder: string): Promise<boolean> => {
+  try {
+    const { bavail, bsize, files, ffree } = await statfs(folder)
+    return bavail * bsize < fullBytes || (files > 0 && ffree === 0)
+  } catch {
+    // Gone with its devbox.
+    return false
+  }
 }
 
-const refusedMount = (problem: string) =>
-  new ServiceError('invalid_argument', `file_mounts: ${problem}`, { field: 'file_mounts' })
-
-/** What two paths that need one place each as a file and as a folder cause, and names that are too long. */
-const isPathProblem = (error: unknown): error is NodeJS.ErrnoException =>
-  ['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')
+const isDiskFull = (error: unknown) =>
+  ['ENOSPC', 'EDQUOT', 'insufficient_storage'].includes((error as { code?: string }).code ?? '')
 
 // Unspecified: what a tunnel is without the proxy that serves it. The view is kept as asked for; nothing listens yet.
 const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Devbox['tunnel'] => ({
@@ -466,7 +697,3 @@ const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, 
   wake_on_http: wake_on_http ?? false,
   auth_token: auth_mode === 'authenticated' ? randomBytes(32).toString('base64url') : null,
 })
-
-const bashrc = String.raw`PS1='\[\e[1;32m\]user@$DEVDECK_DEVBOX_NAME\[\e[0m\]:\[\e[1;34m\]\w\[\e[0m\]$ '
-alias ls='ls --color=auto' grep='grep --color=auto'
-`

@@ -28,6 +28,12 @@ interface DevboxRow {
   failure_reason: string | null
   shutdown_reason: string | null
   keep_alive_until_ms: number | null
+  snapshot_id: string | null
+  secrets: string
+  isolation: string | null
+  initiator_type: string
+  initiator_id: string | null
+  last_used_ms: number | null
 }
 
 /** What a devbox is started with, whoever asks. */
@@ -38,15 +44,21 @@ export interface DevboxSpec {
   status: string
   launch_parameters: LaunchParameters
   environment_variables: StringMap
+  /** Names of secrets by environment variable. */
+  secrets: StringMap
   entrypoint: string | null
+  snapshot_id: string | null
   keep_alive_until_ms: number | null
+  last_used_ms: number | null
 }
 
-export interface NewDevbox extends Omit<DevboxSpec, 'status' | 'keep_alive_until_ms'> {
+export interface NewDevbox extends Omit<DevboxSpec, 'status' | 'keep_alive_until_ms' | 'last_used_ms'> {
   status: DevboxStatus
   create_time_ms: number
   metadata: StringMap
   tunnel: Devbox['tunnel']
+  initiator_type: NonNullable<Devbox['initiator_type']>
+  initiator_id: string | null
 }
 
 interface Move {
@@ -60,8 +72,8 @@ export type DevboxStore = ReturnType<typeof createDevboxStore>
 
 export const createDevboxStore = (database: Database) => {
   const insert = database.prepare(`
-    INSERT INTO devboxes (id, account, name, status, create_time_ms, launch_parameters, environment_variables, entrypoint, metadata, state_transitions, tunnel)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    INSERT INTO devboxes (id, account, name, status, create_time_ms, launch_parameters, environment_variables, entrypoint, metadata, state_transitions, tunnel, snapshot_id, secrets, initiator_type, initiator_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const byId = database.prepare('SELECT * FROM devboxes WHERE id = ?')
   const insertMetadata = database.prepare('INSERT INTO devbox_metadata (account, key, value, seq) VALUES (?, ?, ?, ?)')
   const deleteMetadata = database.prepare(
@@ -72,7 +84,16 @@ export const createDevboxStore = (database: Database) => {
   const setStatus = database.prepare(`
     UPDATE devboxes SET status = ?, state_transitions = ?, end_time_ms = ?, failure_reason = ?, shutdown_reason = ? WHERE seq = ?`)
   const setKeepAlive = database.prepare('UPDATE devboxes SET keep_alive_until_ms = ? WHERE id = ?')
+  const setIsolation = database.prepare('UPDATE devboxes SET isolation = ? WHERE id = ?')
+  const setLastUsed = database.prepare('UPDATE devboxes SET last_used_ms = ? WHERE id = ?')
+  const forgetUse = database.prepare('UPDATE devboxes SET keep_alive_until_ms = NULL, last_used_ms = NULL WHERE id = ?')
   const keys = database.prepare('SELECT DISTINCT key FROM devbox_metadata WHERE account = ? ORDER BY key')
+  const values = database.prepare(
+    'SELECT DISTINCT value FROM devbox_metadata WHERE account = ? AND key = ? ORDER BY value',
+  )
+  const countUnended = database.prepare(
+    "SELECT count(*) AS total FROM devboxes WHERE account = ? AND status NOT IN ('failure', 'shutdown')",
+  )
   const unended = database.prepare("SELECT id FROM devboxes WHERE status NOT IN ('failure', 'shutdown') ORDER BY seq")
 
   const row = (id: string) => byId.get(id) as DevboxRow | undefined
@@ -101,6 +122,10 @@ export const createDevboxStore = (database: Database) => {
           JSON.stringify(devbox.metadata),
           JSON.stringify(transitions),
           devbox.tunnel ? JSON.stringify(devbox.tunnel) : null,
+          devbox.snapshot_id,
+          JSON.stringify(devbox.secrets),
+          devbox.initiator_type,
+          devbox.initiator_id,
         )
         writeMetadata(devbox.account, seq, devbox.metadata)
       }),
@@ -109,6 +134,8 @@ export const createDevboxStore = (database: Database) => {
       const found = row(id)
       return found?.account === account ? toDevbox(found) : undefined
     },
+
+    has: (id: string): boolean => row(id) !== undefined,
 
     spec: (id: string): DevboxSpec => toSpec(known(id)),
 
@@ -174,7 +201,29 @@ export const createDevboxStore = (database: Database) => {
       setKeepAlive.run(timeMs, id)
     },
 
+    /** When each devbox was last used; all are written, or none. */
+    lastUsed: (times: ReadonlyMap<string, number>): void =>
+      inTransaction(database, () => {
+        for (const [id, timeMs] of times) setLastUsed.run(timeMs, id)
+      }),
+
+    /** The devbox is to run anew: its keep-alive time and its idle time begin with that. */
+    forgetUse: (id: string): void => {
+      forgetUse.run(id)
+    },
+
+    isolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => {
+      setIsolation.run(JSON.stringify(isolation), id)
+    },
+
     metadataKeys: (account: string): string[] => keys.all(account).map(({ key }) => key as string),
+
+    /** In the order of their text; none for a key nobody has. */
+    metadataValues: (account: string, key: string): string[] =>
+      values.all(account, key).map(({ value }) => value as string),
+
+    /** How many of the account's devboxes have not ended. */
+    countUnended: (account: string): number => (countUnended.get(account) as { total: number }).total,
 
     /** Ids of all accounts' devboxes that can still run, oldest first. */
     unended: (): string[] => unended.all().map(({ id }) => id as string),
@@ -196,8 +245,11 @@ const toSpec = (row: DevboxRow): DevboxSpec => ({
   status: row.status,
   launch_parameters: JSON.parse(row.launch_parameters),
   environment_variables: JSON.parse(row.environment_variables),
+  secrets: JSON.parse(row.secrets),
   entrypoint: row.entrypoint,
+  snapshot_id: row.snapshot_id,
   keep_alive_until_ms: row.keep_alive_until_ms,
+  last_used_ms: row.last_used_ms,
 })
 
 const toDevbox = (row: DevboxRow): Devbox => ({
@@ -211,9 +263,11 @@ const toDevbox = (row: DevboxRow): Devbox => ({
   capabilities: [],
   state_transitions: JSON.parse(row.state_transitions),
   blueprint_id: null,
-  snapshot_id: null,
+  snapshot_id: row.snapshot_id,
   failure_reason: row.failure_reason,
   shutdown_reason: row.shutdown_reason,
-  initiator_type: 'api',
+  initiator_type: row.initiator_type,
+  initiator_id: row.initiator_id,
   tunnel: row.tunnel === null ? null : JSON.parse(row.tunnel),
+  isolation: row.isolation === null ? null : JSON.parse(row.isolation),
 })

@@ -1,0 +1,36 @@
+interface Replay {
+  answer: Promise<string>
+  untilMs: number
+}
+
+/**
+ * Remembers for a while which resource a call has made, so that a caller who lost the answer and repeats the call gets
+ * that one and no second. A call that failed is forgotten: repeating it tries again.
+ */
+export class Replays {
+  readonly #windowMs: number
+  readonly #made = new Map<string, Replay>()
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs
+  }
+
+  /** The id that the first call under `key` made, or makes at this moment. */
+  once(key: string, make: () => Promise<string>): Promise<string> {
+    const now = Date.now()
+    // In the order they were made in, so the old ones come first.
+    for (const [old, { untilMs }] of this.#made) {
+      if (untilMs > now) break
+      this.#made.delete(old)
+    }
+    const known = this.#made.get(key)
+    if (known) return known.answer
+    const answer = make()
+    const replay = { answer, untilMs: now + this.#windowMs }
+    this.#made.set(key, replay)
+    answer.catch(() => {
+      if (this.#made.get(key) === replay) this.#made.delete(key)
+    })
+    return answer
+  }
+}
