@@ -67,4 +67,74 @@ describe.each([
     stream.controller.abort()
     expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
   })
+
+  it('takes snapshots, follows them, and creates a devbox with the disk of one', async () => {
+    const { devboxes } = client()
+    const source = await devboxes.createAndAwaitRunning({ name: 'source' })
+    const run = async (id: string, command: string) =>
+      (await devboxes.executeAndAwaitCompletion(id, { command })).stdout
+    await run(source.id, 'mkdir work && echo before > work/file && chmod 750 work/file && ln -s file work/link')
+
+    const taken = await devboxes.snapshotDisk(source.id, { name: 'taken', metadata: { from: source.id } })
+    expect(taken).toMatchObject({ source_devbox_id: source.id, name: 'taken', metadata: { from: source.id } })
+    const begun = await devboxes.snapshotDiskAsync(source.id, { metadata: { from: source.id } })
+    const completed = await devboxes.diskSnapshots.awaitCompleted(begun.id)
+    expect(completed).toMatchObject({ status: 'complete', snapshot: { id: begun.id } })
+    expect(completed.snapshot?.size_bytes).toBeGreaterThan(0)
+
+    const listed: string[] = []
+    for await (const snapshot of devboxes.diskSnapshots.list({ devbox_id: source.id, limit: 1 }))
+      listed.push(snapshot.id)
+    expect(listed).toEqual([begun.id, taken.id])
+    const filter = { 'metadata[from]': source.id } as object
+    expect((await devboxes.diskSnapshots.list(filter)).snapshots).toHaveLength(2)
+    expect(
+      await devboxes.diskSnapshots.update(taken.id, { metadata: { only: 'this' }, commit_message: 'why' }),
+    ).toMatchObject({ name: 'taken', metadata: { only: 'this' }, commit_message: 'why' })
+
+    await run(source.id, 'echo after > work/file')
+    await devboxes.shutdown(source.id)
+    const restored = await devboxes.createAndAwaitRunning({ snapshot_id: taken.id })
+    expect(restored).toMatchObject({ status: 'running', snapshot_id: taken.id })
+    expect(await run(restored.id, 'cat work/link; stat -c %a work/file; echo more >> work/file')).toBe('before\n750\n')
+
+    expect(await devboxes.keepAlive(restored.id)).toEqual({})
+    expect(await devboxes.diskSnapshots.delete(taken.id)).toEqual({})
+    expect(await devboxes.diskSnapshots.queryStatus(taken.id)).toMatchObject({ status: 'deleted' })
+    await expect(devboxes.create({ snapshot_id: taken.id })).rejects.toMatchObject({ status: 404 })
+    expect(await run(restored.id, 'cat work/file')).toBe('before\nmore\n')
+    await devboxes.shutdown(restored.id)
+  })
+
+  it('puts secrets, and what else it is given, into the environment of a devbox', async () => {
+    const { devboxes, secrets } = client()
+    const name = `TOKEN_${Object.keys(transport).length}`
+    expect((await secrets.create({ name, value: 'first' })).id).toMatch(/^sec_/)
+    await secrets.update(name, { value: "second ' value" })
+    const devbox = await devboxes.createAndAwaitRunning({
+      secrets: { API_TOKEN: name },
+      environment_variables: { PLAIN: 'as is' },
+    })
+    const { stdout } = await devboxes.executeAndAwaitCompletion(devbox.id, { command: 'echo "$API_TOKEN, $PLAIN"' })
+    expect(stdout).toBe("second ' value, as is\n")
+    expect(JSON.stringify([await devboxes.retrieve(devbox.id), await secrets.list()])).not.toContain("' value")
+    expect(await secrets.delete(name)).toMatchObject({ name })
+    await expect(devboxes.create({ secrets: { API_TOKEN: name } })).rejects.toMatchObject({
+      message: expect.stringContaining(name),
+    })
+    await devboxes.shutdown(devbox.id)
+  })
+
+  it('keeps network policies', async () => {
+    const { networkPolicies } = client()
+    const name = `policy ${JSON.stringify(transport)}`
+    const policy = await networkPolicies.create({ name, allowed_hostnames: ['github.com'] })
+    expect(await networkPolicies.retrieve(policy.id)).toEqual(policy)
+    const updated = await networkPolicies.update(policy.id, { allow_all: true })
+    expect(updated.egress).toMatchObject({ allow_all: true, allowed_hostnames: ['github.com'] })
+    const found: string[] = []
+    for await (const { id } of networkPolicies.list({ search: name })) found.push(id)
+    expect(found).toEqual([policy.id])
+    expect(await networkPolicies.delete(policy.id)).toEqual(updated)
+  })
 })
