@@ -6,7 +6,7 @@ import { defaultSize, type PtySession, shellEndedCode, type terminalSignals } fr
 import { ServiceError } from '#lib/service/errors.ts'
 import type { RunningDevbox } from './execution.ts'
 import { processStat, signal } from './processes.ts'
-import { closingFiles } from './sandbox/sandbox.ts'
+import { wrapped } from './sandbox/sandbox.ts'
 
 interface Size {
   cols: number
@@ -249,7 +249,7 @@ class TerminalSession {
 
 const startShell = ({ box, env }: RunningDevbox, size: Size): IPty => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
-  const launch = closingFiles(box.launch({ argv: ['/bin/bash', '-i'], env: { ...env, ...terminal }, tty: true }), 3)
+  const launch = wrapped(box.launch({ argv: ['/bin/bash', '-i'], env: { ...env, ...terminal }, tty: true }), 3)
   try {
     return pty.spawn(launch.file, launch.args, {
       name: terminal.TERM,

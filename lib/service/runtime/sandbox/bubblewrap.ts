@@ -1,52 +1,66 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { childrenOf, isGone, signal, waitUntil } from '#lib/service/runtime/processes.ts'
+import { type Enforcement, enforceLimits } from './limits.ts'
+import { createConnector } from './own-network.ts'
 import {
   type Box,
   baseEnvironment,
   type Command,
   connectLocally,
-  defaultUmask,
   type Launch,
   markers,
   type Sandbox,
   type Site,
   spawnIn,
+  userOf,
 } from './sandbox.ts'
 
 const bwrap = '/usr/bin/bwrap'
 const nsenter = '/usr/bin/nsenter'
 const unshare = '/usr/bin/unshare'
-const home = '/home/user'
 const tmp = '/tmp'
 const run = '/run/devdeck'
 
 /**
- * One set of namespaces per devbox (user, mount, pid, ipc, uts), held by a first process that does nothing but wait.
- * Commands join by nsenter, so they see one another, and the kernel ends them all with the first process. The network
- * is the host's.
+ * One set of namespaces per devbox (user, mount, pid, ipc, uts, and network when it is to have none), held by a first
+ * process that does nothing but wait. Commands join by nsenter, so they see one another, and the kernel ends them all
+ * with the first process.
  */
 export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
   async start(site) {
-    // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
-    const holder = spawnIn(
-      { ...asRoot(boxArguments(site)), env: { PATH: '/usr/bin:/bin', ...markers(site) }, cwd: '/' },
-      {
-        stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
-      },
-    )
-    const [, , , , passwd, group] = holder.stdio as (Writable | null)[]
-    passwd?.end(withUser(readFileSync('/etc/passwd', 'utf8'), `user:x:1000:1000::${home}:/bin/bash`))
-    group?.end(withUser(readFileSync('/etc/group', 'utf8'), 'user:x:1000:'))
-    const init = await readInitPid(holder)
-    return runningBox(site, holder, init)
+    const enforcement = await enforceLimits(site, 'bubblewrap')
+    try {
+      // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
+      // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
+      const holder = spawnIn(
+        {
+          ...asRoot(boxArguments(site)),
+          env: { PATH: '/usr/bin:/bin', ...markers(site) },
+          cwd: '/',
+          joins: enforcement.launch.joins,
+        },
+        { stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'], detached: true },
+      )
+      const [, , , , passwd, group] = holder.stdio as (Writable | null)[]
+      const { uid, name } = userOf(site)
+      for (const pipe of [passwd, group]) pipe?.on('error', () => undefined)
+      passwd?.end(withUser(readFileSync('/etc/passwd', 'utf8'), name, uid, `:${homeOf(site)}:/bin/bash`))
+      group?.end(withUser(readFileSync('/etc/group', 'utf8'), name, uid, ''))
+      const init = await readInitPid(holder)
+      for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
+      return runningBox(site, enforcement, holder, init)
+    } catch (error) {
+      await enforcement.end()
+      throw error
+    }
   },
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
@@ -56,7 +70,8 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
     try {
       const box = await this.start({
         devboxId: 'probe',
-        serviceId: 'probe',
+        // Several services may be probing.
+        serviceId: basename(folder),
         hostname: 'probe',
         home: folder,
         tmp: folder,
@@ -78,18 +93,31 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
   },
 }
 
-const runningBox = (site: Site, holder: ChildProcess, init: number): Box => {
-  const ended = new Promise<void>((resolve) => holder.once('exit', () => resolve()))
+const homeOf = (site: Site) => `/home/${userOf(site).name}`
+
+const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, init: number): Box => {
+  const namespaces = { holder: holder.pid ?? 0, init, network: site.network === 'none' }
+  const connector = namespaces.network
+    ? createConnector((command) => enterNetwork(site, namespaces, command))
+    : undefined
+  const ended = once(holder, 'exit').then(async () => {
+    connector?.close()
+    await enforcement.end()
+  })
   return {
-    home,
+    home: homeOf(site),
     tmp,
     run,
     ended,
-    launch: (command) => enter(site, { holder: holder.pid ?? 0, init }, command),
+    launch: (command) => ({ ...enforcement.launch, ...enter(site, namespaces, command) }),
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
-    notEnforced: [],
-    outOfMemoryKills: () => 0,
-    connect: connectLocally,
+    notEnforced: [
+      ...(connector ? [] : ['Network: that of this machine, abstract sockets included']),
+      ...(hasOption('--disable-userns') ? [] : ['User namespaces can be made, within which limits may be lifted']),
+      ...enforcement.notEnforced,
+    ],
+    outOfMemoryKills: enforcement.outOfMemoryKills,
+    connect: connector?.connect ?? connectLocally,
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()
@@ -103,26 +131,45 @@ const runningBox = (site: Site, holder: ChildProcess, init: number): Box => {
   }
 }
 
+/** When the devbox's memory is used up, the kernel is to kill what used it, not what holds the devbox. */
+const spareFromOutOfMemory = (pid: number) => {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, isRoot ? '-500' : '0')
+  } catch {
+    // It has ended, or this user's processes may not be spared; then it is as likely as any other of its size.
+  }
+}
+
 const isRoot = process.getuid?.() === 0
 
 // A user namespace's own root alone may join what belongs to it, and bwrap makes two, one in the other, of which only
 // the inner one can be named from outside. So without root bwrap runs in one more, and who enters comes through that.
 const asRoot = (args: string[]) =>
-  isRoot ? { file: bwrap, args } : { file: unshare, args: ['--user', '--map-root-user', '--', bwrap, ...args] }
+  isRoot
+    ? { file: unshare, args: ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox', bwrap, ...args] }
+    : { file: unshare, args: ['--user', '--map-root-user', '--', bwrap, ...args] }
+
+// Inside, the user owns what root owns outside when the service runs as root, and the devices are the machine's own:
+// without this a devbox could take /dev/null from everyone. bwrap itself mounts devices only so that they can be changed.
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
+const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
 /** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
 const boxArguments = (site: Site): string[] => [
-  ...['--unshare-user', '--uid', '1000', '--gid', '1000', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+  ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', ...(site.network === 'none' ? ['--unshare-net'] : [])],
+  // In a user namespace of their own, processes could mount the cgroups and lift their limits.
+  ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
   ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
   ...['usr', 'etc', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
-  ...secretFiles
-    .filter(existsSync)
-    .flatMap((file) => (lstatSync(file).isDirectory() ? ['--tmpfs', file] : ['--ro-bind', '/dev/null', file])),
+  ...secretPaths().flatMap(hide),
   // Name resolution often points there.
   ...['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'],
-  ...['--proc', '/proc', '--dev', '/dev'],
+  ...['--proc', '/proc', ...(isRoot ? lockedProcFiles() : [])],
+  // What is written to memory instead of the disk, and by whoever owns the devbox only where it is meant for that.
+  ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
   ...['--bind', site.tmp, tmp, '--symlink', tmp, '/var/tmp'],
-  ...['--bind', site.home, home],
+  ...['--bind', site.home, homeOf(site)],
   ...['--bind', site.run, run],
   ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group'],
   ...['--remount-ro', '/', '--info-fd', '3'],
@@ -130,23 +177,61 @@ const boxArguments = (site: Site): string[] => [
   ...['/bin/bash', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
 
+const hasOption = (option: string): boolean => {
+  help ??= execFileSync(bwrap, ['--help'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  return help.includes(`${option} `)
+}
+let help: string | undefined
+
+const sharedMemory = ({ limits }: Site): string[] =>
+  hasOption('--size')
+    ? ['--perms', '1777', '--size', String(Math.floor(limits.memoryBytes / 2)), '--tmpfs', '/dev/shm']
+    : ['--tmpfs', '/dev/shm']
+
+/**
+ * What of /proc root may change or alone may read: the kernel asks for the number of the user there, and that is root's
+ * for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
+ */
+const lockedProcFiles = (): string[] =>
+  readdirSync('/proc', { withFileTypes: true })
+    .filter(({ name }) => !/^\d+$/.test(name))
+    .flatMap((entry) => {
+      const path = `/proc/${entry.name}`
+      // Of the devbox's own ipc namespace.
+      if (entry.name === 'sysvipc') return []
+      if (entry.isDirectory()) return ['--ro-bind', path, path]
+      const { mode } = lstatSync(path)
+      if (!entry.isFile()) return []
+      if ((mode & 0o004) === 0) return hide(path)
+      return (mode & 0o222) === 0 ? [] : ['--ro-bind', path, path]
+    })
+
 const systemFolder = (name: string): string[] => {
   const path = `/${name}`
   if (!existsSync(path)) return []
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }
 
-// Inside, the user owns what root owns outside when the service runs as root.
-const secretFiles = [
-  '/etc/shadow',
-  '/etc/shadow-',
-  '/etc/gshadow',
-  '/etc/gshadow-',
-  '/etc/sudoers',
-  '/etc/sudoers.d',
-  '/etc/ssh',
-  '/etc/ssl/private',
-]
+const hide = (path: string): string[] =>
+  lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
+
+/** What not every user of the machine may read of the folders a devbox sees. The file of accounts is made anew. */
+const secretPaths = (): readonly string[] => {
+  secrets ??= [...alwaysSecret.filter(existsSync), ...(isRoot ? privatePaths('/etc') : [])]
+  return secrets.filter(existsSync)
+}
+let secrets: string[] | undefined
+
+const alwaysSecret = ['/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private']
+
+const privatePaths = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isSymbolicLink() || alwaysSecret.includes(path)) return []
+    const { mode } = lstatSync(path)
+    if (entry.isDirectory()) return (mode & 0o005) === 0o005 ? privatePaths(path) : [path]
+    return (mode & 0o004) === 0 ? [path] : []
+  })
 
 /** The host's pid of the box's first process, once the box is complete: that process then says so. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
@@ -162,12 +247,12 @@ const readInitPid = async (holder: ChildProcess): Promise<number> => {
   throw new Error((await complaint).trim() || 'bwrap did not start')
 }
 
-/** The account file with `line` in place of whoever has that name or number. */
-const withUser = (file: string, line: string): string => {
+/** The account file with the devbox's user in place of whoever has that name or number. */
+const withUser = (file: string, name: string, id: number, rest: string): string => {
   const others = file
     .split('\n')
-    .filter((each) => each !== '' && !each.startsWith('user:') && each.split(':')[2] !== '1000')
-  return `${[...others, line].join('\n')}\n`
+    .filter((each) => each !== '' && !each.startsWith(`${name}:`) && each.split(':')[2] !== String(id))
+  return `${[...others, rest === '' ? `${name}:x:${id}:` : `${name}:x:${id}:${id}:${rest}`].join('\n')}\n`
 }
 
 const text = async (stream: Readable | null): Promise<string> => {
@@ -184,15 +269,25 @@ const prefix = 'DEVDECK_SET_'
 
 // nsenter itself runs outside the devbox, so it must not see the devbox's variables: LD_PRELOAD and its kind would act
 // out there. They travel under another name and get their own in the first process inside.
-const takeEnvironment = `for _devdeck in \${!${prefix}@}; do export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; ${defaultUmask}; cd; exec "$@"`
+const takeEnvironment = `for _devdeck in \${!${prefix}@}; do export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; cd; exec "$@"`
 
-const enter = (site: Site, { holder, init }: { holder: number; init: number }, { argv, env, tty }: Command): Launch => {
-  const all = { ...baseEnvironment(site, { home, tmp }), ...env }
+interface Namespaces {
+  holder: number
+  init: number
+  /** Whether the devbox has a network of its own. */
+  network: boolean
+}
+
+// Every mount of the box is nosuid, and none can be made without a user namespace: no file gives more than one has.
+const enter = (site: Site, namespaces: Namespaces, { argv, env, tty }: Command): Launch => {
+  const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...env }
   return {
     file: nsenter,
     args: [
-      ...(isRoot ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]),
-      ...['-t', String(init), '-U', '--preserve-credentials', '-m', '-p', '-i', '-u', '--'],
+      ...throughHolder(namespaces),
+      ...['-t', String(namespaces.init), '-U', '--preserve-credentials', '-m', '-p', '-i', '-u'],
+      ...(namespaces.network ? ['-n'] : []),
+      '--',
       // A command without a terminal leads its own session, so that its process group has a number inside as well.
       ...(tty ? [] : ['/usr/bin/setsid']),
       ...['/bin/bash', '-c', takeEnvironment, 'devbox', ...argv],
@@ -205,3 +300,14 @@ const enter = (site: Site, { holder, init }: { holder: number; init: number }, {
     cwd: '/',
   }
 }
+
+/** A command of the service's own, on the devbox's network and otherwise outside of it. */
+const enterNetwork = (site: Site, namespaces: Namespaces, argv: readonly string[]): Launch => ({
+  file: nsenter,
+  args: [...throughHolder(namespaces), '-t', String(namespaces.init), '-n', '--', ...argv],
+  env: { PATH: '/usr/bin:/bin', ...markers(site) },
+  cwd: '/',
+})
+
+const throughHolder = ({ holder }: Namespaces) =>
+  isRoot ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]

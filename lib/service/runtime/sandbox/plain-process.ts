@@ -1,30 +1,38 @@
 import { findProcesses, signal, waitUntil } from '#lib/service/runtime/processes.ts'
-import { type Box, baseEnvironment, connectLocally, defaultUmask, markers, type Sandbox, type Site } from './sandbox.ts'
+import { removeGroupsOf } from './cgroup.ts'
+import { type Enforcement, enforceLimits } from './limits.ts'
+import { type Box, baseEnvironment, connectLocally, markers, type Sandbox, type Site } from './sandbox.ts'
 
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Sandbox = {
   isolation: 'none',
-  start: async (site) => runningBox(site),
+  start: async (site) => runningBox(site, await enforceLimits(site, 'none')),
 }
 
-const runningBox = (site: Site): Box => {
+const runningBox = (site: Site, enforcement: Enforcement): Box => {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   return {
     home: site.home,
     tmp: site.tmp,
     run: site.run,
     ended,
-    launch: ({ argv, env }) => ({
-      file: '/bin/bash',
-      args: ['-c', `${defaultUmask}; exec "$@"`, 'devbox', ...argv],
+    launch: ({ argv: [file = '', ...args], env }) => ({
+      ...enforcement.launch,
+      file,
+      args,
       env: { ...baseEnvironment(site, site), ...env, ...markers(site) },
       cwd: site.home,
     }),
     leader: (spawnedPid) => spawnedPid,
-    notEnforced: [],
-    outOfMemoryKills: () => 0,
+    notEnforced: [
+      'Files, processes and network of this machine are within reach',
+      ...(site.network === 'none' ? ['Network: none asked for, that of this machine is used'] : []),
+      ...enforcement.notEnforced,
+    ],
+    outOfMemoryKills: enforcement.outOfMemoryKills,
     connect: connectLocally,
     async stop() {
+      await enforcement.end()
       await endProcesses(markers(site))
       resolve()
     },
@@ -32,10 +40,14 @@ const runningBox = (site: Site): Box => {
 }
 
 /**
- * Kills every process that carries the markers in its environment, with its session and its descendants, until none
- * is left. One that took on a new environment and left both is not found: nothing but a namespace holds such a one.
+ * Kills every process in the cgroups of a service, or of one devbox of it, and every process that carries the markers
+ * in its environment, with its session and its descendants, until none is left. Where no cgroup is to be had, one that
+ * took on a new environment and left both is not found: nothing else but a namespace holds such a one.
  */
-export const endProcesses = async (marked: Record<string, string>): Promise<void> => {
+export const endProcesses = async (
+  marked: ReturnType<typeof markers> | Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'>,
+): Promise<void> => {
+  await removeGroupsOf(marked.DEVDECK_SERVICE_ID, 'DEVDECK_DEVBOX_ID' in marked ? marked.DEVDECK_DEVBOX_ID : '')
   await waitUntil(() => {
     const found = findProcesses(marked)
     for (const pid of found) signal(pid, 'SIGKILL')

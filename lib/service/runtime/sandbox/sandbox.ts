@@ -19,6 +19,13 @@ export interface Site {
   limits: Limits
   /** `none`: nothing but its own loopback. */
   network: 'host' | 'none'
+  /** Who the devbox's processes are where the sandbox has users of its own; `user`, 1000 unless said. Never root. */
+  user?: User
+}
+
+export interface User {
+  uid: number
+  name: string
 }
 
 /** What a devbox may take of its machine at most. */
@@ -35,12 +42,16 @@ export interface Command {
   tty?: boolean
 }
 
-/** What to spawn on the host so that the command runs in the devbox, in its home directory. */
+/** What to spawn on the host, by `spawnIn` or `wrapped`, so that the command runs in the devbox, in its home directory. */
 export interface Launch {
   file: string
   args: string[]
   env: Record<string, string>
   cwd: string
+  /** Files to write `0` into first, which makes the process a member of the cgroups that limit the devbox. */
+  joins?: readonly string[]
+  /** Options of bash's `ulimit`. */
+  ulimits?: readonly string[]
 }
 
 export interface Box {
@@ -68,28 +79,46 @@ export interface Sandbox {
   start(site: Site): Promise<Box>
 }
 
-/** The service keeps its own files to itself; what runs in a devbox makes files as on any machine. */
-export const defaultUmask = 'umask 022'
-
 /** Spawns what a box said to spawn. Its environment replaces the service's, which Next's types do not foresee. */
 export const spawnIn = (
   launch: Launch,
-  options: SpawnOptions & { stdio: ('pipe' | 'ignore' | number)[] },
+  options: SpawnOptions & { stdio: ('pipe' | 'ignore' | 'ipc' | number)[] },
 ): ChildProcess => {
-  const { file, args, cwd, env } = closingFiles(launch, options.stdio.length)
+  const { file, args, cwd, env } = wrapped(launch, options.stdio.length)
   return spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
 }
 
-// Terminals are opened without close-on-exec, and Node cannot set it. Every process started later, of whichever devbox
-// and account, would hold the far end of all of them and could type into them.
-const closeFiles = `close() { local fd; for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done; }
-close "$1"; shift; exec "$@"`
+/**
+ * One bash on the host before the command, for what Node cannot do between fork and exec.
+ *
+ * Files are closed because terminals are opened without close-on-exec: every process started later, of whichever devbox
+ * and account, would hold the far end of all of them and could type into them. The umask is the service's otherwise,
+ * which keeps its files to itself. Among equals the kernel is to kill a devbox rather than the service when the
+ * machine's memory is used up.
+ */
+const wrap = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done
+umask 022
+for join in "\${@:4:$2}"; do echo 0 >"$join" || exit 126; done
+for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
+echo 500 2>/dev/null >/proc/self/oom_score_adj
+shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
-/** The same launch without any open file but the first `kept`. */
-export const closingFiles = ({ file, args, ...launch }: Launch, kept: number): Launch => ({
+/** The same launch within its limits and without any open file but the first `kept`. */
+export const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({
   ...launch,
   file: '/bin/bash',
-  args: ['-c', closeFiles, 'devbox', String(kept), file, ...args],
+  // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash.
+  args: [
+    '-p',
+    '-c',
+    wrap,
+    'devbox',
+    ...[kept, joins.length, ulimits.length].map(String),
+    ...joins,
+    ...ulimits,
+    file,
+    ...args,
+  ],
 })
 
 /** What every process of a devbox has in its environment. Never the service's own: that holds API keys. */
@@ -98,12 +127,14 @@ export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Rec
   PATH: `${box.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   HOME: box.home,
   TMPDIR: box.tmp,
-  USER: 'user',
-  LOGNAME: 'user',
+  USER: userOf(site).name,
+  LOGNAME: userOf(site).name,
   SHELL: '/bin/bash',
   LANG: 'C.UTF-8',
   DEVDECK_DEVBOX_NAME: site.hostname,
 })
+
+export const userOf = ({ user }: Pick<Site, 'user'>): User => user ?? { uid: 1000, name: 'user' }
 
 /** By these two the processes of a service, and of one devbox of it, are found. */
 export const markers = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devboxId'>) => ({
