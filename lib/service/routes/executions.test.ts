@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 
@@ -117,6 +117,95 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     })
     expect(await last(10)).toMatchObject({ stdout_truncated: false })
     expect(await last(0)).toMatchObject({ stdout: '', stdout_truncated: true })
+  })
+
+  it('cuts the answer of execute to a hundred lines unless asked for others', async () => {
+    const execute = (query = {}) =>
+      service.client.executions.execute({ params: { id }, query, body: { command: 'seq 101' } })
+    const { stdout, stdout_truncated, execution_id } = await execute()
+    expect([stdout?.split('\n').at(0), stdout?.split('\n').length, stdout_truncated]).toEqual(['2', 101, true])
+    expect(await execute({ last_n: 101 })).toMatchObject({ stdout_truncated: false })
+    const all = await service.client.executions.get({ params: paramsOf({ execution_id }) })
+    expect([all.stdout?.split('\n').at(0), all.stdout_truncated]).toEqual(['1', false])
+  })
+
+  describe('stdin', () => {
+    const attach = (command: string, shell_name?: string) =>
+      service.client.executions.executeAsync({
+        params: { id },
+        body: { command, attach_stdin: true, ...(shell_name ? { shell_name } : {}) },
+      })
+    const send = async (execution: { execution_id: string }, body: { text?: string; signal?: 'EOF' | 'INTERRUPT' }) =>
+      (await service.client.executions.sendStdIn({ params: paramsOf(execution), body })).success
+
+    it('carries text, also by name, and ends', async () => {
+      const execution = await attach('read -r first; echo "<$first>"; cat /dev/stdin; echo end')
+      expect(await send(execution, { text: 'one é\n' })).toBe(true)
+      expect(await firstOutput(execution)).toBe('<one é>\n')
+      expect(await send(execution, { text: 'two\n' })).toBe(true)
+      expect(await send(execution, { text: 'three', signal: 'EOF' })).toBe(true)
+      expect(await completed(execution)).toMatchObject({ stdout: '<one é>\ntwo\nthreeend\n', exit_status: 0 })
+    })
+
+    it('interrupts what runs, and lets a trap answer', async () => {
+      const execution = await attach('echo up; sleep 1000; echo not reached')
+      await firstOutput(execution)
+      expect(await send(execution, { signal: 'INTERRUPT' })).toBe(true)
+      expect(await completed(execution)).toMatchObject({ stdout: 'up\n', exit_status: 130 })
+      const trapping = await attach('trap "echo caught; exit 5" INT; echo up; while :; do sleep 0.05; done')
+      await firstOutput(trapping)
+      expect(await send(trapping, { signal: 'INTERRUPT' })).toBe(true)
+      expect(await completed(trapping)).toMatchObject({ stdout: 'up\ncaught\n', exit_status: 5 })
+    })
+
+    it('takes megabytes, in order, no faster than they are read', async () => {
+      const execution = await attach('sleep 0.2; sha256sum')
+      const hash = createHash('sha256')
+      for (let i = 0; i < 40; i++) {
+        const text = `${i} `.repeat(50_000)
+        hash.update(text)
+        expect(await send(execution, { text })).toBe(true)
+      }
+      expect(await send(execution, { signal: 'EOF' })).toBe(true)
+      expect((await completed(execution)).stdout).toContain(hash.digest('hex'))
+    })
+
+    it('waits with a queued command', async () => {
+      const first = await start('until [ -e ~/queued-input ]; do sleep 0.02; done', 'input')
+      const second = await attach('cat', 'input')
+      expect(second.status).toBe('queued')
+      expect(await send(second, { text: 'early', signal: 'EOF' })).toBe(true)
+      await run('touch ~/queued-input')
+      expect((await completed(second)).stdout).toBe('early')
+      expect((await completed(first)).exit_status).toBe(0)
+    })
+
+    it('is refused by a command without it, and not taken after the end of it or of the command', async () => {
+      const without = await start('sleep 1000')
+      for (const body of [{ text: 'a' }, { signal: 'EOF' as const }, { signal: 'INTERRUPT' as const }])
+        await expect(send(without, body)).rejects.toMatchObject({ status: 400 })
+      await service.client.executions.kill({ params: paramsOf(without) })
+      expect(await send(without, { text: 'a' })).toBe(false)
+
+      const execution = await attach('cat; echo ended; until [ -e ~/after-eof ]; do sleep 0.02; done')
+      expect(await send(execution, { signal: 'EOF' })).toBe(true)
+      expect(await firstOutput(execution)).toBe('ended\n')
+      expect(await send(execution, { text: 'late' })).toBe(false)
+      expect(await send(execution, { signal: 'EOF' })).toBe(false)
+      await run('touch ~/after-eof')
+      expect((await completed(execution)).exit_status).toBe(0)
+      expect(await send(execution, { signal: 'INTERRUPT' })).toBe(false)
+      await expect(send({ execution_id: 'none' }, { text: 'a' })).rejects.toMatchObject({ status: 404 })
+    })
+
+    it('does not hold up a command that ends without reading it', async () => {
+      const execution = await attach('true')
+      await completed(execution)
+      const closing = await attach('exec 0<&-; echo closed; sleep 0.2')
+      await firstOutput(closing)
+      await send(closing, { text: 'x'.repeat(100_000) })
+      expect((await completed(closing)).exit_status).toBe(0)
+    })
   })
 
   it('goes on in a named shell: directory, variables, functions, aliases, options', async () => {
@@ -241,7 +330,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(chunks.map(({ output }) => output).join('')).toBe('one\ntwo\n')
     expect(chunks.at(-1)?.offset).toBe(8)
     expect((await collect(execution, 4)).map(({ output }) => output).join('')).toBe('two\n')
-    expect(await collect(execution, 8)).toEqual([])
+    for (const end of [8, 9, 999_999_999_999_999]) expect(await collect(execution, end)).toEqual([])
   })
 
   it('never cuts a character, and shows what is none as U+FFFD', async () => {
@@ -250,6 +339,34 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect(chunks.map(({ output }) => output).join('')).toBe('😀|\ufffd|\ufffd')
     expect(chunks.at(-1)?.offset).toBe(8)
     expect((await completed(execution)).stdout).toBe('😀|\ufffd|\ufffd')
+    // What is left of a character after its first byte is none.
+    expect((await collect(execution, 1)).map(({ output }) => output).join('')).toBe('\ufffd\ufffd\ufffd|\ufffd|\ufffd')
+  })
+
+  it('waits at an offset that is not written yet', async () => {
+    const execution = await start('echo one; until [ -e ~/offset ]; do sleep 0.01; done; echo two; echo three')
+    await firstOutput(execution)
+    const later = collect(execution, 8)
+    await run('touch ~/offset')
+    expect((await later).map(({ output }) => output).join('')).toBe('three\n')
+    await completed(execution)
+  })
+
+  it('is 404 to another account, whatever it asks', async () => {
+    const execution = await start('sleep 1000')
+    const { executions } = service.otherClient
+    const params = paramsOf(execution)
+    for (const call of [
+      () => executions.get({ params }),
+      () => executions.kill({ params }),
+      () => executions.waitForStatus({ params, body: { statuses: ['running'] } }),
+      () => executions.sendStdIn({ params, body: { text: 'a' } }),
+      () => executions.streamStdout({ params })[Symbol.asyncIterator]().next(),
+      () => executions.executeAsync({ params: { id }, body: { command: 'true' } }),
+    ])
+      await expect(call()).rejects.toMatchObject({ status: 404 })
+    expect((await service.client.executions.get({ params })).status).toBe('running')
+    await service.client.executions.kill({ params })
   })
 
   it('keeps 20 MB byte for byte in flat memory', async () => {

@@ -37,9 +37,7 @@ describeUnderEachIsolation('logs under isolation', (isolation) => {
     for await (const { source, message, level } of tail(id)) {
       if (source !== 'stats') continue
       expect(level).toBe('info')
-      expect(message).toMatch(
-        /^\d+ process(es)?, \d+ MiB of memory, \d+\.\d\d s of CPU.*, \d+ MiB of disk free$/,
-      )
+      expect(message).toMatch(/^\d+ process(es)?, \d+ MiB of memory, \d+\.\d\d s of CPU.*, \d+ MiB of disk free$/)
       break
     }
   })

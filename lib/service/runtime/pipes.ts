@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-// A command takes two, or three with a stdin.
+// A command takes two.
 const batchSize = 64
 const refillBelow = 24
 
@@ -35,24 +36,33 @@ export class Pipes {
 
   /** For what a command writes: this process's end does not block, the command's does. */
   async forOutput(): Promise<Pipe> {
-    return nameless(await this.#take(), (name) => {
+    const name = await this.#take()
+    try {
       const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
       return { read, write: orClose(read, () => openSync(name, constants.O_WRONLY)) }
-    })
+    } finally {
+      // Open, a pipe needs its name no more, and nobody else can open it.
+      unlinkSync(name)
+    }
   }
 
   /** For what a command reads: this process's end does not block, the command's does. */
   async forInput(): Promise<Pipe> {
-    return nameless(await this.#take(), (name) => {
-      // A first reader, or the write end could not be opened without blocking; then a second one that blocks.
-      const first = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
-      try {
-        const write = openSync(name, constants.O_WRONLY | constants.O_NONBLOCK)
-        return { write, read: orClose(write, () => openSync(name, constants.O_RDONLY)) }
-      } finally {
-        closeSync(first)
-      }
+    // One with a name would not do: opened as /dev/stdin after its input has ended, it waits for a writer for ever.
+    const maker = spawn('/bin/bash', ['-c', 'exec 3<> <(:) && echo made && read -r _'], {
+      env: {} as NodeJS.ProcessEnv,
+      stdio: ['pipe', 'pipe', 'ignore'],
     })
+    const ended = once(maker, 'close')
+    try {
+      await Promise.race([once(maker.stdout, 'data'), ended])
+      const name = `/proc/${maker.pid}/fd/3`
+      const write = openSync(name, constants.O_WRONLY | constants.O_NONBLOCK)
+      return { write, read: orClose(write, () => openSync(name, constants.O_RDONLY)) }
+    } finally {
+      maker.stdin.end()
+      await ended
+    }
   }
 
   async close(): Promise<void> {
@@ -84,15 +94,6 @@ export class Pipes {
     const names = Array.from({ length: batchSize }, () => join(this.#folder, String(this.#made++)))
     await promisify(execFile)('mkfifo', ['-m', '600', ...names])
     this.#names.push(...names)
-  }
-}
-
-/** Open, a pipe needs its name no more, and nobody else can open it. */
-const nameless = (name: string, open: (name: string) => Pipe): Pipe => {
-  try {
-    return open(name)
-  } finally {
-    unlinkSync(name)
   }
 }
 

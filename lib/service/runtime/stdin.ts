@@ -9,10 +9,14 @@ const maxWaitMs = 10_000
 /** The standard input of one command. What is sent before the command starts waits for it. */
 export class Stdin {
   readonly #backlog = new PassThrough({ highWaterMark: maxBacklogBytes })
+  #socket: Socket | undefined
   /** Texts go in whole and in the order they came. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor() {
+  readonly #maxWaitMs: number
+
+  constructor(waitMs = maxWaitMs) {
+    this.#maxWaitMs = waitMs
     // Destroyed while somebody waits, it says so by closing.
     this.#backlog.on('error', () => undefined)
   }
@@ -23,13 +27,13 @@ export class Stdin {
     // The command has closed its end.
     socket.on('error', () => undefined)
     socket.once('close', () => this.close())
-    this.#backlog.once('close', () => socket.destroy())
+    this.#socket = socket
     this.#backlog.pipe(socket)
   }
 
   /** False when nothing of the text was taken: the input has ended, or the command does not read. */
   write(text: string): Promise<boolean> {
-    const giveUpAt = Date.now() + maxWaitMs
+    const giveUpAt = Date.now() + this.#maxWaitMs
     return this.#inTurn(async () => {
       if (this.#backlog.writableNeedDrain) await this.#drained(giveUpAt - Date.now())
       if (!this.#backlog.writable || this.#backlog.writableNeedDrain) return false
@@ -47,8 +51,10 @@ export class Stdin {
     })
   }
 
+  /** What was not read by now is lost. */
   close(): void {
     this.#backlog.destroy()
+    this.#socket?.destroy()
   }
 
   #inTurn(work: () => Promise<boolean>): Promise<boolean> {

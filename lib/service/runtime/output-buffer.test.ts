@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { decodeChunks, OutputBuffer, readFinished, readTail } from './output-buffer.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'devdeck-output-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const noAbort = () => new AbortController().signal
+const pieces = async function* (all: Buffer, cuts: readonly number[]) {
+  let start = 0
+  for (const end of [...cuts, all.length]) {
+    if (end > start) yield all.subarray(start, end)
+    start = end
+  }
+}
+const decoded = async (bytes: AsyncIterable<Buffer>, offset = 0) => {
+  const chunks = []
+  for await (const chunk of decodeChunks(bytes, offset)) chunks.push(chunk)
+  return chunks
+}
+
+describe('decodeChunks', () => {
+  // Every kind of byte UTF-8 knows: plain, continuation, leads of two to four, and those that are never valid.
+  const interesting = [0x41, 0x80, 0xbf, 0xc2, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0xf4, 0x90, 0xc0, 0xff]
+
+  it('is the whole decoded at once, wherever it is cut, and goes on from any offset it named', async () => {
+    for (let round = 0; round < 2000; round++) {
+      const all = Buffer.from(randomBytes(12).map((byte) => interesting[byte % interesting.length] ?? 0))
+      const cuts = [...randomBytes(4)].map((byte) => byte % all.length).toSorted((a, b) => a - b)
+      const chunks = await decoded(pieces(all, cuts))
+      expect(chunks.map(({ output }) => output).join(''), all.toString('hex')).toBe(all.toString('utf8'))
+      expect(chunks.at(-1)?.offset).toBe(all.length)
+      let before = ''
+      for (const { output, offset } of chunks) {
+        before += output
+        const rest = await decoded(pieces(all.subarray(offset), []), offset)
+        expect(before + rest.map((chunk) => chunk.output).join('')).toBe(all.toString('utf8'))
+      }
+    }
+  })
+})
+
+describe('OutputBuffer', () => {
+  it('makes no file for nothing', async () => {
+    const buffer = new OutputBuffer(join(folder, 'deep/stdout'))
+    const reading = Array.fromAsync(buffer.follow(0, noAbort()))
+    await buffer.end()
+    expect(await reading).toEqual([])
+    expect(existsSync(join(folder, 'deep'))).toBe(false)
+    expect(await Array.fromAsync(readFinished(join(folder, 'deep/stdout'), 0, noAbort()))).toEqual([])
+    expect(await readTail(join(folder, 'deep/stdout'), 100)).toEqual({ text: '', truncated: false })
+  })
+
+  it('drops what the disk does not take, says so, and does not stop the writer', async () => {
+    // A folder where the file should be refuses every write.
+    const buffer = new OutputBuffer(folder)
+    for (let i = 0; i < 100; i++) buffer.sink.write(Buffer.alloc(100_000))
+    await buffer.end()
+    expect(buffer.isCut).toBe(true)
+  })
+
+  it('keeps whole lines and whole characters of a long output', async () => {
+    const file = join(folder, 'stdout')
+    const buffer = new OutputBuffer(file)
+    buffer.sink.write(Buffer.from(`${'é'.repeat(100)}\nlast\n`))
+    await buffer.end()
+    expect(buffer.isCut).toBe(false)
+    expect(await readTail(file, 100)).toEqual({ text: `${'é'.repeat(47)}\nlast\n`, truncated: true })
+    expect(await readTail(file, 1000, 1)).toEqual({ text: 'last\n', truncated: true })
+    expect(await readTail(file, 1000)).toMatchObject({ truncated: false })
+  })
+})
