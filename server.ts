@@ -8,9 +8,11 @@ import * as z from 'zod/mini'
 import { type Config, ConfigError, ownOrigins, readConfig } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { admit } from '#lib/gateway/front.ts'
+import { proxy, takesLargeBody } from '#lib/gateway/proxy.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { newSignInPath } from '#lib/gateway/sign-in.ts'
 import { terminalUpgrades } from '#lib/gateway/terminal-bridge.ts'
+import { answerAsWeb } from '#lib/gateway/web-answer.ts'
 import { sourceHash } from './scripts/source-hash.ts'
 
 const root = import.meta.dirname
@@ -22,7 +24,8 @@ z.config(z.locales.en())
 
 const start = async (): Promise<void> => {
   const config = readConfig()
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 })
+  // The whole of a request, so the largest upload over a slow line as well.
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 3_600_000 })
   server.on('request', stillStarting)
   // First of all, so that a taken port is told before anything is built or started.
   const port = await listen(server, config)
@@ -49,7 +52,9 @@ const start = async (): Promise<void> => {
 
   server.off('request', stillStarting)
   server.on('request', (request, response) => {
-    if (admit(request, response, { dev })) void handle(request, response)
+    if (!admit(request, response, { dev })) return
+    if (takesLargeBody(request.method, request.url)) void answerAsWeb(request, response, proxy)
+    else void handle(request, response)
   })
   server.on(
     'upgrade',

@@ -53,6 +53,16 @@ describe('against the service', () => {
     expect(page).toEqual({ axons: [axon], has_more: false, total_count: 1 })
   })
 
+  it('uploads a file as a form and takes its bytes back', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+    const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
+    expect(
+      await service.client.files.upload({ params: { id }, body: { path: 'ä b' }, file: new Blob([bytes]) }),
+    ).toEqual({})
+    const response = await service.client.files.download({ params: { id }, body: { path: 'ä b' } })
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+  })
+
   it.each([
     ['an unknown id', () => service.client.axons.get({ params: { id: 'axn_x' } }), { code: 'not_found', status: 404 }],
     [

@@ -61,6 +61,7 @@ interface AnyCall extends CallOptions {
   params?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
+  file?: Blob
 }
 
 /**
@@ -70,14 +71,18 @@ interface AnyCall extends CallOptions {
 export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }: ClientOptions): Client => {
   const root = baseUrl.replace(/\/+$/, '')
 
-  const send = async (endpoint: Endpoint, { params, query, body, signal }: AnyCall): Promise<Response> => {
+  const send = async (endpoint: Endpoint, { params, query, body, file, signal }: AnyCall): Promise<Response> => {
     const search = query ? encodeQuery(query) : ''
     const url = root + fillPath(endpoint.path, params) + (search && `?${search}`)
-    const accept = endpoint.response.kind === 'events' ? 'text/event-stream' : 'application/json'
     const response = await fetch(url, {
       method: endpoint.method,
-      headers: { accept, ...(endpoint.body ? { 'content-type': 'application/json' } : {}), ...headers },
-      body: endpoint.body ? JSON.stringify(body ?? {}) : undefined,
+      headers: {
+        accept: accepted(endpoint),
+        ...(isJson(endpoint) ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      // Of a form fetch states the type itself, with the boundary it has chosen.
+      body: isJson(endpoint) ? JSON.stringify(body ?? {}) : file && toForm(body ?? {}, file),
       signal,
       redirect: 'error',
       cache: 'no-store',
@@ -108,6 +113,21 @@ export const createClient = ({ baseUrl, headers = {}, fetch = globalThis.fetch }
       Object.fromEntries(Object.entries(operations).map(([name, endpoint]) => [name, call(endpoint as Endpoint)])),
     ]),
   ) as unknown as Client
+}
+
+const isJson = ({ body, bodyFormat }: Endpoint) => body !== undefined && bodyFormat !== 'multipart'
+
+const accepted = ({ response }: Endpoint): string => {
+  if (response.kind === 'bytes') return response.contentType.split(';')[0] ?? '*/*'
+  return response.kind === 'events' ? 'text/event-stream' : 'application/json'
+}
+
+/** The text parts come first: a service that knows where the file goes takes it as it comes. */
+const toForm = (fields: object, file: Blob): FormData => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value))
+  form.append('file', file)
+  return form
 }
 
 const readJson = async (response: Response): Promise<object> => {

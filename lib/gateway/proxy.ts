@@ -1,7 +1,7 @@
 import { readError } from '#lib/client/client.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
-import { createMatcher, fillPath } from '#lib/contract/endpoint.ts'
+import { bodyLimit, createMatcher, defaultMaxBodyBytes, fillPath } from '#lib/contract/endpoint.ts'
 import type { ErrorBody } from '#lib/contract/errors.ts'
 import { endpoints } from '#lib/contract/index.ts'
 import { fieldProblems } from '#lib/contract/query-string.ts'
@@ -9,7 +9,7 @@ import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
 import { refreshEvictions } from './eviction-hub.ts'
 import { requireSameOrigin } from './origin.ts'
 import { registry, trackStream } from './registry.ts'
-import { readBody } from './request-body.ts'
+import { type OutgoingBody, outgoingBody } from './request-body.ts'
 import { requireSignedIn } from './session-cookie.ts'
 import { bearer } from './upstream.ts'
 
@@ -47,7 +47,7 @@ export const proxy = (request: Request): Promise<Response> =>
       )
     const target =
       registry().service.url() + fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
-    const body = request.method === 'GET' ? new Uint8Array() : await readBody(request)
+    const body = await outgoingBody(endpoint, request)
 
     const leaving = new AbortController()
     const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
@@ -56,10 +56,10 @@ export const proxy = (request: Request): Promise<Response> =>
       headers: {
         accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
         'x-request-id': requestId,
-        ...(body.byteLength > 0 ? { 'content-type': 'application/json' } : {}),
+        ...body.headers,
         ...bearer(session.api_key),
       },
-      body: body.byteLength > 0 ? body : null,
+      body,
       signal: AbortSignal.any([request.signal, leaving.signal]),
     }).catch((error: unknown) => {
       forget()
@@ -99,6 +99,13 @@ const matchEndpoint = (method: string, path: string): Match => {
   throw new Refusal('not_found', 'The contract has no such operation')
 }
 
+/** Whether this is a call with a body that may be too large to hold in memory. */
+export const takesLargeBody = (method: string | undefined, url: string | undefined): boolean => {
+  const path = url?.split('?', 1)[0] ?? ''
+  const { match } = path.startsWith(`${prefix}/`) ? find(method, path.slice(prefix.length + 1).split('/')) : {}
+  return match !== undefined && bodyLimit(match.endpoint) > defaultMaxBodyBytes
+}
+
 const decode = (segment: string): string => {
   try {
     return decodeURIComponent(segment)
@@ -128,19 +135,30 @@ const checkedSearch = (search: string): string => {
   return `?${search}`
 }
 
-/** Fails when no headers come in time; what follows them may take as long as it likes. */
-const send = async (target: string, init: RequestInit & { signal: AbortSignal; method: string }): Promise<Response> => {
+interface Outgoing {
+  method: string
+  headers: Record<string, string>
+  body: OutgoingBody
+  signal: AbortSignal
+}
+
+/** Fails when no headers come in time after the body has gone out; what follows them may take as long as it likes. */
+const send = async (target: string, { body, ...init }: Outgoing): Promise<Response> => {
   const late = new AbortController()
   const timeoutMs = init.method === 'GET' ? readTimeoutMs : writeTimeoutMs
   const timer = setTimeout(() => late.abort(), timeoutMs)
   try {
     return await fetch(target, {
       ...init,
+      body: body.open(() => timer.refresh()),
       signal: AbortSignal.any([init.signal, late.signal]),
       redirect: 'manual',
       cache: 'no-store',
-    })
+      ...body.init,
+    } as RequestInit)
   } catch (error) {
+    const refusal = body.refusal()
+    if (refusal) throw refusal
     // The browser has gone: nobody reads this answer.
     if (init.signal.aborted) throw new Refusal('unavailable', 'The request was given up')
     if (late.signal.aborted)

@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './eviction-hub.ts'
 import { admit } from './front.ts'
@@ -10,6 +8,7 @@ import { proxy } from './proxy.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { followSignInLink, signIn, signOut, whoIsSignedIn } from './sign-in.ts'
 import { terminalUpgrades } from './terminal-bridge.ts'
+import { answerAsWeb } from './web-answer.ts'
 
 const key = Symbol.for('devdeck.registry')
 const holder = globalThis as { [key]?: Registry | undefined }
@@ -90,26 +89,7 @@ const stop = async (server: Server): Promise<void> => {
 }
 
 const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-  if (!admit(incoming, outgoing, { dev: false })) return
-  const leaving = new AbortController()
-  outgoing.once('close', () => leaving.abort())
-  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
-  const request = new Request(new URL(incoming.url ?? '/', `http://${incoming.headers.host}`), {
-    method: incoming.method ?? 'GET',
-    headers: new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
-    body: hasBody ? (Readable.toWeb(incoming) as ReadableStream<Uint8Array<ArrayBuffer>>) : null,
-    signal: leaving.signal,
-    duplex: 'half',
-  } as RequestInit)
-  const response = await route(request)
-  for (const [name, value] of response.headers) outgoing.setHeader(name, value)
-  outgoing.writeHead(response.status)
-  outgoing.flushHeaders()
-  if (!response.body) return void outgoing.end()
-  // A source that fails destroys the answer, as Next does it.
-  await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing).catch(() =>
-    outgoing.destroy(),
-  )
+  if (admit(incoming, outgoing, { dev: false })) await answerAsWeb(incoming, outgoing, route)
 }
 
 const route = async (request: Request): Promise<Response> => {

@@ -4,11 +4,10 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import { maxFormEnvelopeBytes } from '#lib/contract/endpoint.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import { invalid } from './router.ts'
 
-/** What the boundaries, part headers and text parts of a form may add to its file. */
-const maxEnvelopeBytes = 256 * 1024
 const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPairs: 32, headerSize: 16 * 1024 }
 /** A body that stands still for two of these is given up. One that we hold back ourselves is not standing still. */
 const idleTickMs = 15_000
@@ -36,7 +35,7 @@ export const readForm = (request: IncomingMessage, options: Options): Promise<Fo
   const type = request.headers['content-type'] ?? ''
   if (!/^multipart\/form-data *;/i.test(type))
     throw new ServiceError('unsupported_media_type', 'The body must be a form (Content-Type: multipart/form-data)')
-  if (Number(request.headers['content-length'] ?? 0) > options.maxBytes + maxEnvelopeBytes)
+  if (Number(request.headers['content-length'] ?? 0) > options.maxBytes + maxFormEnvelopeBytes)
     throw tooLarge(options.maxBytes)
   const { promise, resolve, reject } = Promise.withResolvers<Form>()
   const parser = makeParser(request, type, options.maxBytes)
@@ -99,7 +98,7 @@ const arrival = (request: IncomingMessage, parser: BusboyInstance, maxBytes: num
   const onData = (chunk: Buffer) => {
     idleTicks = 0
     size += chunk.length
-    if (size > maxBytes + maxEnvelopeBytes) parser.destroy(tooLarge(maxBytes))
+    if (size > maxBytes + maxFormEnvelopeBytes) parser.destroy(tooLarge(maxBytes))
   }
   const onClose = () => {
     if (!request.readableEnded)
