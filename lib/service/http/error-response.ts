@@ -16,7 +16,7 @@ export const sendError = (response: ServerResponse, error: ServiceError, request
   sendJson(response, errorStatus[error.code], JSON.stringify(body), requestId)
 }
 
-export const sendJson = (response: ServerResponse, status: number, json: string, requestId: string) => {
+export const sendJson = (response: ServerResponse, status: number, json: string | Uint8Array, requestId: string) => {
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(json),

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ServiceError } from '#lib/service/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
+import { EncodedEvents, EncodedJson } from './encoded.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
 import { requestIdOf } from './request-id.ts'
 import { invalid } from './router.ts'
@@ -33,10 +34,19 @@ export const createListener =
       operation = endpoint.id
       if (endpoint.response.kind === 'websocket')
         throw invalid({ field: 'upgrade', message: 'is missing; this address is a WebSocket' })
-      const toJson = (value: unknown) => {
-        const json = JSON.stringify(value)
+      const checked = (json: string) => {
         if (context.validateAnswers) checkAnswer(endpoint, json)
         return json
+      }
+      const toJson = (value: unknown) => {
+        if (!(value instanceof EncodedJson)) return checked(JSON.stringify(value))
+        if (context.validateAnswers) checked(Buffer.from(value.bytes).toString())
+        return value.bytes
+      }
+      const encode = (event: unknown) => {
+        if (!(event instanceof EncodedEvents)) return `data: ${checked(JSON.stringify(event))}\n\n`
+        if (context.validateAnswers) for (const text of event.texts()) checked(text)
+        return event.bytes
       }
       const answer = await call({ signal: gone.signal, setHeader: (name, value) => response.setHeader(name, value) })
       if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(answer), requestId)
@@ -44,7 +54,7 @@ export const createListener =
         const ends = [gone.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)
         const source = answer as AsyncIterable<unknown>
-        await sendEvents({ response, source, requestId, signal, toJson, toServiceError: asServiceError })
+        await sendEvents({ response, source, requestId, signal, encode, toServiceError: asServiceError })
       } else {
         response.setHeader('content-type', endpoint.response.contentType)
         response.setHeader('x-content-type-options', 'nosniff')

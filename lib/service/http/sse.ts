@@ -11,7 +11,8 @@ interface EventStream<T> {
   requestId: string
   /** Aborted when the client leaves, or when the service stops. */
   signal: AbortSignal
-  toJson: (event: T) => string
+  /** The event in its framing. */
+  encode: (event: T) => string | Uint8Array
   toServiceError: (error: unknown) => ServiceError
 }
 
@@ -24,7 +25,7 @@ export const sendEvents = async <T>({
   source,
   requestId,
   signal,
-  toJson,
+  encode,
   toServiceError,
 }: EventStream<T>) => {
   response.writeHead(200, {
@@ -43,7 +44,7 @@ export const sendEvents = async <T>({
     while (!signal.aborted) {
       const next = await orAborted(iterator.next())
       if (next === undefined || next.done) break
-      if (!response.write(`data: ${toJson(next.value)}\n\n`)) await orAborted(once(response, 'drain'))
+      if (!response.write(encode(next.value))) await orAborted(once(response, 'drain'))
     }
     // Unspecified: how a stopping service ends a stream. A clean end would read as "all is said", and 408 is what the
     // public clients answer by connecting again.

@@ -1,22 +1,31 @@
-import { axons } from '#lib/contract/axons.ts'
+import { axons, changeRefusal } from '#lib/contract/axons.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound } from '#lib/service/errors.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { EncodedJson } from '#lib/service/http/encoded.ts'
 import { implement, notImplemented } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
 
 export const axonRoutes = ({ store, now }: Deps) =>
   implement(axons, {
     list: ({ query, account }) => {
-      if (query.starting_after === undefined) return store.axons.list(account, query)
+      if (query.starting_after === undefined) return new EncodedJson(store.axons.list(account, query))
       const before = store.axons.position(account, query.starting_after)
       if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of an axon' })
-      return store.axons.list(account, query, before)
+      return new EncodedJson(store.axons.list(account, query, before))
     },
     create: ({ body, account }) => store.axons.create(account, body, now()),
     get: ({ params, account }) => store.axons.get(account, params.id) ?? notFound('axon', params.id),
-    metadataKeys: notImplemented,
-    metadataValues: notImplemented,
-    update: notImplemented,
+    metadataKeys: ({ account }) => ({ keys: store.axons.metadataKeys(account) }),
+    metadataValues: ({ params, account }) => ({
+      key: params.key,
+      values: store.axons.metadataValues(account, params.key),
+    }),
+    update: ({ params, body, account }) => {
+      const axon = store.axons.get(account, params.id) ?? notFound('axon', params.id)
+      const refusal = changeRefusal(axon)
+      if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+      return body.metadata ? (store.axons.update(account, params.id, body.metadata) ?? axon) : axon
+    },
     publish: notImplemented,
     events: notImplemented,
     subscribe: notImplemented,

@@ -1,8 +1,18 @@
 import type { StatementSync } from 'node:sqlite'
-import type { Axon, AxonCreate, AxonList, AxonListQuery } from '#lib/contract/axons.ts'
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import type { Axon, AxonCreate, AxonListQuery } from '#lib/contract/axons.ts'
+import type { StringMap } from '#lib/contract/common.ts'
 import { newId } from '#lib/service/ids.ts'
-import { type Clause, containsClause, metadataClause, sqlOf, type Value, valuesOf } from './clauses.ts'
+import { AxonCounts, keyOf } from './axon-counts.ts'
+import {
+  conditionsOf,
+  countStatement,
+  everyAxon,
+  isShortSearch,
+  type Owner,
+  pageStatement,
+  type Statement,
+  type Walk,
+} from './axon-filter.ts'
 import { type Database, inTransaction } from './database.ts'
 
 interface AxonRow {
@@ -11,6 +21,12 @@ interface AxonRow {
   created_at_ms: number
   deleted_at_ms: number | null
   metadata: string
+}
+
+interface Plan {
+  page: Walk
+  /** For a count the order does not matter. */
+  count: Walk
 }
 
 export type AxonStore = ReturnType<typeof createAxonStore>
@@ -25,28 +41,96 @@ export const createAxonStore = (database: Database) => {
     statements.set(sql, statement)
     return statement
   }
-  // Counting every match is the dearest part of a list. Nothing but `create` adds to it and no one else writes here.
-  const counts = new Map<string, number>()
+  const counts = new AxonCounts()
+  const plans = new Map<string, Plan>()
+  let changesUntilReplan = replanAfter
+  const owners = new Map<string, Owner>()
 
-  const count = (sql: string, values: readonly Value[]): number => {
-    const key = JSON.stringify([sql, values])
-    const known = counts.get(key)
-    if (known !== undefined) return known
-    const { total } = prepare(sql).get(...values) as { total: number }
-    if (counts.size >= maxCounts) counts.clear()
-    counts.set(key, total)
-    return total
+  /** Undefined for an account that never had an axon. */
+  const ownerOf = (account: string): Owner | undefined => {
+    const known = owners.get(account)
+    if (known) return known
+    const row = prepare('SELECT number FROM axon_accounts WHERE account = ?').get(account) as
+      | { number: number }
+      | undefined
+    if (!row) return undefined
+    const owner = { account, number: row.number }
+    owners.set(account, owner)
+    return owner
   }
 
-  /** The conditions by how many axons meet each, fewest first. */
-  const candidates = (account: string, conditions: readonly MetadataCondition[]) =>
-    conditions
-      .map((condition) => {
-        const { sql, values } = leadClause(account, condition)
-        const probe = `SELECT count(*) AS matches FROM (SELECT 1 FROM axon_metadata AS m WHERE ${sql} LIMIT ${probeLimit})`
-        return { condition, ...(prepare(probe).get(...values) as { matches: number }) }
+  const total = ({ sql, values }: Statement) => (prepare(sql).get(...values) as { total: number }).total
+
+  /** Walks the condition that has the fewest matches and checks the others. */
+  const choose = (owner: Owner, query: AxonListQuery): Plan => {
+    const conditions = conditionsOf(owner, query)
+    const walks = conditions
+      .flatMap((condition) => {
+        const [exact] = condition.sources.filter(({ isRough }) => !isRough)
+        const size = exact ? total(countStatement({ source: exact, checks: [] }, probeLimit)) : probeLimit
+        return condition.sources.map((source) => ({
+          source,
+          checks: conditions.filter((other) => other !== condition || source.isRough),
+          size,
+        }))
       })
-      .sort((a, b) => a.matches - b.matches)
+      .sort((a, b) => a.size - b.size)
+    const everything = { source: everyAxon(owner), checks: conditions }
+    return {
+      // Where many axons have one of many values, walking along all axons soon meets them.
+      page: walks.find(({ source, size }) => !source.isUnordered || size < maxSorted) ?? everything,
+      count: walks.find(({ source }) => !source.isRough) ?? walks[0] ?? everything,
+    }
+  }
+
+  const planOf = (owner: Owner, query: AxonListQuery): Plan => {
+    const key = keyOf(owner.account, query)
+    const known = plans.get(key)
+    if (known) return known
+    const plan = choose(owner, query)
+    if (plans.size >= maxPlans) plans.clear()
+    plans.set(key, plan)
+    return plan
+  }
+
+  const changed = (account: string, after: Axon, before?: Axon) => {
+    counts.change(account, after, before)
+    if (--changesUntilReplan > 0) return
+    plans.clear()
+    changesUntilReplan = replanAfter
+  }
+
+  const find = (account: string, id: string): { seq: number; axon: Axon } | undefined => {
+    const row = prepare(
+      'SELECT seq, id, name, created_at_ms, deleted_at_ms, metadata FROM axons WHERE id = ? AND account = ?',
+    ).get(id, account) as (AxonRow & { seq: number }) | undefined
+    if (!row) return undefined
+    const { seq, ...axon } = row
+    return { seq, axon: { ...axon, metadata: JSON.parse(axon.metadata) } }
+  }
+
+  const writeMetadata = (account: string, seq: number, metadata: StringMap) => {
+    const insert = prepare('INSERT INTO axon_metadata (account, key, value, seq) VALUES (?, ?, ?, ?)')
+    for (const [key, value] of Object.entries(metadata)) insert.run(account, key, value, seq)
+  }
+
+  /** Writes one axon; within a transaction. */
+  const insert = (account: string, { id, name, created_at_ms, metadata }: Axon): Owner => {
+    let owner = ownerOf(account)
+    if (!owner) {
+      const { lastInsertRowid } = prepare('INSERT INTO axon_accounts (account) VALUES (?)').run(account)
+      owner = { account, number: Number(lastInsertRowid) }
+    }
+    const { lastInsertRowid } = prepare(
+      'INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES (?, ?, ?, ?, ?)',
+    ).run(id, account, name ?? null, created_at_ms, JSON.stringify(metadata))
+    const seq = Number(lastInsertRowid)
+    prepare(
+      'INSERT INTO axon_search (rowid, account, id, name) VALUES (?, account_tag(?), search_text(?), search_text(?))',
+    ).run(seq, owner.number, id, name ?? null)
+    writeMetadata(account, seq, metadata)
+    return owner
+  }
 
   return {
     /** The place of an axon in its account's order, for `list` to go on from; undefined when there is no such axon. */
@@ -54,53 +138,81 @@ export const createAxonStore = (database: Database) => {
       (prepare('SELECT seq FROM axons WHERE id = ? AND account = ?').get(id, account) as { seq: number } | undefined)
         ?.seq,
 
-    /** Newest first, deleted ones included; `before` is the position of the last axon already seen. */
-    list: (account: string, query: AxonListQuery, before?: number): AxonList => {
-      const leads = candidates(account, query.metadata ?? [])
-      // A list of values has to be sorted first, so it leads only when it is short: when it is long, walking along the
-      // axons meets enough matches soon.
-      const lead = leads.find(({ condition, matches }) => condition.op === 'eq' || matches < probeLimit)
-      const { from, seq, where } = filter(account, query, lead?.condition)
-      const page = before === undefined ? where : [...where, { sql: `${seq} < ?`, values: [before] }]
-      // The page is found on the indexes alone; only its own rows are then read.
-      const rows = prepare(
-        `WITH page AS MATERIALIZED (SELECT ${seq} AS seq FROM ${from} WHERE ${sqlOf(page)} ORDER BY ${seq} DESC LIMIT ?)
-         SELECT id, name, created_at_ms, deleted_at_ms, metadata FROM page CROSS JOIN axons USING (seq) ORDER BY seq DESC`,
-      ).all(...valuesOf(page), query.limit + 1) as unknown as AxonRow[]
-      const all = filter(account, query, leads[0]?.condition)
-      return {
-        axons: rows.slice(0, query.limit).map(toAxon),
-        has_more: rows.length > query.limit,
-        total_count: query.include_total_count
-          ? count(`SELECT count(*) AS total FROM ${all.from} WHERE ${sqlOf(all.where)}`, valuesOf(all.where))
-          : null,
+    /**
+     * The JSON of an AxonList: newest first, deleted ones included; `before` is the position of the last axon already
+     * seen. The database writes it, since the metadata is JSON there.
+     */
+    list: (account: string, query: AxonListQuery, before?: number): Uint8Array => {
+      const owner = ownerOf(account)
+      const plan = owner && planOf(owner, query)
+      // What a short search reaches moves with each new axon.
+      const isCounted = !isShortSearch(query)
+      let known = plan ? undefined : 0
+      if (plan && isCounted) known = counts.peek(account, query)
+      if (plan && known === undefined && query.include_total_count) {
+        const count = countStatement(plan.count)
+        known = isCounted ? counts.get(account, query, () => total(count)) : total(count)
       }
+      const totalCount = query.include_total_count ? known : null
+      if (!plan || known === 0)
+        return Buffer.from(JSON.stringify({ axons: [], has_more: false, total_count: totalCount }))
+      // Knowing that there are no more saves walking on in search of one.
+      const wanted = Math.min(query.limit + 1, before === undefined ? (known ?? Infinity) : Infinity)
+      const { sql, values } = answerStatement(pageStatement(plan.page, before, wanted), query.limit)
+      return (prepare(sql).get(...values, String(totalCount)) as { answer: Uint8Array }).answer
     },
 
-    get: (account: string, id: string): Axon | undefined => {
-      const row = prepare(
-        'SELECT id, name, created_at_ms, deleted_at_ms, metadata FROM axons WHERE id = ? AND account = ?',
-      ).get(id, account) as AxonRow | undefined
-      return row && toAxon(row)
+    /** What `list` runs, for a look at the plans of SQLite. */
+    statementsOf: (account: string, query: AxonListQuery, before?: number): Statement[] => {
+      const owner = ownerOf(account)
+      if (!owner) return []
+      const { page, count } = planOf(owner, query)
+      const answer = answerStatement(pageStatement(page, before, query.limit + 1), query.limit)
+      const probes = conditionsOf(owner, query)
+        .flatMap(({ sources }) => sources.slice(0, 1))
+        .map((source) => countStatement({ source, checks: [] }, probeLimit))
+      return [{ ...answer, values: [...answer.values, 'null'] }, countStatement(count), ...probes]
     },
+
+    get: (account: string, id: string): Axon | undefined => find(account, id)?.axon,
 
     create: (account: string, { name, metadata }: AxonCreate, now: number): Axon => {
-      const axon = {
+      const axon: Axon = {
         id: newId('axn'),
         name: name ?? null,
         created_at_ms: now,
         deleted_at_ms: null,
         metadata: metadata ?? {},
       }
-      inTransaction(database, () => {
-        const { lastInsertRowid: seq } = prepare(
-          'INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES (?, ?, ?, ?, ?)',
-        ).run(axon.id, account, axon.name, now, JSON.stringify(axon.metadata))
-        const insert = prepare('INSERT INTO axon_metadata (account, key, value, seq) VALUES (?, ?, ?, ?)')
-        for (const [key, value] of Object.entries(axon.metadata)) insert.run(account, key, value, seq)
-      })
-      counts.clear()
+      owners.set(
+        account,
+        inTransaction(database, () => insert(account, axon)),
+      )
+      changed(account, axon)
       return axon
+    },
+
+    /** Many at once, for measurements. */
+    createAll: (account: string, axons: Iterable<Axon>): void => {
+      inTransaction(database, () => {
+        for (const axon of axons) owners.set(account, insert(account, axon))
+      })
+    },
+
+    /** Replaces the metadata whole. Undefined when there is no such axon. */
+    update: (account: string, id: string, metadata: StringMap): Axon | undefined => {
+      const found = find(account, id)
+      if (!found) return undefined
+      const { seq, axon: before } = found
+      const after = { ...before, metadata }
+      inTransaction(database, () => {
+        const remove = prepare('DELETE FROM axon_metadata WHERE account = ? AND key = ? AND value = ? AND seq = ?')
+        for (const [key, value] of Object.entries(before.metadata)) remove.run(account, key, value, seq)
+        prepare('UPDATE axons SET metadata = ? WHERE seq = ?').run(JSON.stringify(metadata), seq)
+        writeMetadata(account, seq, metadata)
+      })
+      changed(account, after, before)
+      return after
     },
 
     /** Marks the axon as deleted; the first deletion's time stays. False when there is no such axon. */
@@ -110,61 +222,50 @@ export const createAxonStore = (database: Database) => {
         id,
         account,
       ).changes > 0,
+
+    /** In the order of their text. Unspecified: at most 10,000, like the values of a key. */
+    metadataKeys: (account: string): string[] => texts(prepare(keysSql).all({ account })),
+
+    /** In the order of their text; none for a key nobody has. */
+    metadataValues: (account: string, key: string): string[] => texts(prepare(valuesSql).all({ account, key })),
   }
 }
 
-/** How far matches are counted to find the rarest condition. */
-const probeLimit = 1000
+/** How far the matches of a condition are counted to find the rarest. */
+const probeLimit = 10_000
+/** How many names in another order than the list's are sorted rather than looked up in the order of the list. */
+const maxSorted = 1_000
+/** Sizes change slowly: after so many changes the plans are made anew. */
+const replanAfter = 1_000
 
 /** Filters come in any shape a caller likes; these bound what is remembered of them. */
 const maxStatements = 200
-const maxCounts = 1000
+const maxPlans = 1_000
 
-const toAxon = ({ metadata, ...row }: AxonRow): Axon => ({ ...row, metadata: JSON.parse(metadata) })
+/** The page is found on the indexes alone; only its own rows are then read. The last value is the total's text. */
+const answerStatement = (page: Statement, limit: number): Statement => ({
+  sql: `
+    WITH page AS MATERIALIZED (${page.sql}),
+    lines AS (
+      SELECT '{"id":"' || id || '","name":' || json_quote(name) || ',"created_at_ms":' || created_at_ms
+        || ',"deleted_at_ms":' || coalesce(deleted_at_ms, 'null') || ',"metadata":' || metadata || '}' AS line
+      FROM page CROSS JOIN axons USING (seq) LIMIT ?
+    )
+    SELECT CAST('{"axons":[' || coalesce((SELECT group_concat(line, ',') FROM lines), '') || '],"has_more":'
+      || iif((SELECT count(*) FROM page) > ?, 'true', 'false') || ',"total_count":' || ? || '}' AS BLOB) AS answer`,
+  values: [...page.values, limit, limit],
+})
 
-/**
- * Where to look and what must hold. A metadata condition leads when there is one: its index holds just the matches, in
- * the order of the list. The other conditions are then checked match by match.
- */
-const filter = (account: string, query: AxonListQuery, lead: MetadataCondition | undefined) => {
-  const seq = lead ? 'm.seq' : 'axons.seq'
-  const own = axonClauses(query)
-  const rest = (query.metadata ?? [])
-    .filter((condition) => condition !== lead)
-    .map((condition) => metadataClause('axon_metadata', account, condition, seq))
-  if (!lead) return { from: 'axons', seq, where: [{ sql: 'axons.account = ?', values: [account] }, ...own, ...rest] }
-  const join = own.length > 0 ? ' CROSS JOIN axons ON axons.seq = m.seq' : ''
-  return { from: `axon_metadata AS m${join}`, seq, where: [leadClause(account, lead), ...rest, ...own] }
-}
+// From one key or value to the next by the index: what many axons share costs no more than what one has.
+const nextOf = (column: 'key' | 'value', where: string) => `
+  WITH RECURSIVE found (text) AS (
+    SELECT min(${column}) FROM axon_metadata WHERE ${where}
+    UNION ALL
+    SELECT (SELECT min(${column}) FROM axon_metadata WHERE ${where} AND ${column} > found.text)
+    FROM found WHERE found.text IS NOT NULL LIMIT 10001
+  )
+  SELECT text FROM found WHERE text IS NOT NULL LIMIT 10000`
+export const keysSql = nextOf('key', 'account = :account')
+export const valuesSql = nextOf('value', 'account = :account AND key = :key')
 
-const leadClause = (account: string, condition: MetadataCondition): Clause => {
-  const values = condition.op === 'eq' ? [condition.value] : condition.values
-  return {
-    sql: `m.account = ? AND m.key = ? AND m.value IN (${values.map(() => '?').join(', ')})`,
-    values: [account, condition.key, ...values],
-  }
-}
-
-const axonClauses = ({ id, name, search }: AxonListQuery): Clause[] => {
-  const clauses: Clause[] = []
-  if (id !== undefined) clauses.push({ sql: 'axons.id = ?', values: [id] })
-  if (name !== undefined) {
-    // A range, not LIKE: it counts case, knows no wildcards and runs on the index.
-    clauses.push({ sql: 'axons.name >= ?', values: [name] })
-    const end = prefixEnd(name)
-    if (end !== undefined) clauses.push({ sql: 'axons.name < ?', values: [end] })
-  }
-  if (search !== undefined) clauses.push(containsClause(['axons.id', 'axons.name'], search))
-  return clauses
-}
-
-/** The least text greater than all that start with `prefix`; undefined when there is none. */
-const prefixEnd = (prefix: string): string | undefined => {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    if (last === 0x10ffff) continue
-    // Surrogates are no characters: what follows the last one before them is the first one after.
-    return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
-  }
-  return undefined
-}
+const texts = (rows: Record<string, unknown>[]) => rows.map(({ text }) => text as string)

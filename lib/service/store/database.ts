@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { StartError } from '#lib/service/data-dir.ts'
 import { migrations } from './migrations.ts'
 import { Reserve } from './reserve.ts'
+import { addSearchFunctions } from './search-text.ts'
 
 export class Database extends DatabaseSync {
   #reserve: Reserve | undefined
@@ -29,6 +30,7 @@ export const openDatabase = (file: string): Database => {
     database.exec('PRAGMA busy_timeout = 5000')
     // WAL keeps readers and the writer apart. FULL: an acknowledged write survives a power cut on an honest disk.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    addSearchFunctions(database)
     migrate(database, file)
     return database
   } catch (error) {

@@ -132,4 +132,31 @@ export const migrations: readonly string[] = [
     revoke_time_ms INTEGER
   ) STRICT;
   `,
+  // Search by a part of id or name runs on trigrams, in the order of the list; the text itself is in `axons` alone. An
+  // axon's id and name never change, so nothing is ever taken from the index. A prefix too short for it has its own two.
+  `
+  CREATE TABLE axon_accounts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE VIRTUAL TABLE axon_search USING fts5 (
+    account, id, name, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1'
+  );
+  INSERT INTO axon_accounts (account) SELECT DISTINCT account FROM axons ORDER BY account;
+  INSERT INTO axon_search (rowid, account, id, name)
+    SELECT seq, account_tag(number), search_text(id), search_text(name)
+    FROM axons JOIN axon_accounts USING (account) ORDER BY seq;
+  CREATE INDEX axons_by_first_letter ON axons (account, substr(name, 1, 1), seq);
+  CREATE INDEX axons_by_first_letters ON axons (account, substr(name, 1, 2), seq);
+  CREATE TABLE axon_events (
+    axon INTEGER NOT NULL REFERENCES axons (seq),
+    sequence INTEGER NOT NULL,
+    timestamp_ms INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    source TEXT NOT NULL,
+    event_type TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (axon, sequence)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

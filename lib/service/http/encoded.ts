@@ -1,0 +1,31 @@
+/**
+ * An answer that is JSON already: what the database or a log put together is sent as it is, without a detour over
+ * objects.
+ */
+export class EncodedJson {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
+/** Whole events of a stream, encoded once for all who listen. */
+export class EncodedEvents {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** One event in the framing of `sendEvents`. */
+  static frame(json: string): Uint8Array {
+    return Buffer.from(`data: ${json}\n\n`)
+  }
+
+  /** The JSON of each event. */
+  *texts(): Generator<string> {
+    for (const frame of Buffer.from(this.bytes).toString().split('\n\n'))
+      if (frame !== '') yield frame.slice('data: '.length)
+  }
+}

@@ -1,0 +1,249 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Axon, type AxonList, AxonListQuery } from '#lib/contract/axons.ts'
+import { parseQuery } from '#lib/contract/query-string.ts'
+import { shortSearchReach } from './axon-filter.ts'
+import { type AxonStore, createAxonStore, keysSql, valuesSql } from './axons.ts'
+import { type Database, openDatabase } from './database.ts'
+import { migrations } from './migrations.ts'
+import { addSearchFunctions } from './search-text.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-axons-'))
+let database: Database
+let store: AxonStore
+/** Oldest first. */
+const made: Axon[] = []
+const size = 12_000
+
+const axonAt = (i: number): Axon => ({
+  id: `axn_test${String(i * 7919).padStart(9, '0')}`,
+  name: i % 50 === 49 ? null : `${['build', 'Deploy', 'trän'][i % 3]}-${i}`,
+  created_at_ms: i,
+  deleted_at_ms: null,
+  metadata: { env: ['prod', 'dev', 'test'][i % 3] ?? '', team: `t${i % 10}`, run: String(i) },
+})
+
+beforeAll(() => {
+  database = openDatabase(join(folder, 'axons.db'))
+  store = createAxonStore(database)
+  for (let i = 0; i < size; i++) made.push(axonAt(i))
+  store.createAll('test', made)
+  store.createAll('other', [{ ...axonAt(0), id: 'axn_other', name: 'build-other' }])
+})
+afterAll(() => {
+  database.close()
+  rmSync(folder, { recursive: true })
+})
+
+const read = (search: string): AxonListQuery => {
+  const parsed = parseQuery(AxonListQuery, search)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+  return parsed.value
+}
+const list = (search: string, before?: number, account = 'test'): AxonList =>
+  JSON.parse(Buffer.from(store.list(account, read(search), before)).toString())
+
+const filters = {
+  'no filter': ['', () => true],
+  'a long prefix': ['name=build-11', ({ name }) => name?.startsWith('build-11')],
+  'a prefix of many': ['name=build', ({ name }) => name?.startsWith('build')],
+  'a prefix of one letter': ['name=D', ({ name }) => name?.startsWith('D')],
+  'a prefix of two letters': ['name=tr', ({ name }) => name?.startsWith('tr')],
+  'a prefix that no name has': ['name=deploy', () => false],
+  'an id': [`id=${axonAt(77).id}`, ({ id }) => id === axonAt(77).id],
+  'a search': ['search=OY-1', ({ name }) => name?.includes('oy-1')],
+  'a search in letters beyond ASCII': ['search=TRÄN-7', ({ name }) => name?.includes('trän-7')],
+  'a search of many': ['search=axn_', () => true],
+  'a search for an id': [`search=${axonAt(4711).id.slice(6)}`, ({ id }) => id === axonAt(4711).id],
+  'a search for nothing there': ['search=nothing', () => false],
+  'one pair': ['metadata[env]=prod', ({ metadata }) => metadata.env === 'prod'],
+  'two pairs': ['metadata[env]=prod&metadata[team]=t4', ({ metadata: m }) => m.env === 'prod' && m.team === 't4'],
+  'two pairs that never meet': ['metadata[env]=prod&metadata[run]=1', () => false],
+  'a rare value': ['metadata[run]=4711', ({ metadata }) => metadata.run === '4711'],
+  'one of three values': ['metadata[team][in]=t1,t5,none', ({ metadata }) => /^t[15]$/.test(metadata.team ?? '')],
+  'one of very many values': [
+    `metadata[run][in]=${Array.from({ length: 400 }, (_, i) => i * 3)}`,
+    ({ metadata: { run } }) => Number(run) < 1200 && Number(run) % 3 === 0,
+  ],
+  'one of very many values, and a pair': [
+    `metadata[run][in]=${Array.from({ length: 400 }, (_, i) => i * 3)}&metadata[team]=t3`,
+    ({ metadata: { run, team } }) => Number(run) < 1200 && Number(run) % 3 === 0 && team === 't3',
+  ],
+  'one of two and one of two': [
+    'metadata[team][in]=t1,t5&metadata[env][in]=prod,dev',
+    ({ metadata: m }) => /^t[15]$/.test(m.team ?? '') && m.env !== 'test',
+  ],
+  'a pair and a prefix': [
+    'metadata[env]=dev&name=Deploy-1',
+    ({ name, metadata }) => metadata.env === 'dev' && name?.startsWith('Deploy-1'),
+  ],
+  'a pair, a prefix and a search': [
+    'metadata[team]=t4&name=b&search=LD-1',
+    ({ name, metadata }) => metadata.team === 't4' && name?.startsWith('build-1'),
+  ],
+  'a prefix and a search': ['name=build-1&search=-11', ({ name }) => name?.startsWith('build-11')],
+} satisfies Record<string, [string, (axon: Axon) => boolean | undefined]>
+
+describe.each(Object.entries(filters))('a list by %s', (_, [search, isMatch]) => {
+  const expected = () => made.filter(isMatch).reverse()
+
+  it('holds every match and no other, newest first, over its pages', () => {
+    const all = expected()
+    const first = list(`${search}&limit=50`)
+    expect(first.axons).toEqual(all.slice(0, 50))
+    expect(first).toMatchObject({ has_more: all.length > 50, total_count: all.length })
+    const middle = all[Math.floor(all.length / 2)]
+    if (!middle) return
+    const from = all.indexOf(middle) + 1
+    const next = list(`${search}&limit=50&include_total_count=false`, store.position('test', middle.id))
+    expect(next.axons).toEqual(all.slice(from, from + 50))
+    expect(next).toMatchObject({ has_more: all.length > from + 50, total_count: null })
+  })
+
+  it('scans no table, sorts nothing large and skips over nothing', () => {
+    for (const before of [undefined, 5000])
+      for (const { sql, values } of store.statementsOf('test', read(search), before)) {
+        const plan = database
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all(...values)
+          .map(({ detail }) => String(detail))
+        const scans = plan.filter((line) => line.startsWith('SCAN') && !isBounded.test(line))
+        expect({ sql, scans }).toEqual({ sql, scans: [] })
+        expect(sql).not.toMatch(/\bOFFSET\b/i)
+      }
+  })
+})
+
+/** The page itself, its lines, a constant, and the search index where it is asked for a match (M). */
+const isBounded = /^SCAN (page|lines|\(subquery-\d+\)|CONSTANT ROW|axon_search VIRTUAL TABLE INDEX \d+:.*M)/
+
+it('sorts only where few match, or where many values are asked for', () => {
+  const sorted = Object.entries(filters).filter(([_, [search]]) => {
+    const [page] = store.statementsOf('test', read(search))
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${page?.sql}`).all(...(page?.values ?? []))
+    return plan.some(({ detail }) => String(detail).includes('USE TEMP B-TREE FOR ORDER BY'))
+  })
+  expect(sorted.map(([name]) => name).sort()).toEqual([
+    'a long prefix',
+    'a prefix that no name has',
+    'one of very many values',
+    'one of very many values, and a pair',
+  ])
+})
+
+describe('a search for less than three characters', () => {
+  it('looks at the newest axons, so many, and counts them alike', () => {
+    const reached = made.slice(-shortSearchReach)
+    const matching = reached.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes('d-')).reverse()
+    expect(list('search=D-&limit=5000').axons).toEqual(matching.slice(0, 5000))
+    expect(list('search=D-').total_count).toBe(matching.length)
+    expect(list('search=~~')).toEqual({ axons: [], has_more: false, total_count: 0 })
+  })
+})
+
+describe('counts', () => {
+  const searches = ['', 'name=late', 'search=LATE', 'metadata[late]=a', 'metadata[late][in]=a,b', 'id=axn_none']
+
+  it('stay right as axons come, change and go', () => {
+    const total = () => searches.map((search) => list(search).total_count)
+    expect(total()).toEqual([size, 0, 0, 0, 0, 0])
+    const axon = store.create('test', { name: 'late-1', metadata: { late: 'a' } }, 1)
+    store.create('other', { name: 'late-2', metadata: { late: 'a' } }, 1)
+    expect(total()).toEqual([size + 1, 1, 1, 1, 1, 0])
+    store.update('test', axon.id, { late: 'b' })
+    expect(total()).toEqual([size + 1, 1, 1, 0, 1, 0])
+    expect(list('metadata[late]=b').axons).toEqual([{ ...axon, metadata: { late: 'b' } }])
+    store.update('test', axon.id, {})
+    expect(total()).toEqual([size + 1, 1, 1, 0, 0, 0])
+    store.delete('test', axon.id, 9)
+    expect(total()).toEqual([size + 1, 1, 1, 0, 0, 0])
+    expect(createAxonStore(database).get('test', axon.id)).toMatchObject({ metadata: {}, deleted_at_ms: 9 })
+  })
+
+  it('are of the account alone', () => {
+    expect(list('', undefined, 'other')).toMatchObject({ total_count: 2 })
+    expect(list('search=build', undefined, 'other').axons.map(({ id }) => id)).toEqual(['axn_other'])
+    expect(list('', undefined, 'nobody')).toEqual({ axons: [], has_more: false, total_count: 0 })
+  })
+})
+
+it('finds metadata keys and values by walking from one to the next', () => {
+  store.create('test', { metadata: JSON.parse('{"__proto__":"x","":"empty","\\u0000":"nul"}') }, 1)
+  expect(store.metadataKeys('test')).toEqual(['', '\0', '__proto__', 'env', 'run', 'team'])
+  expect(store.metadataValues('test', 'env')).toEqual(['dev', 'prod', 'test'])
+  expect(store.metadataValues('test', 'run')).toHaveLength(10_000)
+  expect(store.metadataValues('test', '__proto__')).toEqual(['x'])
+  expect(store.metadataValues('test', 'none')).toEqual([])
+  expect(store.metadataKeys('nobody')).toEqual([])
+  for (const sql of [keysSql, valuesSql]) {
+    const plan = database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all({ account: 'test', ...(sql === valuesSql && { key: 'env' }) })
+    expect(plan.filter(({ detail }) => /SCAN (?!found)/.test(String(detail)))).toEqual([])
+  }
+})
+
+describe('hostile names', () => {
+  const names = [
+    'x'.repeat(10_000),
+    'nul\0inside',
+    '\0first',
+    '"quoted" AND name:"x"',
+    'a*b^c(d)',
+    "'; DROP TABLE axons; --",
+    '100%_\\',
+    '\u2028\u2029\u{1f600}\ud7ff\ue000',
+    'Straße ΣΑΣ',
+    '\u{10ffff}',
+  ]
+
+  it.each(names.map((name) => [name.slice(0, 30), name]))('%j is found by its parts', (_, name) => {
+    const { id } = store.create('hostile', { name, metadata: {} }, 1)
+    const characters = [...name]
+    const parts = [characters.slice(0, 200), characters.slice(-200), characters.slice(0, 3), characters.slice(-3)]
+    for (const part of [...parts.map((each) => each.join('')), characters[0] ?? '']) {
+      expect(
+        list(`search=${encodeURIComponent(part)}&limit=5000`, undefined, 'hostile').axons.map((axon) => axon.id),
+      ).toContain(id)
+    }
+    for (const prefix of [characters[0], characters.slice(0, 2).join(''), characters.slice(0, 5).join(''), name]) {
+      const found = list(`name=${encodeURIComponent(prefix ?? '')}`, undefined, 'hostile').axons.map((axon) => axon.id)
+      expect(found).toContain(id)
+    }
+    expect(list(`id=${id}`, undefined, 'hostile').axons).toEqual([
+      { id, name, created_at_ms: 1, deleted_at_ms: null, metadata: {} },
+    ])
+  })
+
+  it('no case counts in any script', () => {
+    for (const part of ['STRASSE', 'σας', 'σασ'])
+      expect(list(`search=${encodeURIComponent(part)}`, undefined, 'hostile').axons).toHaveLength(1)
+  })
+})
+
+it('gives the axons of an older database their place in the new indexes', () => {
+  const file = join(folder, 'older.db')
+  const older = new DatabaseSync(file)
+  addSearchFunctions(older)
+  for (const sql of migrations.slice(0, 3)) older.exec(sql)
+  older.exec('PRAGMA user_version = 3')
+  const insert = older.prepare('INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES (?, ?, ?, ?, ?)')
+  older.exec('BEGIN')
+  for (let i = 0; i < 2000; i++) insert.run(`axn_${i}`, i % 2 ? 'a' : 'b', i % 7 ? `Größe-${i}` : null, i, '{}')
+  older.exec('COMMIT')
+  older.close()
+
+  const migrated = openDatabase(file)
+  const opened = createAxonStore(migrated)
+  const find = (account: string, search: string): AxonList =>
+    JSON.parse(Buffer.from(opened.list(account, read(search))).toString())
+  expect(find('a', 'search=R%C3%96SSE-1999').axons.map(({ id }) => id)).toEqual(['axn_1999'])
+  expect(find('b', 'search=R%C3%96SSE-1999')).toMatchObject({ total_count: 0 })
+  expect(find('b', 'name=Gr')).toMatchObject({ total_count: 857 })
+  opened.create('a', { name: 'größer' }, 1)
+  expect(find('a', 'search=ÖSSE')).toMatchObject({ total_count: 858 })
+  migrated.close()
+})
