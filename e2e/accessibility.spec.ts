@@ -8,11 +8,17 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1440, 390])
     test(`pages have no accessibility violation: ${colorScheme}, ${width} px`, async ({ browser, product }) => {
+      // A dozen pages, each read by axe, on a machine that may be busy.
+      test.setTimeout(180_000)
       const devbox = await product.service.devboxes.createAndAwaitRunning({
         body: { name: 'axe-box', metadata: { env: 'prod', owner: 'a-rather-long-team-name' } },
       })
       const axon = await product.service.axons.create({
         body: { name: 'axe <img onerror> \u202e axon', metadata: { env: 'prod' } },
+      })
+      await product.service.snapshots.create({
+        params: { id: devbox.id },
+        body: { name: 'axe-snapshot', metadata: { env: 'prod' } },
       })
       await product.service.evictions.schedule({
         body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 600_000 },
@@ -41,7 +47,10 @@ for (const colorScheme of ['light', 'dark'] as const)
         '/devboxes',
         `/devboxes/${devbox.id}`,
         `/devboxes/${devbox.id}?tab=commands`,
+        `/devboxes/${devbox.id}?tab=log`,
+        `/devboxes/${devbox.id}?tab=snapshots`,
         `/devboxes/${devbox.id}?tab=terminal`,
+        '/snapshots',
         '/nowhere',
       ]
       for (const path of paths) {

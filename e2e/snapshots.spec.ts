@@ -1,0 +1,71 @@
+import { expect, test } from './product.ts'
+
+test.use({ journeys: 'snapshots' })
+
+test('the log tells what happens in a devbox while it happens', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({
+    body: { name: 'logged-box', launch_parameters: { launch_commands: ['echo preparing'] } },
+  })
+  await page.goto(`${product.url}/devboxes/${id}?tab=log`)
+  const records = page.getByRole('log', { name: 'Records' })
+  await expect(records).toContainText('preparing')
+  await expect(page.getByRole('region', { name: 'Log' }).getByText('Live')).toBeVisible()
+
+  await product.service.executions.executeSync({ params: { id }, body: { command: 'echo from-outside; exit 3' } })
+  await expect(records).toContainText('$ echo from-outside; exit 3')
+  await expect(records).toContainText('exit 3')
+
+  await page.getByRole('combobox', { name: 'Source' }).selectOption('exec')
+  await expect(records).not.toContainText('preparing')
+  await expect(records).toContainText('from-outside')
+
+  await product.service.devboxes.shutdown({ params: { id } })
+  await expect(page.getByText('The devbox has ended; this is all of its log')).toBeVisible()
+  await page.reload()
+  await expect(records).toContainText('from-outside')
+})
+
+test('a devbox is created from a snapshot of another, which is then deleted', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'source-box' } })
+  const run = async (devboxId: string, command: string) =>
+    (await product.service.executions.executeSync({ params: { id: devboxId }, body: { command } })).stdout
+  await run(id, 'echo kept > note; mkdir -p deep/er; ln -s ../note deep/link')
+
+  await page.goto(`${product.url}/devboxes/${id}?tab=snapshots`)
+  await page.getByRole('button', { name: 'Take snapshot' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('after-setup')
+  await dialog.getByRole('textbox', { name: /^Commit message/ }).fill('x'.repeat(1001))
+  await dialog.getByRole('button', { name: 'Take snapshot' }).click()
+  await expect(dialog).toContainText('Must be at most 1000 characters; it has 1001')
+  await dialog.getByRole('textbox', { name: /^Commit message/ }).fill('Everything installed')
+  await dialog.getByRole('button', { name: 'Take snapshot' }).click()
+  await expect(dialog).toBeHidden()
+  await expect(page.getByRole('row', { name: /after-setup/ })).toContainText(/\d+(\.\d+)? (B|KiB)/)
+
+  // The copy is its own: what happens to the devbox from now on is not in it.
+  await run(id, 'echo changed > note')
+  await product.service.devboxes.shutdown({ params: { id } })
+
+  await page.goto(`${product.url}/snapshots`)
+  const row = page.getByRole('row', { name: /after-setup/ })
+  await row.hover()
+  await row.getByRole('button', { name: 'Create devbox from after-setup' }).click()
+  await dialog.getByRole('button', { name: 'Create devbox' }).click()
+  await page.waitForURL(/\/devboxes\/dbx_\w+/)
+  const copy = /dbx_\w+/.exec(page.url())?.[0] ?? ''
+  await expect(page.getByRole('main').getByText('Running').first()).toBeVisible()
+  expect(await run(copy, 'cat note deep/link')).toBe('kept\nkept\n')
+
+  await page.goto(`${product.url}/snapshots`)
+  await row.hover()
+  await row.getByRole('button', { name: 'Edit after-setup' }).click()
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('renamed')
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  const renamed = page.getByRole('row', { name: /renamed/ })
+  await renamed.hover()
+  await renamed.getByRole('button', { name: 'Delete renamed' }).click()
+  await dialog.getByRole('button', { name: 'Delete snapshot' }).click()
+  await expect(page.getByRole('heading', { name: 'No snapshots yet' })).toBeVisible()
+  expect(await run(copy, 'cat note')).toBe('kept\n')
+})
