@@ -1,8 +1,12 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '#lib/client/client.ts'
 import { chooseSandbox } from '#lib/service/runtime/sandbox/choose.ts'
 import { type Box, type Isolation, spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
@@ -21,7 +25,64 @@ export const benchExecutions = async () => {
     `execute_async of \`true\` over HTTP, median ms of ${rounds} interleaved rounds; ratio to bash spawned directly in the same sandbox`,
   )
   for (const isolation of ['bubblewrap', 'none'] as const) await benchIsolation(isolation)
+  const { seconds, grownMiB } = await streamOutput(1000)
+  console.log(
+    `1 GB of output to one reader: ${seconds.toFixed(1)} s, ${(1000 / seconds).toFixed(0)} MB/s; memory grew by ${grownMiB.toFixed(0)} MiB at most`,
+  )
 }
+
+/**
+ * Sends `megabytes` through the stdout of one command to one reader, and answers how long that took and what the
+ * service's memory grew by at most. The service is a process of its own.
+ */
+export const streamOutput = async (megabytes: number): Promise<{ seconds: number; grownMiB: number }> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
+  const main = fileURLToPath(new URL('../lib/service/main.ts', import.meta.url))
+  const service = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {
+    env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    const client = createClient({ baseUrl: await addressOf(service), headers: { authorization: 'Bearer ak_bench' } })
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+    const stream = async (count: number) => {
+      const { execution_id } = await client.executions.executeAsync({
+        params: { id },
+        body: { command: `head -c ${count}000000 /dev/zero | tr '\\0' x` },
+      })
+      let bytes = 0
+      for await (const { output } of client.executions.streamStdout({ params: { devbox_id: id, execution_id } }))
+        bytes += output.length
+      if (bytes !== count * 1e6) throw new Error(`${count} MB were written and ${bytes} bytes arrived`)
+    }
+    // What any output takes, buffers and compiled code, is not growth.
+    await stream(16)
+    const before = residentMiB(service.pid, 'VmRSS')
+    const start = performance.now()
+    await stream(megabytes)
+    return {
+      seconds: (performance.now() - start) / 1000,
+      grownMiB: Math.max(0, residentMiB(service.pid, 'VmHWM') - before),
+    }
+  } finally {
+    const ended = once(service, 'exit')
+    service.kill('SIGTERM')
+    await ended
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+const addressOf = async ({ stdout }: ChildProcess): Promise<string> => {
+  if (stdout)
+    for await (const line of createInterface(stdout)) {
+      const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
+      if (url) return url
+    }
+  throw new Error('The service did not start')
+}
+
+const residentMiB = (pid: number | undefined, field: 'VmRSS' | 'VmHWM') =>
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 const benchIsolation = async (isolation: Isolation) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))

@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LogQuery, LogRecord, LogSource } from '#lib/contract/logs.ts'
 
 /** Unspecified: how long a message may be; the rest of a longer line is cut, and the record says so. */
@@ -10,6 +11,8 @@ const maxCommandBytes = 256 * 1024
 const maxFileBytes = 8 * 1024 * 1024
 // What waits for a slow disk; beyond it records are counted and lost, so that a log costs no memory and no time.
 const maxPendingBytes = 4 * 1024 * 1024
+// Long enough for a short command to be logged whole in one write, short enough to look immediate.
+const batchMs = 10
 const readBytes = 64 * 1024
 // Devboxes whose place in their log is remembered while nothing happens.
 const maxIdle = 256
@@ -299,8 +302,7 @@ class LogFile {
   }
 
   async #write(): Promise<void> {
-    // What one turn of the event loop appends is one write.
-    await new Promise(setImmediate)
+    await delay(batchMs)
     while (this.#pending.length > 0) {
       const batch = this.#pending
       const lost = this.#lost
