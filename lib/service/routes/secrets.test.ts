@@ -1,18 +1,19 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing.ts'
-
-let service: TestService
-beforeEach(async () => {
-  service = await startService()
-})
-afterEach(() => service.close())
-
-const create = (name: string, value = 'hidden') => service.client.secrets.create({ body: { name, value } })
-const get = (name: string) => service.client.secrets.get({ params: { name } })
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 
 describe('secrets', () => {
+  let service: TestService
+  beforeEach(async () => {
+    service = await startService()
+  })
+  afterEach(() => service.close())
+
+  const create = (name: string, value = 'hidden') => service.client.secrets.create({ body: { name, value } })
+  const get = (name: string) => service.client.secrets.get({ params: { name } })
+
   it('are kept by name, and their values never told', async () => {
     const made = await create('TOKEN', 'first value')
     expect(Object.keys(made).sort()).toEqual(['create_time_ms', 'id', 'name', 'update_time_ms'])
@@ -93,9 +94,8 @@ describe('secrets', () => {
     expect(await refused.text()).not.toContain(value)
     await expect(create('A', value)).rejects.toThrow(/^((?!unmistakable).)*$/)
     await service.restart()
-    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
-    expect(files.map(({ name }) => name)).toContain('devdeck.db')
-    for (const { parentPath, name } of files) expect(readFileSync(join(parentPath, name)).includes(value)).toBe(false)
+    expect(filesWith(service.dataDir, value)).toEqual([])
+    expect(filesWith(service.dataDir, 'sec_')).toContain(join(service.dataDir, 'devdeck.db'))
     expect(JSON.stringify(log.mock.calls)).not.toContain(value)
     log.mockRestore()
     expect(statSync(join(service.dataDir, 'secrets-key')).mode & 0o777).toBe(0o600)
@@ -129,3 +129,74 @@ describe('secrets', () => {
     await create('AFRESH')
   })
 })
+
+describeUnderEachIsolation('secrets of devboxes under isolation', (isolation) => {
+  let devboxes: TestService
+  beforeAll(async () => {
+    devboxes = await startService({ isolation })
+  })
+  afterAll(() => devboxes.close())
+
+  it('are in the environment of its commands, and on no disk and no command line', async () => {
+    const value = 'unmistakable-91cc'
+    await devboxes.client.secrets.create({ body: { name: 'STORED', value } })
+    const { id, status } = await devboxes.client.devboxes.createAndAwaitRunning({
+      body: { secrets: { GIVEN: 'STORED' }, launch_parameters: { launch_commands: ['test "$GIVEN"'] } },
+    })
+    expect(status).toBe('running')
+    const execute = (command: string, shell_name?: string) =>
+      devboxes.client.executions.executeSync({
+        params: { id },
+        body: { command, ...(shell_name ? { shell_name } : {}) },
+      })
+    expect((await execute('printf %s "$GIVEN" | wc -c')).stdout).toBe(`${value.length}\n`)
+    expect((await execute('cd /; test "$GIVEN"', 'named')).exit_status).toBe(0)
+    expect((await execute('test "$GIVEN" && pwd', 'named')).stdout).toBe('/\n')
+    const running = await devboxes.client.executions.executeAsync({ params: { id }, body: { command: 'sleep 1000' } })
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      let line = ''
+      try {
+        line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      } catch {
+        // Ended meanwhile.
+      }
+      expect(line).not.toContain(value)
+    }
+    expect(filesWith(devboxes.dataDir, value)).toEqual([])
+    expect(JSON.stringify(await devboxes.client.devboxes.get({ params: { id } }))).not.toContain(value)
+    expect(JSON.stringify(await devboxes.client.logs.list({ params: { id } }))).not.toContain(value)
+    await devboxes.client.executions.kill({ params: { devbox_id: id, execution_id: running.execution_id }, body: {} })
+  })
+
+  it('are as they are now at the next start', async () => {
+    const name = 'ROTATED'
+    await devboxes.client.secrets.create({ body: { name, value: 'old' } })
+    const { id } = await devboxes.client.devboxes.createAndAwaitRunning({ body: { secrets: { ROTATED: name } } })
+    const told = async () =>
+      (await devboxes.client.executions.executeSync({ params: { id }, body: { command: 'echo "$ROTATED"' } })).stdout
+    const reach = (status: 'running' | 'suspended') =>
+      devboxes.client.devboxes.waitForStatus({ params: { id }, body: { statuses: [status] } })
+    expect(await told()).toBe('old\n')
+    await devboxes.client.secrets.update({ params: { name }, body: { value: 'new' } })
+    expect(await told()).toBe('old\n')
+    await devboxes.client.devboxes.suspend({ params: { id } })
+    await reach('suspended')
+    await devboxes.client.devboxes.resume({ params: { id } })
+    await reach('running')
+    expect(await told()).toBe('new\n')
+  })
+
+  it('must be there, and the account’s own, when a devbox is created', async () => {
+    await devboxes.otherClient.secrets.create({ body: { name: 'THEIRS', value: 'x' } })
+    await expect(devboxes.client.devboxes.create({ body: { secrets: { A: 'THEIRS' } } })).rejects.toMatchObject({
+      message: expect.stringContaining('THEIRS'),
+    })
+  })
+})
+
+/** The files below a folder that hold `text`, by their paths. */
+const filesWith = (folder: string, text: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => readFileSync(path).includes(text))

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto'
 export const shellScript = (command: string, stateFile: string): string => {
   const file = quote(stateFile)
   return `trap ${quote(saveState(file))} EXIT
+${rememberGiven}
 shopt -s expand_aliases
 [ -f ${file} ] && . ${file} 2>/dev/null
 eval ${quote(command)}
@@ -20,6 +21,10 @@ eval ${quote(command)}
 export const shellFileName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32)
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+// What every command of the devbox is given anyway is no state of the shell, and secrets among it are for no file.
+const rememberGiven = `declare -A __devdeck_given
+while read -r __devdeck_name; do __devdeck_given[$__devdeck_name]=\${!__devdeck_name@A}; done < <(compgen -e)`
 
 // Written beside and renamed, so that a shell killed in between keeps its former state. Variables that bash makes
 // itself are skipped: setting them again would fail. Shell options stand first, since functions may be written in them;
@@ -34,7 +39,7 @@ printf 'cd -- %q\\n' "$PWD"
 mapfile -t __devdeck_names < <(compgen -v)
 for __devdeck_name in "\${__devdeck_names[@]}"; do
 case $__devdeck_name in BASH*|SHELLOPTS|EUID|PPID|UID|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|_|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH*|COMP_*|HISTCMD|__devdeck*) ;;
-*) declare -p "$__devdeck_name" ;; esac
+*) [[ \${!__devdeck_name@A} == "\${__devdeck_given[$__devdeck_name]-}" ]] || declare -p "$__devdeck_name" ;; esac
 done
 declare -f
 declare -xF
