@@ -76,11 +76,13 @@ export const createSnapshotStore = (database: Database) => {
   }
   /** From here on nothing lists the snapshot; its record stays for `state` to tell. */
   const leaveLists = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
-    inTransaction(database, () => {
-      const row = known(id)
-      clearMetadata(row)
-      setState.run(status, errorMessage, row.size_bytes, row.seq)
-    })
+    database.essential(() =>
+      inTransaction(database, () => {
+        const row = known(id)
+        clearMetadata(row)
+        setState.run(status, errorMessage, row.size_bytes, row.seq)
+      }),
+    )
 
   return {
     insert: (snapshot: NewSnapshot): void =>
