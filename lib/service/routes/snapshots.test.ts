@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -110,21 +111,19 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
   })
 
   it.runIf(isolation === 'bubblewrap')('follows no link that a devbox puts in the place of a folder', async () => {
+    // Out of the devbox's reach, with the names the devbox has.
+    const outside = join(service.dataDir, 'outside')
+    mkdirSync(outside)
+    for (let i = 1; i <= 1000; i++) writeFileSync(join(outside, `${i}`), 'secret')
     const devbox = await startDevbox()
-    // Without a root of its own the copy would have the service's database in nearly every round.
-    await run('mkdir d && for i in {1..2000}; do echo decoy > d/$i; done; echo decoy > d/service-id', devbox)
+    await run('mkdir d && for i in {1..1000}; do echo decoy > d/$i; done', devbox)
     const { execution_id } = await service.client.executions.executeAsync({
       params: { id: devbox },
-      body: { command: `ln -s ${service.dataDir} l; while :; do mv d e; mv l d; mv d l; mv e d; done` },
+      body: { command: `ln -s ${outside} l; while :; do mv d e; mv l d; mv d l; mv e d; done` },
     })
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 3; i++) {
       const { id: snapshotId } = await take({}, devbox)
-      for (const folder of ['d', 'e']) {
-        const copied = copyOf(snapshotId, 'home', folder)
-        // The link itself is copied, and must not be followed here either.
-        if (!(await lstat(copied).catch(() => undefined))?.isDirectory()) continue
-        expect(await readFile(join(copied, 'service-id'), 'utf8').catch(() => 'decoy\n')).toBe('decoy\n')
-      }
+      expect(spawnSync('grep', ['-rl', 'secret', copyOf(snapshotId)], { encoding: 'utf8' }).stdout).toBe('')
     }
     await service.client.executions.kill({ params: { devbox_id: devbox, execution_id }, body: {} })
   })
@@ -136,6 +135,37 @@ describeUnderEachIsolation('snapshots under isolation', (isolation) => {
     await service.client.devboxes.waitForStatus({ params: { id: devbox }, body: { statuses: ['suspended'] } })
     const { id: snapshotId } = await take({}, devbox)
     expect(await readFile(copyOf(snapshotId, 'home', 'file'), 'utf8')).toBe('kept\n')
+  })
+
+  it('gives a new devbox the disk, owned by its user', async () => {
+    const source = await startDevbox()
+    await run('mkdir work && echo kept > work/file && echo 1 > "$TMPDIR/note" && chmod 700 work', source)
+    const { id: snapshotId } = await take({}, source)
+    const body = { snapshot_id: snapshotId, file_mounts: { 'work/mounted': 'laid over' } }
+    const created = await service.client.devboxes.createAndAwaitRunning({ body })
+    expect(created).toMatchObject({ status: 'running', snapshot_id: snapshotId })
+    const look = 'cat work/file work/mounted "$TMPDIR/note"; stat -c "%a %U" work; touch work/new; id -un'
+    const [user] = (await run('id -un', source)).split('\n')
+    expect(await run(look, created.id)).toBe(`kept\nlaid over1\n700 ${user}\n${user}\n`)
+    await expect(service.otherClient.devboxes.create({ body: { snapshot_id: snapshotId } })).rejects.toMatchObject({
+      status: 404,
+    })
+  })
+
+  it('keeps a devbox from being shut down meanwhile, unless it is forced', async () => {
+    const devbox = await startDevbox()
+    await run('for i in {1..300}; do echo > file$i; done', devbox)
+    const { id: snapshotId } = await service.client.snapshots.createAsync({ params: { id: devbox }, body: {} })
+    const answer = await service.fetch(`/v1/devboxes/${devbox}/shutdown`, { method: 'POST' })
+    expect(answer.status).toBe(409)
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+    const forced = await service.client.devboxes.shutdown({ params: { id: devbox }, query: { force: 'true' } })
+    expect(forced.status).toBe('shutdown')
+    expect(await settled(snapshotId)).toMatchObject({
+      status: 'error',
+      error_message: 'The devbox was shut down while the snapshot was being taken',
+    })
+    expect(readdirSync(copyOf('.'))).not.toContain(snapshotId)
   })
 
   it('takes many at once, of several devboxes', async () => {

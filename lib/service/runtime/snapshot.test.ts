@@ -11,6 +11,9 @@ import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 import { findProcesses, waitUntil } from './processes.ts'
 import { Snapshots } from './snapshot.ts'
 
+// In memory where there is such a place: thousands of files on a busy disk take longer than a test may.
+const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
 const canMount = (() => {
   const probe = mkdtempSync(join(tmpdir(), 'devdeck-mount-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe]).status === 0
@@ -38,7 +41,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       log: (entry) => logged.push(entry),
     })
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'devdeck-snapshots-'))
+    root = mkdtempSync(join(scratch, 'devdeck-snapshots-'))
     database = openDatabase(join(root, 'devdeck.db'))
     store = createSnapshotStore(database)
     logged = []
