@@ -100,10 +100,14 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
   const connector = namespaces.network
     ? createConnector((command) => enterNetwork(site, namespaces, command))
     : undefined
-  const ended = once(holder, 'exit').then(async () => {
+  const gone = once(holder, 'exit')
+  const cleanUp = async () => {
+    await gone
     connector?.close()
     await enforcement.end()
-  })
+  }
+  // What keeps it from ending is told by `stop`, which tries again.
+  const ended = cleanUp().catch(() => undefined)
   return {
     home: homeOf(site),
     tmp,
@@ -125,7 +129,7 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
         if (childrenOf(holder.pid ?? 0).includes(init)) signal(init, 'SIGKILL')
         else holder.kill('SIGKILL')
       }
-      await ended
+      await cleanUp()
       await waitUntil(() => isGone(init))
     },
   }
@@ -134,20 +138,28 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
 /** When the devbox's memory is used up, the kernel is to kill what used it, not what holds the devbox. */
 const spareFromOutOfMemory = (pid: number) => {
   try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, isRoot ? '-500' : '0')
+    writeFileSync(`/proc/${pid}/oom_score_adj`, isPrivileged ? '-500' : '0')
   } catch {
     // It has ended, or this user's processes may not be spared; then it is as likely as any other of its size.
   }
 }
 
 const isRoot = process.getuid?.() === 0
+const sysAdmin = 1n << 21n
+
+/** In a container root may be without the right to make namespaces, and then does as any user. */
+const isPrivileged = isRoot && (effectiveCapabilities() & sysAdmin) !== 0n
 
 // A user namespace's own root alone may join what belongs to it, and bwrap makes two, one in the other, of which only
-// the inner one can be named from outside. So without root bwrap runs in one more, and who enters comes through that.
-const asRoot = (args: string[]) =>
-  isRoot
-    ? { file: unshare, args: ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox', bwrap, ...args] }
-    : { file: unshare, args: ['--user', '--map-root-user', '--', bwrap, ...args] }
+// the inner one can be named from outside. So without privileges bwrap runs in one more, and who enters comes through it.
+const asRoot = (args: string[]): Pick<Launch, 'file' | 'args'> => ({
+  file: unshare,
+  args: [
+    ...(isPrivileged ? [] : ['--user', '--map-root-user']),
+    ...(isRoot ? ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox'] : ['--']),
+    ...[bwrap, ...args],
+  ],
+})
 
 // Inside, the user owns what root owns outside when the service runs as root, and the devices are the machine's own:
 // without this a devbox could take /dev/null from everyone. bwrap itself mounts devices only so that they can be changed.
@@ -255,6 +267,10 @@ const withUser = (file: string, name: string, id: number, rest: string): string 
   return `${[...others, rest === '' ? `${name}:x:${id}:` : `${name}:x:${id}:${id}:${rest}`].join('\n')}\n`
 }
 
+function effectiveCapabilities(): bigint {
+  return BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`)
+}
+
 const text = async (stream: Readable | null): Promise<string> => {
   let all = ''
   try {
@@ -310,4 +326,4 @@ const enterNetwork = (site: Site, namespaces: Namespaces, argv: readonly string[
 })
 
 const throughHolder = ({ holder }: Namespaces) =>
-  isRoot ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]
+  isPrivileged ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]

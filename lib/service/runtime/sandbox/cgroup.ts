@@ -179,10 +179,16 @@ const makeRoomForGroups = (own: string, controllers: readonly Controller[]) => {
   try {
     mkdirSync(leaf, { recursive: true })
     write(join(leaf, 'cgroup.procs'), process.pid)
-    write(join(own, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '))
   } catch {
     // Not handed to us, which leaves the cgroups above.
+    return
   }
+  for (const name of controllers)
+    try {
+      write(join(own, 'cgroup.subtree_control'), `+${name}`)
+    } catch {
+      // One that those above do not hand down.
+    }
 }
 
 /** Found out by making a group and having a process join it. */

@@ -120,9 +120,13 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     const box = await startBox('shed')
     const [group] = groupsOf(box) as [string]
     await statusOf(spawnScript(box, 'setsid -f env -i /bin/sleep 1000'))
-    const members = () => readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number)
-    const sleeping = members().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('sleep'))
-    expect(sleeping).toHaveLength(1)
+    const sleepers = () =>
+      readFileSync(join(group, 'cgroup.procs'), 'utf8')
+        .split('\n')
+        .map(Number)
+        .filter((pid) => pid > 0 && commandLine(pid).startsWith('/bin/sleep'))
+    await expect.poll(sleepers).toHaveLength(1)
+    const sleeping = sleepers()
     await box.stop()
     expect(sleeping.every(isGone)).toBe(true)
     expect(groupsOf(box).some(existsSync)).toBe(false)
@@ -149,3 +153,12 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     )
   })
 })
+
+const commandLine = (pid: number) => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    // It ended between the two looks.
+    return ''
+  }
+}
