@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { signal, waitUntil } from '#lib/service/runtime/processes.ts'
 import type { Limits, Site } from './sandbox.ts'
 
@@ -40,7 +40,8 @@ export const createGroup = async (site: Pick<Site, 'serviceId' | 'devboxId'>, li
 export const removeGroupsOf = async (serviceId: string, devboxId = ''): Promise<void> => {
   const prefix = groupName({ serviceId, devboxId })
   // It may have run elsewhere in the tree: in another session, or under another unit.
-  await removeGroups(mounts().flatMap(({ mountPoint }) => foldersBelow(mountPoint, prefix)))
+  const all = mounts().flatMap(({ mountPoint }) => foldersBelow(mountPoint))
+  await removeGroups(all.filter((folder) => basename(folder).startsWith(prefix)))
 }
 
 /** Where devboxes of this process get their groups; one entry, or one for each hierarchy of version 1. */
@@ -116,8 +117,10 @@ const removeGroups = async (folders: readonly string[]): Promise<void> => {
     unlessMissing(() => write(join(folder, 'cpu.cfs_quota_us'), -1))
   }
   await waitUntil(() => {
-    for (const pid of new Set(folders.flatMap(membersOf))) if (pid > 0 && pid !== process.pid) signal(pid, 'SIGKILL')
-    return folders.map(remove).every(Boolean)
+    // Root in a devbox may have made groups below, a service of its own among them.
+    const all = folders.flatMap((folder) => [...foldersBelow(folder), folder])
+    for (const pid of new Set(all.flatMap(membersOf))) if (pid > 0 && pid !== process.pid) signal(pid, 'SIGKILL')
+    return all.map(remove).every(Boolean)
   })
 }
 
@@ -229,14 +232,13 @@ const ownGroups = () =>
     return id === undefined || path === undefined ? [] : [{ id, controllers: controllers?.split(',') ?? [], path }]
   })
 
-const foldersBelow = (folder: string, prefix: string): string[] => {
+/** Innermost first. */
+const foldersBelow = (folder: string): string[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
-      .flatMap(({ name }) => {
-        const path = join(folder, name)
-        return name.startsWith(prefix) ? [path] : foldersBelow(path, prefix)
-      })
+      .map(({ name }) => join(folder, name))
+      .flatMap((path) => [...foldersBelow(path), path])
   } catch {
     // Removed meanwhile, or not ours to see.
     return []

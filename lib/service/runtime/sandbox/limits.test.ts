@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
@@ -129,6 +129,16 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     const sleeping = sleepers()
     await box.stop()
     expect(sleeping.every(isGone)).toBe(true)
+    expect(groupsOf(box).some(existsSync)).toBe(false)
+  })
+
+  it.runIf(hasGroups)('end with the groups that something in the box made below', async () => {
+    const box = await startBox('nested')
+    const inner = groupsOf(box).map((group) => join(group, 'inner', 'most'))
+    for (const group of inner) mkdirSync(group, { recursive: true })
+    const child = spawnScript(box, 'sleep 1000')
+    for (const group of inner) writeFileSync(join(group, 'cgroup.procs'), String(child.pid))
+    await box.stop()
     expect(groupsOf(box).some(existsSync)).toBe(false)
   })
 

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { places } from './cgroup.ts'
+import { describeIsolation } from './doctor.ts'
+
+it('tells what this machine allows', async () => {
+  const { bubblewrap, limits, network } = await describeIsolation()
+  expect(bubblewrap.problem === undefined).toBe(bubblewrap.works)
+  expect(network.includes('none')).toBe(bubblewrap.works)
+  const [place] = places()
+  expect(limits.kind).toBe(place ? `cgroup${place.version}` : 'rlimit')
+  for (const { controllers } of places()) for (const one of controllers) expect(limits.detail).toContain(one)
+})
