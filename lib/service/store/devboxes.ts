@@ -8,6 +8,7 @@ import {
   hasEnded,
   type LaunchParameters,
 } from '#lib/contract/devboxes.ts'
+import type { Tunnel } from '#lib/contract/tunnels.ts'
 import { type Clause, containsClause, metadataClause, sqlOf, valuesOf } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 
@@ -84,6 +85,10 @@ export const createDevboxStore = (database: Database) => {
   const setStatus = database.prepare(`
     UPDATE devboxes SET status = ?, state_transitions = ?, end_time_ms = ?, failure_reason = ?, shutdown_reason = ? WHERE seq = ?`)
   const setKeepAlive = database.prepare('UPDATE devboxes SET keep_alive_until_ms = ? WHERE id = ?')
+  const setTunnel = database.prepare('UPDATE devboxes SET tunnel = ? WHERE id = ?')
+  const byTunnelKey = database.prepare(
+    "SELECT * FROM devboxes WHERE tunnel IS NOT NULL AND tunnel ->> '$.tunnel_key' = ?",
+  )
   const setIsolation = database.prepare('UPDATE devboxes SET isolation = ? WHERE id = ?')
   const setLastUsed = database.prepare('UPDATE devboxes SET last_used_ms = ? WHERE id = ?')
   const forgetUse = database.prepare('UPDATE devboxes SET keep_alive_until_ms = NULL, last_used_ms = NULL WHERE id = ?')
@@ -210,6 +215,16 @@ export const createDevboxStore = (database: Database) => {
     /** The devbox is to run anew: its keep-alive time and its idle time begin with that. */
     forgetUse: (id: string): void => {
       forgetUse.run(id)
+    },
+
+    setTunnel: (id: string, tunnel: Tunnel | null): void => {
+      setTunnel.run(tunnel && JSON.stringify(tunnel), id)
+    },
+
+    /** The devbox that has the tunnel, of whichever account. */
+    byTunnelKey: (key: string): { account: string; id: string; tunnel: Tunnel } | undefined => {
+      const found = byTunnelKey.get(key) as DevboxRow | undefined
+      return found?.tunnel ? { account: found.account, id: found.id, tunnel: JSON.parse(found.tunnel) } : undefined
     },
 
     isolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => {
