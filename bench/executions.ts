@@ -35,7 +35,7 @@ export const benchExecutions = async () => {
  * Sends `megabytes` through the stdout of one command to one reader, and answers how long that took and what the
  * service's memory grew by at most. The service is a process of its own.
  */
-export const streamOutput = async (megabytes: number): Promise<{ seconds: number; grownMiB: number }> => {
+const streamOutput = async (megabytes: number): Promise<{ seconds: number; grownMiB: number }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const main = fileURLToPath(new URL('../lib/service/main.ts', import.meta.url))
   const service = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {

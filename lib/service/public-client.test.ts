@@ -1,4 +1,4 @@
-import Runloop from '@runloop/api-client'
+import Runloop, { RunloopSDK } from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from './testing.ts'
 
@@ -29,6 +29,46 @@ describe.each([
     const seen: string[] = []
     for await (const axon of client().axons.list({ name, limit: 3 })) seen.push(axon.id)
     expect(seen).toEqual(made)
+  })
+
+  it('runs commands, shells and a stdin through its own objects, and reads the log of them', async () => {
+    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
+    const devbox = await sdk.devbox.create({ name: 'commands' })
+    let lines = 0
+    const result = await devbox.cmd.exec('for i in {1..300}; do echo line $i; done; echo e >&2; exit 4', {
+      stdout: (text) => {
+        lines += text.split('\n').length - 1
+      },
+    })
+    expect([result.exitCode, lines, (await result.stdout()).split('\n').length, await result.stderr()]).toEqual([
+      4,
+      300,
+      301,
+      'e\n',
+    ])
+    const endless = await devbox.cmd.execAsync('sleep 1000')
+    await endless.kill()
+    expect((await endless.result()).exitCode).toBe(137)
+    const shell = devbox.shell('main')
+    await shell.exec('cd /tmp; export A=5')
+    expect(await (await shell.exec('pwd; echo $A')).stdout()).toBe('/tmp\n5\n')
+    const { logs } = await client().devboxes.logs.list(devbox.id, { shell_name: 'main' })
+    expect(logs.map(({ cmd, message, exit_code }) => cmd ?? message ?? exit_code)).toEqual([
+      'cd /tmp; export A=5',
+      0,
+      'pwd; echo $A',
+      '/tmp',
+      '5',
+      0,
+    ])
+    const { execution_id } = await client().devboxes.executeAsync(devbox.id, { command: 'cat', attach_stdin: true })
+    // A signal without a text it takes for one of its own options.
+    for (const input of [{ text: 'hello' }, { text: '', signal: 'EOF' as const }])
+      expect(await client().devboxes.executions.sendStdIn(devbox.id, execution_id, input)).toMatchObject({
+        success: true,
+      })
+    expect((await client().devboxes.executions.awaitCompleted(devbox.id, execution_id)).stdout).toBe('hello')
+    await devbox.shutdown()
   })
 
   it('meets the errors of the service as its own', async () => {

@@ -261,6 +261,22 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await run('ls ~/never')).exit_status).toBe(2)
   })
 
+  it('ends a command at whatever moment it is killed or interrupted', async () => {
+    const ends = Array.from({ length: 24 }, async (_, i) => {
+      const { execution_id } = await service.client.executions.executeAsync({
+        params: { id },
+        body: { command: 'sleep 1000', attach_stdin: true },
+      })
+      const params = paramsOf({ execution_id })
+      // Some at once, some while it starts, some when it runs.
+      await new Promise((resolve) => setTimeout(resolve, (i % 8) * 3))
+      if (i % 3 === 0) await service.client.executions.sendStdIn({ params, body: { signal: 'INTERRUPT' } })
+      else await service.client.executions.kill({ params, body: { kill_process_group: i % 3 === 1 } })
+      return [(await completed({ execution_id })).exit_status, i % 3 === 0 ? 130 : 137]
+    })
+    for (const [exitStatus, expected] of await Promise.all(ends)) expect(exitStatus).toBe(expected)
+  })
+
   it('keeps a named shell to one command at a time when a queued one is killed', async () => {
     const first = await start('echo go; while [ ! -e ~/release ]; do sleep 0.02; done; echo first >> ~/turns', 'turns')
     const second = await start('echo second >> ~/turns', 'turns')
