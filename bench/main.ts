@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startService } from '#lib/service/testing.ts'
 import { benchExecutions } from './executions.ts'
+import { benchStartup } from './startup.ts'
 
 /**
  * Measurements as ratios, so that they mean the same on another machine: each number stands beside what a bare
@@ -65,7 +66,11 @@ const benchAxonList = async () => {
   }
 }
 
-const benches: Record<string, () => Promise<void>> = { axons: benchAxonList, executions: benchExecutions }
+const benches: Record<string, () => Promise<void>> = {
+  axons: benchAxonList,
+  executions: benchExecutions,
+  startup: benchStartup,
+}
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in benches))

@@ -16,6 +16,7 @@ import { createListener } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
 import { listen } from './http/server.ts'
 import { createUpgrades } from './http/upgrade.ts'
+import { logError } from './log.ts'
 import { PressureWatch } from './pressure.ts'
 import { Revocations } from './revocations.ts'
 import { accountRoutes } from './routes/accounts.ts'
@@ -43,7 +44,7 @@ import { Executions } from './runtime/execution.ts'
 import { DevboxLogs } from './runtime/logs.ts'
 import { Pipes } from './runtime/pipes.ts'
 import { TerminalTokens } from './runtime/pty-tokens.ts'
-import { chooseSandbox } from './runtime/sandbox/choose.ts'
+import { beginChoice, type SandboxChoice } from './runtime/sandbox/choose.ts'
 import { Snapshots } from './runtime/snapshot.ts'
 import { DevboxStats } from './runtime/stats.ts'
 import { Terminals } from './runtime/terminal.ts'
@@ -70,7 +71,10 @@ export interface Service {
 }
 
 /** Starts the service. Rejects with a StartError when its folder or its port cannot be had. */
-export const createService = async (config: ServiceConfig): Promise<Service> => {
+export const createService = async (
+  config: ServiceConfig,
+  choice: SandboxChoice = beginChoice(config.isolation),
+): Promise<Service> => {
   z.config(z.locales.en())
   const dataDir = openDataDir(config.dataDir)
   const stopping = new AbortController()
@@ -85,7 +89,6 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
     database.keepReserve(join(dataDir.path, 'reserve'))
-    database.keepReserve(join(dataDir.path, 'reserve'))
     const store = {
       axons: createAxonStore(database),
       devboxes: createDevboxStore(database),
@@ -94,8 +97,8 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
       snapshots: createSnapshotStore(database),
     }
     // Held back until the service is up: what keeps it from starting is one line and nothing else.
-    const warnings: string[] = []
-    const sandbox = await chooseSandbox(config.isolation, (message) => warnings.push(message))
+    const sandbox = await choice.sandbox
+    const warnings = [...choice.warnings]
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
     const logs = new DevboxLogs(folderOf)
     const pipes = new Pipes(join(dataDir.path, 'pipes'))
@@ -219,6 +222,8 @@ export const createService = async (config: ServiceConfig): Promise<Service> => 
     }
   } catch (error) {
     await close()
+    // Its probe takes its folder away at its end.
+    await choice.sandbox.catch(() => undefined)
     throw asStartError(error, config)
   }
 }
@@ -246,9 +251,6 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   hostedOnly: hostedOnlyRoutes(),
   drain: drainRoutes(deps),
 })
-
-export const logError = (entry: object) =>
-  process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level: 'error', ...entry })}\n`)
 
 const asStartError = (error: unknown, { host, port, dataDir }: ServiceConfig): unknown => {
   const { code, message } = error as NodeJS.ErrnoException

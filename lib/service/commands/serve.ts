@@ -1,12 +1,18 @@
+import { flushCompileCache } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandLine } from '#lib/service/command-line.ts'
-import { createService, logError, type Service } from '#lib/service/service.ts'
+import { logError } from '#lib/service/log.ts'
+import { beginChoice } from '#lib/service/runtime/sandbox/choose.ts'
+import type { Service } from '#lib/service/service.ts'
 
 /** `close` takes two seconds; what hangs longer after a fault would keep the next service from starting. */
 const faultGraceMs = 5_000
 
 export const serve = async (commandLine: CommandLine) => {
-  const service = await createService(commandLine)
+  // While processes try the sandbox out, this one loads the rest.
+  const choice = beginChoice(commandLine.isolation)
+  const { createService } = await import('#lib/service/service.ts')
+  const service = await createService(commandLine, choice)
   const { stop, fault } = ends(service, commandLine.drainMs)
   process.on('SIGTERM', stop).on('SIGINT', stop)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
@@ -20,6 +26,8 @@ export const serve = async (commandLine: CommandLine) => {
     process.stdin.on('end', onGone).on('error', onGone).on('close', onGone).resume()
   }
   console.log(`Devdeck service listening on ${service.url} (data in ${commandLine.dataDir})`)
+  // Node would write it at a proper exit only, which many a service never has.
+  setImmediate(flushCompileCache)
 }
 
 const ends = (service: Service, drainMs: number) => {

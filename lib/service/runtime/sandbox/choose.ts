@@ -18,3 +18,14 @@ export const chooseSandbox = async (wanted: Isolation | 'auto', log: (line: stri
   log('devboxes are NOT isolated: they run as plain processes of this user')
   return plainProcess
 }
+
+/** A choice under way: it tries things out, so it is begun early. What it has to say is held back. */
+export const beginChoice = (wanted: Isolation | 'auto') => {
+  const warnings: string[] = []
+  const sandbox = chooseSandbox(wanted, (message) => warnings.push(message))
+  // Whoever awaits it hears of a failure; until then it is no unhandled one.
+  sandbox.catch(() => undefined)
+  return { sandbox, warnings }
+}
+
+export type SandboxChoice = ReturnType<typeof beginChoice>
