@@ -39,6 +39,17 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
     expect(devbox.launch_parameters.keep_alive_time_seconds).toBe(3600)
   })
 
+  it('has one of the flex tier wait for its turn first', async () => {
+    const body = { launch_parameters: { provisioning_tier: 'flex' as const } }
+    const devbox = await service.client.devboxes.createAndAwaitRunning({ body })
+    expect(devbox.state_transitions.map(({ status }) => status)).toEqual([
+      'queued',
+      'provisioning',
+      'initializing',
+      'running',
+    ])
+  })
+
   it('holds create_and_await_running until it runs', async () => {
     expect((await service.client.devboxes.createAndAwaitRunning({ body: {} })).status).toBe('running')
   })
@@ -226,6 +237,13 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
     })
     expect(response.status).toBe(408)
     expect(response.headers.get('x-should-retry')).toBe('true')
+    await service.client.devboxes.shutdown({ params: { id } })
+    const ended = await service.fetch(`/v1/devboxes/${id}/wait_for_status`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ statuses: ['running'], timeout_seconds: 0 }),
+    })
+    expect([ended.status, ended.headers.get('x-should-retry')]).toEqual([408, 'true'])
   })
 
   it('lists by status, name and metadata, newest first, page by page', async () => {
@@ -249,6 +267,11 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
     expect(await list({ metadata: [{ key: 'team', op: 'eq', value: 'x' }], limit: 1, starting_after: c })).toEqual([a])
     expect((await service.client.devboxes.metadataKeys()).keys).toEqual(expect.arrayContaining(['team', 'tier']))
     await expect(list({ starting_after: 'dbx_none' })).rejects.toMatchObject({ status: 400 })
+    const valuesOf = async (key: string, client = service.client) =>
+      (await client.devboxes.metadataValues({ params: { key } })).values
+    expect(await valuesOf('team')).toEqual(['x', 'y'])
+    expect(await valuesOf('no such key')).toEqual([])
+    expect(await valuesOf('team', service.otherClient)).toEqual([])
   })
 
   it('changes name and metadata, clears them when empty, keeps them when absent', async () => {

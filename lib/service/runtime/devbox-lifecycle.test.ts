@@ -1,4 +1,6 @@
-import { readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
@@ -8,6 +10,8 @@ import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
 import { findProcesses } from './processes.ts'
 
 type Status = 'provisioning' | 'initializing' | 'running' | 'suspending' | 'suspended' | 'shutdown' | 'failure'
+
+const soon = { timeout: 10_000 }
 
 const helpersOf = (service: () => TestService) => {
   const client = () => service().client
@@ -59,7 +63,7 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
       launch_parameters: { launch_commands: ['echo one; echo two >&2', 'echo three > /dev/stdout', daemon] },
       entrypoint: 'echo four; sleep 1000',
     })
-    await expect.poll(async () => (await logOf(id)).some(({ message }) => message === 'four')).toBe(true)
+    await expect.poll(async () => (await logOf(id)).some(({ message }) => message === 'four'), soon).toBe(true)
     const log = await logOf(id)
     const lines = log.map(({ source, level, message, cmd, exit_code }) => [source, level, cmd ?? message ?? exit_code])
     for (const line of [
@@ -73,7 +77,7 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     expect((await logOf(id)).filter(({ exit_code }) => exit_code === 0)).toHaveLength(3)
     const ticks = async () => Number((await run(id, 'wc -l < alive')).stdout)
     const before = await ticks()
-    await expect.poll(ticks).toBeGreaterThan(before + 2)
+    await expect.poll(ticks, soon).toBeGreaterThan(before + 2)
   })
 
   it('runs launch commands and the entrypoint at every start', async () => {
@@ -82,12 +86,12 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
       entrypoint: 'echo entry >> ~/starts; sleep 1000',
     })
     const starts = async () => (await run(id, 'cat starts')).stdout.split('\n').filter(Boolean)
-    await expect.poll(starts).toEqual(['launch', 'entry'])
+    await expect.poll(starts, soon).toEqual(['launch', 'entry'])
     await suspend(id)
     await reach(id, 'suspended')
     await resume(id)
     const resumed = await reach(id, 'running')
-    await expect.poll(starts).toEqual(['launch', 'entry', 'launch', 'entry'])
+    await expect.poll(starts, soon).toEqual(['launch', 'entry', 'launch', 'entry'])
     expect(resumed.state_transitions.map(({ status }) => status)).toEqual([
       'provisioning',
       'initializing',
@@ -179,6 +183,51 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     for (const pid of findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }))
       process.kill(pid, 'SIGKILL')
     expect((await reach(id, 'failure')).failure_reason).toBe('health_check_failed')
+  })
+
+  it('fails for want of memory or disk when that is what ended a launch command', async () => {
+    const failing = async (command: string) => {
+      const { id } = await service.client.devboxes.create({
+        body: { launch_parameters: { resource_size_request: 'X_SMALL', launch_commands: [command] } },
+      })
+      const { failure_reason, state_transitions, isolation } = await reach(id, 'failure')
+      expect(state_transitions.at(-1)).toMatchObject({ status: 'failure', failure_reason })
+      return { failure_reason, isolation, log: await logOf(id) }
+    }
+    expect((await failing('truncate -s 5G ~/large')).failure_reason).toBe('out_of_disk')
+    const { failure_reason, isolation: told, log } = await failing('head -c 1500M /dev/zero | tail')
+    // Where no cgroup counts the memory of all processes together, each is refused it and says so itself.
+    const counts = !told?.not_enforced.some((sentence) => sentence.startsWith('Memory'))
+    expect(failure_reason).toBe(counts ? 'out_of_memory' : 'execution_failed')
+    if (counts) expect(log).toContainEqual(expect.objectContaining({ level: 'error', source: 'kmsg' }))
+  })
+
+  it('is not shut down while a snapshot of it is taken, unless forced', async () => {
+    const id = await create()
+    // Large enough for the calls below to come in its midst; most of it is written while the copy waits for the disk.
+    await run(id, 'head -c 300000000 /dev/urandom > ~/big')
+    const begin = async () => (await service.client.snapshots.createAsync({ params: { id }, body: {} })).id
+    const first = await begin()
+    const refused = await post(`/v1/devboxes/${id}/shutdown`, {})
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([409, 'false'])
+    expect((await post(`/v1/devboxes/${id}/shutdown?force=perhaps`, {})).status).toBe(400)
+    const forced = await service.client.devboxes.shutdown({ params: { id }, query: { force: 'true' } })
+    expect(forced.status).toBe('shutdown')
+    const { status } = await service.client.snapshots.status({ params: { id: first } })
+    expect(status).toBe('error')
+    expect((await shutdown(id)).end_time_ms).toBe(forced.end_time_ms)
+  })
+
+  it('tells what it used', async () => {
+    const id = await create({ launch_parameters: { resource_size_request: 'MEDIUM' } })
+    const usage = () => service.client.devboxes.usage({ params: { id } })
+    await expect.poll(async () => (await usage()).total_active_seconds, soon).toBeGreaterThan(0)
+    const now = await usage()
+    expect(now).toMatchObject({ id, status: 'running', end_time_ms: null })
+    expect(now.memory_gb_seconds).toBeGreaterThanOrEqual(4 * now.total_active_seconds)
+    const { end_time_ms } = await shutdown(id)
+    expect(await usage()).toMatchObject({ status: 'shutdown', end_time_ms })
+    await expect(service.otherClient.devboxes.usage({ params: { id } })).rejects.toMatchObject({ status: 404 })
   })
 
   it('ends in a legal state whatever is asked of it at once', async () => {
@@ -281,6 +330,69 @@ const legalAfter: Record<string, string[]> = {
   suspended: ['resuming', 'shutdown'],
   resuming: ['initializing', 'failure', 'shutdown'],
 }
+
+const mountSmallDisk = (folder: string): boolean => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'devdeck', folder], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+const smallDisk = mkdtempSync(join(tmpdir(), 'devdeck-small-'))
+const isMounted = mountSmallDisk(smallDisk)
+afterAll(() => {
+  if (isMounted) execFileSync('umount', ['--lazy', smallDisk])
+  rmSync(smallDisk, { recursive: true })
+})
+
+describe.skipIf(!isMounted)('a disk that a launch command fills', () => {
+  it('is what the devbox failed of, and has room again after that', async () => {
+    const service = await startService({ isolation: 'none', dataDir: smallDisk })
+    const { reach, create, run, shutdown } = helpersOf(() => service)
+    try {
+      const { id } = await service.client.devboxes.create({
+        body: { launch_parameters: { launch_commands: ['head -c 200M /dev/zero > ~/full'] } },
+      })
+      expect((await reach(id, 'failure')).failure_reason).toBe('out_of_disk')
+      // Answers once the disk of the devbox is gone.
+      await shutdown(id)
+      const next = await create()
+      expect((await run(next, 'head -c 20M /dev/zero > ~/room && echo fits')).stdout).toBe('fits\n')
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+describe('a devbox whose network policy was changed while it ran', () => {
+  it('is suspended by a restart of the service and says why when it is resumed', async () => {
+    const service = await startService({ isolation: 'none' })
+    const { reach, create, resume, run, logOf } = helpersOf(() => service)
+    try {
+      const rules = { name: 'changing', allow_all: true }
+      const { id: network_policy_id } = await service.client.networkPolicies.create({ body: rules })
+      const id = await create({ launch_parameters: { network_policy_id } })
+      await run(id, 'echo kept > ~/kept')
+      const change = (allow_all: boolean) =>
+        service.client.networkPolicies.update({ params: { id: network_policy_id }, body: { allow_all } })
+      await change(false)
+      await service.restart()
+      await reach(id, 'suspended')
+      expect((await logOf(id)).at(-1)).toMatchObject({
+        level: 'error',
+        message: expect.stringContaining(network_policy_id),
+      })
+      await expect(resume(id)).rejects.toMatchObject({ status: 501, field: 'launch_parameters.network_policy_id' })
+      await change(true)
+      await resume(id)
+      await reach(id, 'running')
+      expect((await run(id, 'cat kept')).stdout).toBe('kept\n')
+    } finally {
+      await service.close()
+    }
+  })
+})
 
 describe('devboxes in number', () => {
   it('are no more than the account may have, counting those that have not ended', async () => {

@@ -80,7 +80,9 @@ class Output {
       })
       this.#readers.push(reader)
     }
-    this.#closed = Promise.all(this.#readers.map((reader) => once(reader, 'close')))
+    this.#closed = Promise.all(
+      this.#readers.map((reader) => new Promise<void>((resolve) => reader.once('close', () => resolve()))),
+    )
   }
 
   /** Ours closed, the pipes end with the last process that holds them. */
