@@ -6,6 +6,7 @@ import type { DevboxLogs } from './runtime/logs.ts'
 import type { TerminalTokens } from './runtime/pty-tokens.ts'
 import type { Snapshots } from './runtime/snapshot.ts'
 import type { Terminals } from './runtime/terminal.ts'
+import type { Tunnels } from './runtime/tunnel.ts'
 import type { AxonStore } from './store/axons.ts'
 import type { DevboxStore } from './store/devboxes.ts'
 import type { NetworkPolicyStore } from './store/network-policies.ts'
@@ -31,6 +32,7 @@ export interface Deps {
   snapshots: Snapshots
   logs: DevboxLogs
   terminals: Terminals
+  tunnels: Tunnels
   ptyTokens: TerminalTokens
   evictions: Evictions
   drain: Drain

@@ -9,12 +9,13 @@ import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, StartError } fr
 import type { Deps } from './deps.ts'
 import { Drain } from './drain.ts'
 import { Evictions } from './evictions.ts'
-import { bracketed, createAddressGate, isWildcard } from './http/address-gate.ts'
+import { bracketed, createAddressGate, createTunnelHosts, isWildcard } from './http/address-gate.ts'
 import { createAuthenticate } from './http/auth.ts'
 import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
 import { listen } from './http/server.ts'
+import { createTunnelProxy } from './http/tunnel.ts'
 import { createUpgrades } from './http/upgrade.ts'
 import { logError } from './log.ts'
 import { PressureWatch } from './pressure.ts'
@@ -48,12 +49,13 @@ import { beginChoice, type SandboxChoice } from './runtime/sandbox/choose.ts'
 import { Snapshots } from './runtime/snapshot.ts'
 import { DevboxStats } from './runtime/stats.ts'
 import { Terminals } from './runtime/terminal.ts'
+import { Tunnels } from './runtime/tunnel.ts'
 import { createAxonStore } from './store/axons.ts'
 import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
-import { createKeyStore } from './store/keys.ts'
+import { createKeyStore, digestOf } from './store/keys.ts'
 import { createNetworkPolicyStore } from './store/network-policies.ts'
 import { createSecretStore } from './store/secrets.ts'
 import { createSnapshotStore } from './store/snapshots.ts'
@@ -134,6 +136,8 @@ export const createService = async (
     })
     const terminals = new Terminals(config.limits.terminals)
     const ptyTokens = new TerminalTokens()
+    const tunnels = new Tunnels({ store: store.devboxes, devboxes })
+    stopping.signal.addEventListener('abort', () => tunnels.close())
     const evictions = new Evictions(createEvictionStore(database), (devboxId) => void devboxes.evict(devboxId))
     const stats = new DevboxStats({ serviceId: dataDir.serviceId, logs, folderOf })
     devboxes.changes.on('status', (devboxId: string, status: string) => {
@@ -179,6 +183,7 @@ export const createService = async (
       snapshots,
       logs,
       terminals,
+      tunnels,
       ptyTokens,
       evictions,
       drain,
@@ -190,7 +195,21 @@ export const createService = async (
     const revocations = new Revocations(keyStore)
     undo.push(() => revocations.close())
     const operatorToken = randomBytes(32).toString('base64url')
+    const ownKeys = new Set([...keys.map(({ key }) => key), operatorToken].map((key) => digestOf(key).toString('hex')))
+    const tunnelHostOf = createTunnelHosts(config.host, config.allowHosts)
     const context = {
+      tunnels: createTunnelProxy({
+        tunnels,
+        hostOf: (request) => {
+          const host = tunnelHostOf(request)
+          return host && !ptyTokens.isTunnel(host.key) ? host : undefined
+        },
+        isOwnKey: (token) => {
+          const digest = digestOf(token)
+          return ownKeys.has(digest.toString('hex')) || keyStore.find(digest) !== undefined || !!ptyTokens.find(token)
+        },
+        log: logError,
+      }),
       router: createRouter(routes),
       authenticate: createAuthenticate(keys, ptyTokens, {
         find: (digest) => {
@@ -199,7 +218,7 @@ export const createService = async (
         },
         operatorToken,
       }),
-      checkAddress: createAddressGate(config.host, config.allowHosts),
+      checkAddress: createAddressGate(config.host, config.allowHosts, (key) => ptyTokens.isTunnel(key)),
       spoolFolder: join(dataDir.path, 'spool'),
       validateAnswers: config.validateAnswers,
       stopping: stopping.signal,
@@ -239,7 +258,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   executions: executionRoutes(deps),
   files: fileRoutes(deps),
   logs: logRoutes(deps),
-  tunnels: tunnelRoutes(),
+  tunnels: tunnelRoutes(deps),
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),

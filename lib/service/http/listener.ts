@@ -9,6 +9,7 @@ import { type LogError, sendError, sendJson, toServiceError } from './error-resp
 import { requestIdOf } from './request-id.ts'
 import { invalid } from './router.ts'
 import { sendEvents } from './sse.ts'
+import type { TunnelProxy } from './tunnel.ts'
 
 export interface ListenerContext extends Admission {
   /** Whether every JSON answer and event is checked against the contract before it leaves. */
@@ -16,11 +17,14 @@ export interface ListenerContext extends Admission {
   /** Aborted when the service stops: ends the open streams. */
   stopping: AbortSignal
   log: LogError
+  /** Takes the requests that are for apps in devboxes. */
+  tunnels?: TunnelProxy
 }
 
 /** Answers every request but upgrades, whatever happens, and never throws. */
 export const createListener =
   (context: ListenerContext) => async (request: IncomingMessage, response: ServerResponse) => {
+    if (context.tunnels?.takes(request)) return context.tunnels.answer(request, response)
     const requestId = requestIdOf(request)
     let operation = 'unknown'
     const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)

@@ -6,7 +6,6 @@ import { admit } from './admit.ts'
 import { sendError, toServiceError } from './error-response.ts'
 import type { ListenerContext } from './listener.ts'
 import { requestIdOf } from './request-id.ts'
-import type { Router } from './router.ts'
 
 /** Largest message a client may send; keystrokes and pastes stay far below. */
 const maxMessageBytes = 1024 * 1024
@@ -27,6 +26,7 @@ export const createUpgrades = (context: ListenerContext) => {
   const protocols = new WeakMap<IncomingMessage, string>()
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (context.tunnels?.takes(request)) return context.tunnels.upgrade(request, socket, head)
     const requestId = requestIdOf(request)
     const gone = new AbortController()
     const onClose = () => gone.abort()
@@ -58,12 +58,15 @@ export const createUpgrades = (context: ListenerContext) => {
     for (const client of server.clients) client.terminate()
   }
 
-  return { upgrade, close, terminate, wants: wantsUpgrade(context.router) }
+  return { upgrade, close, terminate, wants: wantsUpgrade(context) }
 }
 
-const wantsUpgrade = (router: Router) => (request: IncomingMessage) =>
-  request.headers.upgrade?.toLowerCase() === 'websocket' &&
-  router(request.method ?? '', request.url ?? '').match?.route.endpoint.response.kind === 'websocket'
+const wantsUpgrade =
+  ({ router, tunnels }: ListenerContext) =>
+  (request: IncomingMessage) =>
+    request.headers.upgrade?.toLowerCase() === 'websocket' &&
+    (tunnels?.takes(request) ||
+      router(request.method ?? '', request.url ?? '').match?.route.endpoint.response.kind === 'websocket')
 
 const refuse = (request: IncomingMessage, socket: Duplex, error: ServiceError, requestId: string) => {
   const response = new ServerResponse(request)

@@ -1,8 +1,12 @@
 import { tunnels } from '#lib/contract/tunnels.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { implement } from '#lib/service/http/implement.ts'
 
-export const tunnelRoutes = () =>
+export const tunnelRoutes = ({ tunnels: runtime }: Deps) =>
   implement(tunnels, {
-    enable: notImplemented,
-    remove: notImplemented,
+    enable: ({ params, body, account }) => runtime.enable(account, params.id, body),
+    remove: ({ params, account }) => {
+      runtime.remove(account, params.id)
+      return {}
+    },
   })

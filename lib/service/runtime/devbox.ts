@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { mkdir, readdir, statfs } from 'node:fs/promises'
-import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -14,7 +13,6 @@ import {
   type LaunchParameters,
 } from '#lib/contract/devboxes.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
-import type { TunnelOptions } from '#lib/contract/tunnels.ts'
 import { type DevboxEvent, hostnameFor, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, resourcesOf, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
@@ -35,6 +33,7 @@ import type { Box, Sandbox, Site } from './sandbox/sandbox.ts'
 import { runSetupCommand } from './setup-command.ts'
 import { Slots } from './slots.ts'
 import type { Snapshots } from './snapshot.ts'
+import { newTunnel } from './tunnel.ts'
 
 // A devbox whose launch commands take longer is not evicted.
 const maxStartMs = 24 * 60 * 60 * 1000
@@ -47,8 +46,6 @@ const settleMs = 100
 const replayMs = 10 * 60 * 1000
 /** A disk with less room left than this counts as full. */
 const fullBytes = 8 * 2 ** 20
-// What a process ends with that wrote more to a file than its devbox may have of the disk.
-const fileTooLargeStatus = 128 + constants.signals.SIGXFSZ
 // A kill for want of memory this long before the end of a devbox was its cause.
 const oomMemoryMs = 5000
 
@@ -394,35 +391,17 @@ export class Devboxes {
 
   /** What becomes of one devbox after a restart of the service. */
   #takeUp(id: string) {
-    const spec = this.#spec(id)
-    if (spec.status === 'running' && this.#isOverdue(spec)) {
-      const idle = idleRule(spec.launch_parameters)
-      void (idle ? this.#idle(id, idle.on_idle) : this.#shutDownBecause(id, 'keep_alive_timeout'))
-    } else if (spec.status === 'running' && this.#isBarred(spec)) void this.#suspendUnasked(id)
-    else if (nextStatus(spec.status, 'recover')) {
+    const { status, keep_alive_until_ms, last_used_ms, launch_parameters } = this.#spec(id)
+    const idle = idleRule(launch_parameters)
+    const overdue =
+      status === 'running' &&
+      (idle
+        ? last_used_ms !== null && last_used_ms + idle.idle_time_seconds * 1000 <= Date.now()
+        : keep_alive_until_ms !== null && keep_alive_until_ms <= Date.now())
+    if (overdue) void (idle ? this.#idle(id, idle.on_idle) : this.#shutDownBecause(id, 'keep_alive_timeout'))
+    else if (nextStatus(status, 'recover')) {
       const next = this.#move(id, 'recover')
       if (next !== 'suspended') this.#start(id)
-    }
-  }
-
-  /** Its time was over while the service was down. */
-  #isOverdue({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxSpec): boolean {
-    const idle = idleRule(launch_parameters)
-    const untilMs = idle ? last_used_ms && last_used_ms + idle.idle_time_seconds * 1000 : keep_alive_until_ms
-    return untilMs !== null && untilMs <= Date.now()
-  }
-
-  /**
-   * The network it may have is none this service can give: its policy was changed, or there is another sandbox than
-   * before. Unspecified: it is suspended and keeps its disk; resuming it tells the reason.
-   */
-  #isBarred({ id, account, launch_parameters }: DevboxSpec): boolean {
-    try {
-      this.#network(account, launch_parameters)
-      return false
-    } catch (error) {
-      this.#tell(id, 'error', `The devbox could not be started again: ${(error as Error).message}`)
-      return true
     }
   }
 
@@ -520,12 +499,12 @@ export class Devboxes {
     const exitStatus = await runSetupCommand({ box, env: life.env, runFolder, pipes, command, log })
     this.#noteKills(id, life)
     if (exitStatus === 0) return { ok: true, failureReason: undefined }
-    return { ok: false, failureReason: await this.#failureReason(box, kills, home, exitStatus) }
+    return { ok: false, failureReason: await this.#failureReason(box, kills, home) }
   }
 
-  async #failureReason(box: Box, killsBefore: number, home: string, exitStatus: number): Promise<FailureReason> {
+  async #failureReason(box: Box, killsBefore: number, home: string): Promise<FailureReason> {
     if (box.outOfMemoryKills() > killsBefore) return 'out_of_memory'
-    if (exitStatus === fileTooLargeStatus || (await isFull(home))) return 'out_of_disk'
+    if (await isFull(home)) return 'out_of_disk'
     // A command whose devbox is gone under it fails as well, and may be heard of first.
     const isGone = await Promise.race([box.ended.then(() => true), delay(settleMs, false)])
     return isGone ? 'health_check_failed' : 'execution_failed'
@@ -708,13 +687,3 @@ const isFull = async (folder: string): Promise<boolean> => {
 
 const isDiskFull = (error: unknown) =>
   ['ENOSPC', 'EDQUOT', 'insufficient_storage'].includes((error as { code?: string }).code ?? '')
-
-// Unspecified: what a tunnel is without the proxy that serves it. The view is kept as asked for; nothing listens yet.
-const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Devbox['tunnel'] => ({
-  tunnel_key: randomBytes(16).toString('hex'),
-  auth_mode: auth_mode ?? 'open',
-  create_time_ms: now,
-  http_keep_alive: http_keep_alive ?? true,
-  wake_on_http: wake_on_http ?? false,
-  auth_token: auth_mode === 'authenticated' ? randomBytes(32).toString('base64url') : null,
-})

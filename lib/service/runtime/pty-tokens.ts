@@ -12,13 +12,20 @@ interface Ticket extends PtyGrant {
 /** Tokens open the terminals of one devbox; tickets open one session once. Both are forgotten with the service. */
 export class TerminalTokens implements PtyTokens {
   readonly #tokens = new Map<string, PtyGrant>()
+  /** By the key that stands in a host name; it opens nothing by itself. */
+  readonly #keys = new Map<string, PtyGrant>()
   readonly #tickets = new Map<string, Ticket>()
 
   create(account: string, devboxId: string): PtyTunnel {
+    const grant = { account, devboxId }
     return {
-      tunnel_key: randomBytes(16).toString('hex'),
-      auth_token: keep(this.#tokens, { account, devboxId }, tokenLifeMs),
+      tunnel_key: keep(this.#keys, grant, tokenLifeMs, randomBytes(16).toString('hex')),
+      auth_token: keep(this.#tokens, grant, tokenLifeMs),
     }
+  }
+
+  isTunnel(key: string): boolean {
+    return this.#keys.has(key)
   }
 
   find(token: string): PtyGrant | undefined {
@@ -37,14 +44,18 @@ export class TerminalTokens implements PtyTokens {
 
   /** Forgets what opens the devbox's terminals. */
   revoke(devboxId: string): void {
-    for (const grants of [this.#tokens, this.#tickets])
+    for (const grants of [this.#tokens, this.#tickets, this.#keys])
       for (const [secret, grant] of grants) if (grant.devboxId === devboxId) grants.delete(secret)
   }
 }
 
 /** Under a new secret that can be told in a header, a query and as a WebSocket subprotocol. */
-const keep = <T>(secrets: Map<string, T>, grant: T, lifeMs: number): string => {
-  const secret = randomBytes(32).toString('base64url')
+const keep = <T>(
+  secrets: Map<string, T>,
+  grant: T,
+  lifeMs: number,
+  secret = randomBytes(32).toString('base64url'),
+): string => {
   secrets.set(secret, grant)
   setTimeout(() => secrets.delete(secret), lifeMs).unref()
   return secret
