@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { mkdir, readdir, statfs } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -46,6 +47,8 @@ const settleMs = 100
 const replayMs = 10 * 60 * 1000
 /** A disk with less room left than this counts as full. */
 const fullBytes = 8 * 2 ** 20
+// What a process ends with that wrote more to a file than its devbox may have of the disk.
+const fileTooLargeStatus = 128 + constants.signals.SIGXFSZ
 // A kill for want of memory this long before the end of a devbox was its cause.
 const oomMemoryMs = 5000
 
@@ -391,17 +394,35 @@ export class Devboxes {
 
   /** What becomes of one devbox after a restart of the service. */
   #takeUp(id: string) {
-    const { status, keep_alive_until_ms, last_used_ms, launch_parameters } = this.#spec(id)
-    const idle = idleRule(launch_parameters)
-    const overdue =
-      status === 'running' &&
-      (idle
-        ? last_used_ms !== null && last_used_ms + idle.idle_time_seconds * 1000 <= Date.now()
-        : keep_alive_until_ms !== null && keep_alive_until_ms <= Date.now())
-    if (overdue) void (idle ? this.#idle(id, idle.on_idle) : this.#shutDownBecause(id, 'keep_alive_timeout'))
-    else if (nextStatus(status, 'recover')) {
+    const spec = this.#spec(id)
+    if (spec.status === 'running' && this.#isOverdue(spec)) {
+      const idle = idleRule(spec.launch_parameters)
+      void (idle ? this.#idle(id, idle.on_idle) : this.#shutDownBecause(id, 'keep_alive_timeout'))
+    } else if (spec.status === 'running' && this.#isBarred(spec)) void this.#suspendUnasked(id)
+    else if (nextStatus(spec.status, 'recover')) {
       const next = this.#move(id, 'recover')
       if (next !== 'suspended') this.#start(id)
+    }
+  }
+
+  /** Its time was over while the service was down. */
+  #isOverdue({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxSpec): boolean {
+    const idle = idleRule(launch_parameters)
+    const untilMs = idle ? last_used_ms && last_used_ms + idle.idle_time_seconds * 1000 : keep_alive_until_ms
+    return untilMs !== null && untilMs <= Date.now()
+  }
+
+  /**
+   * The network it may have is none this service can give: its policy was changed, or there is another sandbox than
+   * before. Unspecified: it is suspended and keeps its disk; resuming it tells the reason.
+   */
+  #isBarred({ id, account, launch_parameters }: DevboxSpec): boolean {
+    try {
+      this.#network(account, launch_parameters)
+      return false
+    } catch (error) {
+      this.#tell(id, 'error', `The devbox could not be started again: ${(error as Error).message}`)
+      return true
     }
   }
 
@@ -499,12 +520,12 @@ export class Devboxes {
     const exitStatus = await runSetupCommand({ box, env: life.env, runFolder, pipes, command, log })
     this.#noteKills(id, life)
     if (exitStatus === 0) return { ok: true, failureReason: undefined }
-    return { ok: false, failureReason: await this.#failureReason(box, kills, home) }
+    return { ok: false, failureReason: await this.#failureReason(box, kills, home, exitStatus) }
   }
 
-  async #failureReason(box: Box, killsBefore: number, home: string): Promise<FailureReason> {
+  async #failureReason(box: Box, killsBefore: number, home: string, exitStatus: number): Promise<FailureReason> {
     if (box.outOfMemoryKills() > killsBefore) return 'out_of_memory'
-    if (await isFull(home)) return 'out_of_disk'
+    if (exitStatus === fileTooLargeStatus || (await isFull(home))) return 'out_of_disk'
     // A command whose devbox is gone under it fails as well, and may be heard of first.
     const isGone = await Promise.race([box.ended.then(() => true), delay(settleMs, false)])
     return isGone ? 'health_check_failed' : 'execution_failed'
