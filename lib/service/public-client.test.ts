@@ -80,6 +80,22 @@ describe.each([
     await expect(stranger.axons.list({})).rejects.toMatchObject({ status: 401 })
   })
 
+  it('suspends, resumes and shuts down a devbox, and hears of one that fails', async () => {
+    const { devboxes } = client()
+    const { id, status } = await devboxes.createAndAwaitRunning({
+      launch_parameters: { resource_size_request: 'X_SMALL' },
+    })
+    expect(status).toBe('running')
+    await devboxes.suspend(id)
+    expect((await devboxes.awaitSuspended(id)).status).toBe('suspended')
+    await devboxes.resume(id)
+    expect((await devboxes.awaitRunning(id)).status).toBe('running')
+    expect(await devboxes.keepAlive(id)).toBeDefined()
+    for (let i = 0; i < 2; i++) expect((await devboxes.shutdown(id)).status).toBe('shutdown')
+    const failing = await devboxes.create({ launch_parameters: { launch_commands: ['exit 1'] } })
+    await expect(devboxes.awaitRunning(failing.id)).rejects.toThrow('failure')
+  })
+
   it('runs a command in a devbox it created, and is told of its eviction', async () => {
     const devbox = await client().devboxes.createAndAwaitRunning({ name: 'from outside', metadata: { from: 'test' } })
     expect(devbox.status).toBe('running')

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { Replays } from './replays.ts'
+
+it('makes once what is asked for at once and again, until the time is over or the making fails', async () => {
+  let made = 0
+  const make = async () => `made ${++made}`
+  const replays = new Replays(60_000)
+  expect(await Promise.all([replays.once('a', make), replays.once('a', make)])).toEqual(['made 1', 'made 1'])
+  expect(await replays.once('a', make)).toBe('made 1')
+  expect(await replays.once('b', make)).toBe('made 2')
+
+  const failing = () => Promise.reject(new Error('no'))
+  await expect(replays.once('c', failing)).rejects.toThrow('no')
+  expect(await replays.once('c', make)).toBe('made 3')
+
+  const short = new Replays(0)
+  expect(await short.once('a', make)).toBe('made 4')
+  expect(await short.once('a', make)).toBe('made 5')
+})
