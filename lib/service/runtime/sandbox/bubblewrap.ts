@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -35,50 +35,28 @@ const run = '/run/devdeck'
 export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
-  async start(site) {
-    const enforcement = await enforceLimits(site, 'bubblewrap')
-    try {
-      // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
-      // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
-      const holder = spawnIn(
-        {
-          ...asRoot(boxArguments(site)),
-          env: { PATH: '/usr/bin:/bin', ...markers(site) },
-          cwd: '/',
-          joins: enforcement.launch.joins,
-        },
-        { stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'], detached: true },
-      )
-      const [, , , , passwd, group] = holder.stdio as (Writable | null)[]
-      const { uid, name } = userOf(site)
-      for (const pipe of [passwd, group]) pipe?.on('error', () => undefined)
-      passwd?.end(withUser(readFileSync('/etc/passwd', 'utf8'), name, uid, `:${homeOf(site)}:/bin/bash`))
-      group?.end(withUser(readFileSync('/etc/group', 'utf8'), name, uid, ''))
-      const init = await readInitPid(holder)
-      for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
-      return runningBox(site, enforcement, holder, init)
-    } catch (error) {
-      await enforcement.end()
-      throw error
-    }
-  },
+  start: async (site) => startBox(site, await secretPaths()),
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
   async problem() {
     for (const file of [bwrap, nsenter, unshare]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
-      const box = await this.start({
-        devboxId: 'probe',
-        // Several services may be probing.
-        serviceId: basename(folder),
-        hostname: 'probe',
-        home: folder,
-        tmp: folder,
-        run: folder,
-        limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
-        network: 'host',
-      })
+      // It looks at no secret, and finding them takes longer than all the rest.
+      const box = await startBox(
+        {
+          devboxId: 'probe',
+          // Several services may be probing.
+          serviceId: basename(folder),
+          hostname: 'probe',
+          home: folder,
+          tmp: folder,
+          run: folder,
+          limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
+          network: 'host',
+        },
+        [],
+      )
       const command = { argv: ['/bin/bash', '-c', 'test "$HOME" = "$PWD" && touch probe'], env: {} }
       const child = spawnIn(box.launch(command), { stdio: ['ignore', 'ignore', 'pipe'], detached: true })
       const words = text(child.stderr)
@@ -91,6 +69,34 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
       await rm(folder, { recursive: true, force: true })
     }
   },
+}
+
+const startBox = async (site: Site, secrets: readonly string[]): Promise<Box> => {
+  const enforcement = await enforceLimits(site, 'bubblewrap')
+  try {
+    // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
+    // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
+    const holder = spawnIn(
+      {
+        ...asRoot(boxArguments(site, secrets)),
+        env: { PATH: '/usr/bin:/bin', ...markers(site) },
+        cwd: '/',
+        joins: enforcement.launch.joins,
+      },
+      { stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'], detached: true },
+    )
+    const [, , , , passwd, group] = holder.stdio as (Writable | null)[]
+    const { uid, name } = userOf(site)
+    for (const pipe of [passwd, group]) pipe?.on('error', () => undefined)
+    passwd?.end(withUser(readFileSync('/etc/passwd', 'utf8'), name, uid, `:${homeOf(site)}:/bin/bash`))
+    group?.end(withUser(readFileSync('/etc/group', 'utf8'), name, uid, ''))
+    const init = await readInitPid(holder)
+    for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
+    return runningBox(site, enforcement, holder, init)
+  } catch (error) {
+    await enforcement.end()
+    throw error
+  }
 }
 
 const homeOf = (site: Site) => `/home/${userOf(site).name}`
@@ -167,14 +173,14 @@ const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
 /** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
-const boxArguments = (site: Site): string[] => [
+const boxArguments = (site: Site, secrets: readonly string[]): string[] => [
   ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', ...(site.network === 'none' ? ['--unshare-net'] : [])],
   // In a user namespace of their own, processes could mount the cgroups and lift their limits.
   ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
   ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
   ...['usr', 'etc', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
-  ...secretPaths().flatMap(hide),
+  ...secrets.filter(existsSync).flatMap(hide),
   // Name resolution often points there.
   ...['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'],
   ...['--proc', '/proc', ...(isRoot ? lockedProcFiles() : [])],
@@ -227,23 +233,29 @@ const systemFolder = (name: string): string[] => {
 const hide = (path: string): string[] =>
   lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
 
-/** What not every user of the machine may read of the folders a devbox sees. The file of accounts is made anew. */
-const secretPaths = (): readonly string[] => {
-  secrets ??= [...alwaysSecret.filter(existsSync), ...(isRoot ? privatePaths('/etc') : [])]
-  return secrets.filter(existsSync)
+/** What not every user of the machine may read of the folders a devbox sees, as it was when the first one started. */
+const secretPaths = (): Promise<readonly string[]> => {
+  secrets ??= (isRoot ? privatePaths('/etc') : Promise.resolve([])).then((found) => [...alwaysSecret, ...found])
+  return secrets
 }
-let secrets: string[] | undefined
+let secrets: Promise<readonly string[]> | undefined
 
 const alwaysSecret = ['/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private']
 
-const privatePaths = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+const privatePaths = async (folder: string): Promise<string[]> => {
+  // Removed meanwhile, which is all that may keep root from reading it.
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const found = entries.map(async (entry) => {
     const path = join(folder, entry.name)
     if (entry.isSymbolicLink() || alwaysSecret.includes(path)) return []
-    const { mode } = lstatSync(path)
-    if (entry.isDirectory()) return (mode & 0o005) === 0o005 ? privatePaths(path) : [path]
-    return (mode & 0o004) === 0 ? [path] : []
+    const stats = await lstat(path).catch(() => undefined)
+    // It has been removed meanwhile.
+    if (!stats) return []
+    if ((stats.mode & 0o004) === 0) return [path]
+    return entry.isDirectory() ? privatePaths(path) : []
   })
+  return (await Promise.all(found)).flat()
+}
 
 /** The host's pid of the box's first process, once the box is complete: that process then says so. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {

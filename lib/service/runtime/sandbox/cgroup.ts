@@ -29,17 +29,26 @@ export const createGroup = async (site: Pick<Site, 'serviceId' | 'devboxId'>, li
   const folders = places().map((place) => ({ ...place, folder: join(place.folder, groupName(site)) }))
   if (folders.length === 0) return undefined
   await removeGroups(folders.map(({ folder }) => folder))
-  for (const place of folders) {
-    mkdirSync(place.folder)
-    for (const controller of place.controllers) setLimit(place, controller, limits)
+  const group = runningGroup(folders)
+  try {
+    for (const place of folders) {
+      mkdirSync(place.folder)
+      for (const controller of place.controllers) setLimit(place, controller, limits)
+    }
+    return group
+  } catch (error) {
+    await group.end()
+    throw error
   }
-  return runningGroup(folders)
 }
 
-/** Kills what is in the groups of a service, or of one devbox of it, and removes them. */
-export const removeGroupsOf = async (serviceId: string, devboxId = ''): Promise<void> => {
-  const prefix = groupName({ serviceId, devboxId })
-  // It may have run elsewhere in the tree: in another session, or under another unit.
+/** Kills what is in the group of a devbox of this process, and removes it. */
+export const removeGroupOf = (site: Pick<Site, 'serviceId' | 'devboxId'>): Promise<void> =>
+  removeGroups(places().map(({ folder }) => join(folder, groupName(site))))
+
+/** Kills what is in the groups of a service, and removes them, wherever its last process had them. */
+export const removeGroupsOf = async (serviceId: string): Promise<void> => {
+  const prefix = groupName({ serviceId, devboxId: '' })
   const all = mounts().flatMap(({ mountPoint }) => foldersBelow(mountPoint))
   await removeGroups(all.filter((folder) => basename(folder).startsWith(prefix)))
 }
@@ -96,8 +105,9 @@ const setLimit = ({ version, folder }: Place, controller: Controller, limits: Li
     unlessMissing(() => set('cpu.max.burst', quotaUs))
   } else if (controller === 'cpu') {
     set('cpu.cfs_period_us', periodUs)
-    set('cpu.cfs_quota_us', quotaUs)
-    unlessMissing(() => set('cpu.cfs_burst_us', quotaUs))
+    // Refused when the service itself may have less.
+    unlessRefused(() => set('cpu.cfs_quota_us', quotaUs))
+    unlessRefused(() => set('cpu.cfs_burst_us', quotaUs))
   } else if (version === 2) {
     set('memory.max', limits.memoryBytes)
     unlessMissing(() => set('memory.swap.max', 0))
@@ -194,7 +204,7 @@ const makeRoomForGroups = (own: string, controllers: readonly Controller[]) => {
     }
 }
 
-/** Found out by making a group and having a process join it. */
+/** Found out by making a group, and in version 2, where who may join depends on more, by having a process join it. */
 const works = (place: Place): boolean => {
   if (place.controllers.length === 0) return false
   const folder = join(place.folder, groupName({ serviceId: 'probe', devboxId: String(process.pid) }))
@@ -202,7 +212,8 @@ const works = (place: Place): boolean => {
     mkdirSync(folder, { recursive: true })
     for (const controller of place.controllers)
       setLimit({ ...place, folder }, controller, { cpuCores: 1, memoryBytes: 2 ** 28, diskBytes: 0 })
-    execFileSync('/bin/sh', ['-c', 'echo 0 > "$1"', 'probe', joinFile({ ...place, folder })], { stdio: 'ignore' })
+    if (place.version === 2)
+      execFileSync('/bin/sh', ['-c', 'echo 0 > "$1"', 'probe', joinFile({ ...place, folder })], { stdio: 'ignore' })
     return true
   } catch {
     return false
@@ -263,10 +274,14 @@ const read = (file: string): string | undefined => {
 const write = (file: string, value: number | string) => writeFileSync(file, String(value), { flag: 'r+' })
 
 /** For files that only one version has, or a kernel without swap accounting has not, or a group that has gone. */
-const unlessMissing = (act: () => void) => {
+const unlessMissing = (act: () => void) => unless(['ENOENT', 'ENODEV'], act)
+
+const unlessRefused = (act: () => void) => unless(['ENOENT', 'EINVAL'], act)
+
+const unless = (codes: readonly string[], act: () => void) => {
   try {
     act()
   } catch (error) {
-    if (!['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }

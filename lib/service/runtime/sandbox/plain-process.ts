@@ -1,5 +1,5 @@
 import { findProcesses, signal, waitUntil } from '#lib/service/runtime/processes.ts'
-import { removeGroupsOf } from './cgroup.ts'
+import { removeGroupOf, removeGroupsOf } from './cgroup.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
 import { type Box, baseEnvironment, connectLocally, markers, type Sandbox, type Site } from './sandbox.ts'
 
@@ -26,6 +26,7 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
     leader: (spawnedPid) => spawnedPid,
     notEnforced: [
       'Files, processes and network of this machine are within reach',
+      ...(site.user ? ['User: that of the service, whoever was asked for'] : []),
       ...(site.network === 'none' ? ['Network: none asked for, that of this machine is used'] : []),
       ...enforcement.notEnforced,
     ],
@@ -44,13 +45,15 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
  * in its environment, with its session and its descendants, until none is left. Where no cgroup is to be had, one that
  * took on a new environment and left both is not found: nothing else but a namespace holds such a one.
  */
-export const endProcesses = async (
-  marked: ReturnType<typeof markers> | Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'>,
-): Promise<void> => {
-  await removeGroupsOf(marked.DEVDECK_SERVICE_ID, 'DEVDECK_DEVBOX_ID' in marked ? marked.DEVDECK_DEVBOX_ID : '')
+export const endProcesses = async (marked: Marks): Promise<void> => {
+  const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
+  await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
   await waitUntil(() => {
-    const found = findProcesses(marked)
+    const found = findProcesses({ ...marked })
     for (const pid of found) signal(pid, 'SIGKILL')
     return found.length === 0
   })
 }
+
+/** Those of a devbox, or of all devboxes of a service. */
+type Marks = Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'> & Partial<ReturnType<typeof markers>>
