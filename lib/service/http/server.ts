@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
+import { createCrowdGate, shed } from './crowd-gate.ts'
 import type { Upgrades } from './upgrade.ts'
 
 const headersTimeoutMs = 10_000
@@ -69,7 +70,9 @@ export const listen = async ({
   const takeHttp1 = http1.listeners('connection') as ((socket: Socket) => void)[]
   http1.removeAllListeners('connection')
   const sockets = new Set<Socket>()
+  const isCrowded = createCrowdGate()
   http1.on('connection', (socket: Socket) => {
+    if (isCrowded(socket)) return shed(socket)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     whenProtocolIsKnown(socket, (isHttp2) => {
@@ -109,12 +112,13 @@ const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void)
     const couldBeHttp2 = seen.subarray(0, length).equals(http2Preface.subarray(0, length))
     if (couldBeHttp2 && length < http2Preface.length) return
     forget()
-    socket.off('data', onData).off('error', giveUp).off('close', forget)
+    socket.off('data', onData).off('error', giveUp).off('end', giveUp).off('close', forget)
     socket.pause()
     socket.unshift(seen)
     decide(couldBeHttp2)
     // An HTTP/2 session takes what was put back by itself.
     if (!couldBeHttp2) socket.resume()
   }
-  socket.on('data', onData).on('error', giveUp).once('close', forget)
+  // One that leaves before it has said what it speaks is not waited for.
+  socket.on('data', onData).on('error', giveUp).on('end', giveUp).once('close', forget)
 }
