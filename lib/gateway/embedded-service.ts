@@ -13,7 +13,8 @@ interface EmbeddedService extends ServiceAddress {
 }
 
 const startTimeoutMs = 15_000
-const stopTimeoutMs = 5_000
+// It announces its end to whoever watches for two seconds, and takes two more to end what runs.
+const stopTimeoutMs = 10_000
 const shortestWaitMs = 250
 const longestWaitMs = 10_000
 const stableMs = 30_000
