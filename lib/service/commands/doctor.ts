@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { CommandLine } from '#lib/service/command-line.ts'
 import { databaseName, runningService } from '#lib/service/data-dir.ts'
 import { floorsOf, freeDisk, freeMemory } from '#lib/service/pressure.ts'
-import { bubblewrap } from '#lib/service/runtime/sandbox/bubblewrap.ts'
+import { describeIsolation } from '#lib/service/runtime/sandbox/doctor.ts'
 import { inspectDatabase } from '#lib/service/store/database.ts'
 import { migrations } from '#lib/service/store/migrations.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
@@ -45,14 +45,14 @@ const versionOf = (file: string): string => {
 }
 
 const isolation = async ({ isolation: wanted }: CommandLine): Promise<Finding[]> => {
-  const problem = await bubblewrap.problem()
-  if (problem === undefined) return [['ok', 'isolation', 'bubblewrap works: devboxes can be kept apart']]
+  const { bubblewrap, limits, network } = await describeIsolation()
+  const missing = `bubblewrap does not work here (${bubblewrap.problem}): devboxes would be plain processes of this user`
   return [
-    [
-      wanted === 'bubblewrap' ? 'wrong' : 'note',
-      'isolation',
-      `bubblewrap does not work here (${problem}): devboxes would be plain processes of this user`,
-    ],
+    bubblewrap.works
+      ? ['ok', 'isolation', 'bubblewrap works: devboxes can be kept apart']
+      : [wanted === 'bubblewrap' ? 'wrong' : 'note', 'isolation', missing],
+    ['ok', 'limits', limits.detail],
+    ['ok', 'network', network],
   ]
 }
 
