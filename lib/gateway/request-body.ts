@@ -63,7 +63,7 @@ const passedOn = ({ bodyFormat }: Endpoint, request: Request, limit: number): Ou
 }
 
 /** The bytes of a JSON request body; empty when there is none. Refuses what is not declared as JSON, packed or too long. */
-export const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {
+const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > defaultMaxBodyBytes) throw tooLarge(defaultMaxBodyBytes)
   const chunks: Uint8Array[] = []
