@@ -3,7 +3,7 @@ import { mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
-import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { isDiskFull, notFound, ServiceError } from '#lib/service/errors.ts'
 import { newId } from '#lib/service/ids.ts'
 import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { copyFolders, removeTree, sizeOf } from './disk.ts'
@@ -268,8 +268,9 @@ const failed = (message: string) => new ServiceError('internal', message, { shou
 
 const asServiceError = (error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
-  return code === 'ENOSPC' || code === 'EDQUOT' || errcode === 13
-    ? new ServiceError('insufficient_storage', 'The disk of the service is full', { shouldRetry: false, cause: error })
-    : failed('The disk could not be copied')
+  if (!isDiskFull(error)) return failed('The disk could not be copied')
+  return new ServiceError('insufficient_storage', 'The disk of the service is full', {
+    shouldRetry: false,
+    cause: error,
+  })
 }
