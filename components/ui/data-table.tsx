@@ -1,20 +1,32 @@
 'use client'
-import { ChevronRight } from 'lucide-react'
-import Link from 'next/link'
-import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { Fragment, type PointerEvent, type ReactNode, useCallback, useRef, useState } from 'react'
 import { classes } from './classes.ts'
-import { isTyping } from './is-typing.ts'
+import { narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
+import { useRowKeys } from './use-row-keys.ts'
+import { useTooWide } from './use-too-wide.ts'
+import { useVirtualRows } from './use-virtual-rows.ts'
 
 export interface Column<Row> {
   id: string
   header: ReactNode
   cell: (row: Row) => ReactNode
   align?: 'right'
-  /** A CSS width; columns without one share what is left. */
-  width?: string
+  /** A CSS width, or a number of pixels chosen by hand; columns without one share what is left. */
+  width?: string | number
   /** 1 and 2 stay in the row on a narrow screen, 3 moves to the card the row opens into. */
   priority?: 1 | 2 | 3
   mono?: boolean
+  sortable?: boolean
+}
+
+export interface RowSelection<Row> {
+  selected: ReadonlySet<string>
+  /** `range`: everything from the row chosen before to this one. */
+  onSelect: (key: string, range: boolean) => void
+  onSelectAll: (isSelected: boolean) => void
+  /** The name of a row's checkbox. */
+  labelOf: (row: Row) => string
 }
 
 export interface DataTableProps<Row> {
@@ -29,54 +41,79 @@ export interface DataTableProps<Row> {
   rowActions?: (row: Row) => ReactNode
   rowClassName?: (row: Row) => string | undefined
   selectedKey?: string
+  selection?: RowSelection<Row>
+  sort?: { column: string; descending: boolean } | null
+  onSort?: (column: string) => void
+  /** A column's edge was dragged to a new width; undefined: it was double-clicked and has its own again. */
+  onResize?: (column: string, width: number | undefined) => void
+  /** How many rows there are when `rows` is not all of them; null when nobody knows. */
+  totalRows?: number | null
+  /** The end of the rows is coming into view. */
+  onNearEnd?: () => void
   /** The rows are of an earlier answer. */
   busy?: boolean
   footer?: ReactNode
 }
 
 /**
- * j and k move between rows from anywhere on the page, the arrow keys while the focus is in the table; Enter opens.
- * On a narrow screen a row keeps two columns and opens into a card with the others.
+ * Any number of rows, of which those near the view are in the page. j and k move between rows from anywhere on the page,
+ * the arrow keys while the focus is in the table; Enter opens, x selects. On a narrow screen a row keeps two columns and
+ * opens into a card with the others.
  */
 export const DataTable = <Row,>(props: DataTableProps<Row>) => {
-  const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, busy, footer } = props
+  const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, selection } = props
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const table = useRef<HTMLTableElement>(null)
-  const end = useRef<HTMLDivElement>(null)
-  const drawn = useDrawnRows(end, rows.length)
-  useRowKeys(table)
+  const { items, totalSize, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
+    table,
+    rows,
+    rowKey,
+    opened,
+    onNearEnd: props.onNearEnd,
+  })
+  useRowKeys({ table, rows, rowKey, setFocusedKey, onSelect: selection?.onSelect })
+  const minWidth = minWidthOf(columns)
+  const { wrapper, isTooWide } = useTooWide(minWidth)
 
-  const toggle = (key: string) =>
-    setOpened((before) => {
-      const after = new Set(before)
-      if (!after.delete(key)) after.add(key)
-      return after
-    })
+  const toggle = useCallback(
+    (key: string) =>
+      setOpened((before) => {
+        const after = new Set(before)
+        if (!after.delete(key)) after.add(key)
+        return after
+      }),
+    [],
+  )
   const hasCards = columns.some(({ priority }) => priority === 3) || rowActions !== undefined
+  const { totalRows = rows.length, busy, footer } = props
+  let drawnTo = 0
   return (
     <div className="@container">
-      <div className="overflow-x-auto @4xl:overflow-visible">
+      <div ref={wrapper} className={classes('overflow-x-auto', !isTooWide && '@4xl:overflow-visible')}>
         <table
           ref={table}
           aria-busy={busy || undefined}
-          aria-rowcount={drawn < rows.length ? rows.length + 1 : undefined}
+          aria-rowcount={totalRows === null ? -1 : totalRows + 1}
+          style={{ '--table-min': `${minWidth}px` } as React.CSSProperties}
+          onFocus={({ target }) => setFocusedKey(keyOfRowAround(target))}
+          onBlur={({ currentTarget, relatedTarget }) =>
+            focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
+          }
           className={classes(
-            'w-full table-fixed border-separate border-spacing-0 text-left',
+            'w-full table-fixed border-separate border-spacing-0 text-left @2xl:min-w-(--table-min)',
             busy && 'opacity-60 transition-opacity',
           )}
         >
           <caption className="sr-only">{caption}</caption>
           <thead>
-            <tr>
-              {columns.map(({ id, header, width, ...column }) => (
-                <th
-                  key={id}
-                  scope="col"
-                  style={{ width }}
-                  className={classes(headClasses, column.align === 'right' && 'text-right', cellVisibility(column))}
-                >
-                  {header}
+            <tr aria-rowindex={1}>
+              {selection && (
+                <th scope="col" className={classes(headClasses, wideOnly, 'w-9 px-0!')}>
+                  <SelectAll rows={rows} rowKey={rowKey} {...selection} />
                 </th>
+              )}
+              {columns.map((column) => (
+                <HeadCell key={column.id} column={column} {...props} />
               ))}
               {rowActions && (
                 <th scope="col" className={classes(headClasses, wideOnly, 'w-20')}>
@@ -91,167 +128,163 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, drawn).map((row) => {
+            {items.map(({ index, start, end }) => {
+              const row = rows[index] as Row
               const key = rowKey(row)
-              const isOpen = opened.has(key)
-              const isSelected = key === selectedKey
+              const gap = start - drawnTo
+              drawnTo = end
               return (
                 <Fragment key={key}>
-                  <tr
-                    data-row={rowHref ? undefined : ''}
-                    tabIndex={rowHref ? undefined : -1}
-                    aria-selected={isSelected || undefined}
-                    className={classes(
-                      'group/row relative',
-                      rowClasses,
-                      isSelected && 'bg-accent-soft',
-                      rowClassName?.(row),
-                    )}
-                  >
-                    {columns.map((column, index) => {
-                      const shape = classes(
-                        cellClasses,
-                        column.align === 'right' && 'tabular text-right',
-                        column.mono && 'font-mono text-sm',
-                        cellVisibility(column),
-                      )
-                      // A row keeps its height whatever it holds.
-                      const content = <div className="truncate [&_.flex-wrap]:flex-nowrap">{column.cell(row)}</div>
-                      if (index > 0)
-                        return (
-                          <td key={column.id} className={shape}>
-                            {content}
-                          </td>
-                        )
-                      return (
-                        <th key={column.id} scope="row" className={classes(shape, 'font-medium')}>
-                          {rowHref ? (
-                            // The link covers its row, so that the whole row opens in all the ways a link does.
-                            <Link data-row="" href={rowHref(row)} prefetch={false} className={rowLinkClasses}>
-                              {content}
-                            </Link>
-                          ) : (
-                            content
-                          )}
-                        </th>
-                      )
-                    })}
-                    {rowActions && (
-                      <td className={classes(cellClasses, wideOnly, 'text-right')}>
-                        <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
-                          {rowActions(row)}
-                        </div>
-                      </td>
-                    )}
-                    {hasCards && (
-                      <td className={classes(cellClasses, narrowOnly, 'px-1')}>
-                        <button
-                          type="button"
-                          aria-expanded={isOpen}
-                          aria-label={isOpen ? 'Show less' : 'Show more'}
-                          onClick={() => toggle(key)}
-                          className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
-                        >
-                          <ChevronRight
-                            aria-hidden
-                            className={classes('size-4 transition-transform', isOpen && 'rotate-90')}
-                          />
-                        </button>
-                      </td>
-                    )}
-                  </tr>
-                  {hasCards && isOpen && (
-                    <tr className={classes(narrowOnly, 'bg-surface-1')}>
-                      <td colSpan={3} className="border-b border-line px-3 py-3">
-                        <Card row={row} columns={columns} rowActions={rowActions} />
-                      </td>
-                    </tr>
-                  )}
+                  {gap > 0 && <Spacer height={gap} />}
+                  <TableRow
+                    row={row}
+                    rowId={key}
+                    index={index}
+                    columns={columns}
+                    href={rowHref?.(row)}
+                    rowActions={rowActions}
+                    className={rowClassName?.(row)}
+                    isOpen={opened.has(key)}
+                    hasCard={hasCards}
+                    isCurrent={key === selectedKey}
+                    isSelected={selection?.selected.has(key)}
+                    selectLabel={selection?.labelOf}
+                    onSelect={selection?.onSelect}
+                    onToggle={toggle}
+                    onCardHeight={setCardHeight}
+                  />
                 </Fragment>
               )
             })}
+            {totalSize > drawnTo && <Spacer height={totalSize - drawnTo} />}
           </tbody>
         </table>
       </div>
-      <div ref={end} />
       {footer}
     </div>
   )
 }
 
-const rowsAtOnce = 100
-
-/** How many rows to draw: more as the end of those comes near, as thousands at once would freeze the page. */
-const useDrawnRows = (end: RefObject<HTMLElement | null>, length: number): number => {
-  const [drawn, setDrawn] = useState(rowsAtOnce)
-  const isWhole = drawn >= length
-  useEffect(() => {
-    if (isWhole || !end.current) return
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setDrawn(drawn + rowsAtOnce)
-      },
-      { rootMargin: '1500px' },
-    )
-    observer.observe(end.current)
-    return () => observer.disconnect()
-  }, [end, drawn, isWhole])
-  return Math.min(drawn, length)
-}
-
-const Card = <Row,>({
-  row,
-  columns,
-  rowActions,
-}: Pick<DataTableProps<Row>, 'columns' | 'rowActions'> & { row: Row }) => (
-  <div className="space-y-3">
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-4 gap-y-2">
-      {columns
-        .filter(({ priority }) => priority === 3)
-        .map(({ id, header, cell, mono }) => (
-          <Fragment key={id}>
-            <dt className="text-sm text-muted">{header}</dt>
-            <dd className={classes('min-w-0 break-words', mono && 'font-mono text-sm')}>{cell(row)}</dd>
-          </Fragment>
-        ))}
-    </dl>
-    {rowActions && <div className="flex flex-wrap gap-2">{rowActions(row)}</div>}
-  </div>
+/** Stands for the rows that are not in the page, so that those that are lie where they belong. */
+const Spacer = ({ height }: { height: number }) => (
+  <tr aria-hidden>
+    <td style={{ height }} className="p-0" />
+  </tr>
 )
 
-const wideOnly = 'hidden @2xl:table-cell'
-const narrowOnly = '@2xl:hidden'
-const cellVisibility = ({ priority }: { priority?: 1 | 2 | 3 }) => priority === 3 && wideOnly
+interface HeadCellProps<Row> extends Pick<DataTableProps<Row>, 'sort' | 'onSort' | 'onResize'> {
+  column: Column<Row>
+}
+
+const HeadCell = <Row,>({ column, sort, onSort, onResize }: HeadCellProps<Row>) => {
+  const { id, header, width, align, priority, sortable } = column
+  const isSorted = sort?.column === id
+  const Arrow = isSorted && sort.descending ? ArrowDown : ArrowUp
+  return (
+    <th
+      scope="col"
+      style={{ width }}
+      aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : undefined}
+      className={classes(headClasses, align === 'right' && 'text-right', priority === 3 && wideOnly)}
+    >
+      {sortable && onSort ? (
+        <button
+          type="button"
+          onClick={() => onSort(id)}
+          className={classes(
+            'group/sort -mx-1 inline-flex h-6 max-w-full items-center gap-1 rounded-sm px-1 hover:text-text',
+            align === 'right' && 'flex-row-reverse',
+            isSorted && 'text-text',
+          )}
+        >
+          <span className="truncate">{header}</span>
+          <Arrow
+            aria-hidden
+            className={classes(
+              'size-3 shrink-0',
+              !isSorted && 'opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60',
+            )}
+          />
+        </button>
+      ) : (
+        <span className="block truncate">{header}</span>
+      )}
+      {onResize && <ResizeHandle onResize={(next) => onResize(id, next)} />}
+    </th>
+  )
+}
+
+const narrowestColumn = 56
+const widestColumn = 1600
+
+/** For the pointer only: whoever shows it offers the same by buttons. */
+const ResizeHandle = ({ onResize }: { onResize: (width: number | undefined) => void }) => {
+  const drag = (event: PointerEvent<HTMLSpanElement>) => {
+    const handle = event.currentTarget
+    const cell = handle.closest('th')
+    if (!cell || event.button !== 0) return
+    event.preventDefault()
+    handle.setPointerCapture(event.pointerId)
+    const [startX, startWidth] = [event.clientX, cell.offsetWidth]
+    const widthAt = (x: number) =>
+      Math.round(Math.min(widestColumn, Math.max(narrowestColumn, startWidth + x - startX)))
+    // Straight to the cell: a render for each move of the pointer would lag behind it.
+    handle.onpointermove = ({ clientX }) => {
+      cell.style.width = `${widthAt(clientX)}px`
+    }
+    handle.onpointerup = ({ clientX }) => {
+      handle.onpointermove = null
+      handle.onpointerup = null
+      if (clientX !== startX) onResize(widthAt(clientX))
+    }
+  }
+  return (
+    <span
+      aria-hidden
+      data-resize
+      onPointerDown={drag}
+      onDoubleClick={() => onResize(undefined)}
+      className="absolute top-0 -right-1 z-[1] hidden h-full w-2 cursor-col-resize touch-none after:absolute after:inset-y-1.5 after:left-1/2 after:w-px after:bg-transparent hover:after:bg-line-strong active:after:bg-accent @2xl:block"
+    />
+  )
+}
+
+const SelectAll = <Row,>({
+  rows,
+  rowKey,
+  selected,
+  onSelectAll,
+}: RowSelection<Row> & Pick<DataTableProps<Row>, 'rows' | 'rowKey'>) => {
+  const isAll = rows.length > 0 && selected.size >= rows.length && rows.every((row) => selected.has(rowKey(row)))
+  return (
+    <label className="flex h-8 w-9 cursor-pointer items-center justify-center">
+      <input
+        type="checkbox"
+        aria-label={isAll ? 'Select none of the rows' : 'Select all rows shown'}
+        className="size-4 accent-(--accent-solid)"
+        checked={isAll}
+        ref={(box) => {
+          if (box) box.indeterminate = !isAll && selected.size > 0
+        }}
+        onChange={() => onSelectAll(!isAll)}
+      />
+    </label>
+  )
+}
+
+const keyOfRowAround = (target: EventTarget) =>
+  target instanceof Element ? (target.closest('tr')?.getAttribute('data-key') ?? null) : null
+
+/** What columns without a width take at least. */
+const flexibleWidth = 96
+const remPx = 16
+
+const minWidthOf = (columns: readonly Column<never>[]): number =>
+  columns.reduce((sum, { width }) => {
+    if (typeof width === 'number') return sum + width
+    const rem = /^([\d.]+)rem$/.exec(width ?? '')?.[1]
+    return sum + (rem ? Number(rem) * remPx : flexibleWidth)
+  }, 0)
 
 const headClasses =
-  'z-10 h-8 @4xl:sticky @4xl:top-(--frame-top) border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'
-const cellClasses = 'h-9 border-b border-line px-3 py-0'
-const rowClasses =
-  'hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
-const rowLinkClasses =
-  'block after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'
-
-const steps: Record<string, number> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
-
-const useRowKeys = (table: RefObject<HTMLTableElement | null>) =>
-  useEffect(() => {
-    const move = (event: KeyboardEvent) => {
-      const step = steps[event.key]
-      const { activeElement } = document
-      if (!step || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(activeElement))
-        return
-      const isInside = table.current?.contains(activeElement) ?? false
-      if (event.key.startsWith('Arrow') && !isInside) return
-      // A dialog or a menu over the page has the keys to itself.
-      if (!isInside && document.querySelector('[role=dialog],[role=menu]')) return
-      const targets = [...(table.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
-      const current = targets.findIndex((each) => each === activeElement || each.closest('tr')?.contains(activeElement))
-      const next = current === -1 ? (step === 1 ? 0 : targets.length - 1) : current + step
-      if (!targets[next]) return
-      event.preventDefault()
-      targets[next].focus()
-      targets[next].scrollIntoView({ block: 'nearest' })
-    }
-    document.addEventListener('keydown', move)
-    return () => document.removeEventListener('keydown', move)
-  }, [table])
+  'relative z-10 h-8 @4xl:sticky @4xl:top-(--frame-top) border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'

@@ -31,6 +31,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['j'], does: 'Next row' },
   { keys: ['k'], does: 'Previous row' },
   { keys: ['Enter'], does: 'Open the row' },
+  { keys: ['x'], does: 'Select the row; with Shift, all from the one selected before' },
   { keys: ['g', 'o'], does: 'Go to the overview' },
   { keys: ['g', 'd'], does: 'Go to devboxes' },
   { keys: ['g', 'a'], does: 'Go to axons' },

@@ -1,0 +1,166 @@
+'use client'
+import { ChevronRight } from 'lucide-react'
+import Link from 'next/link'
+import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
+import { classes } from './classes.ts'
+import type { Column, DataTableProps } from './data-table.tsx'
+
+interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowActions'> {
+  row: Row
+  rowId: string
+  index: number
+  href?: string
+  className?: string
+  isOpen: boolean
+  hasCard: boolean
+  isCurrent: boolean
+  /** Undefined: rows are not selected in this table. */
+  isSelected?: boolean
+  selectLabel?: (row: Row) => string
+  onSelect?: (key: string, range: boolean) => void
+  onToggle: (key: string) => void
+  onCardHeight: (key: string, height: number) => void
+}
+
+const TableRowView = <Row,>(props: TableRowProps<Row>) => {
+  const { row, rowId, index, columns, href, rowActions, className, isOpen, hasCard, isCurrent, isSelected } = props
+  return (
+    <>
+      <tr
+        data-key={rowId}
+        data-row={href ? undefined : ''}
+        tabIndex={href ? undefined : -1}
+        aria-rowindex={index + 2}
+        aria-selected={isSelected ?? (isCurrent || undefined)}
+        className={classes('group/row relative', rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
+      >
+        {isSelected !== undefined && (
+          <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
+            <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
+              <input
+                type="checkbox"
+                aria-label={props.selectLabel?.(row)}
+                className="size-4 accent-(--accent-solid)"
+                checked={isSelected}
+                onChange={({ nativeEvent }) => props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)}
+              />
+            </label>
+          </td>
+        )}
+        {columns.map((column, at) => {
+          const shape = classes(
+            cellClasses,
+            column.align === 'right' && 'tabular text-right',
+            column.mono && 'font-mono text-sm',
+            column.priority === 3 && wideOnly,
+          )
+          // A row keeps its height whatever it holds.
+          const content = <div className="truncate [&_.flex-wrap]:flex-nowrap">{column.cell(row)}</div>
+          if (at > 0)
+            return (
+              <td key={column.id} className={shape}>
+                {content}
+              </td>
+            )
+          return (
+            <th key={column.id} scope="row" className={classes(shape, 'font-medium')}>
+              {href ? (
+                // The link covers its row, so that the whole row opens in all the ways a link does.
+                <Link data-row="" href={href} prefetch={false} className={rowLinkClasses}>
+                  {content}
+                </Link>
+              ) : (
+                content
+              )}
+            </th>
+          )
+        })}
+        {rowActions && (
+          <td className={classes(cellClasses, wideOnly, 'text-right')}>
+            <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
+              {rowActions(row)}
+            </div>
+          </td>
+        )}
+        {hasCard && (
+          <td className={classes(cellClasses, narrowOnly, 'px-1')}>
+            <button
+              type="button"
+              aria-expanded={isOpen}
+              aria-label={isOpen ? 'Show less' : 'Show more'}
+              onClick={() => props.onToggle(rowId)}
+              className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
+            >
+              <ChevronRight aria-hidden className={classes('size-4 transition-transform', isOpen && 'rotate-90')} />
+            </button>
+          </td>
+        )}
+      </tr>
+      {hasCard && isOpen && (
+        <CardRow onHeight={(height) => props.onCardHeight(rowId, height)}>
+          <Card row={row} columns={columns} rowActions={rowActions} />
+        </CardRow>
+      )}
+    </>
+  )
+}
+
+/** Scrolling draws the table anew, but only the rows that come into it. */
+export const TableRow = memo(TableRowView) as typeof TableRowView
+
+const CardRow = ({ onHeight, children }: { onHeight: (height: number) => void; children: ReactNode }) => {
+  const element = useRef<HTMLTableRowElement>(null)
+  const report = useRef(onHeight)
+  useEffect(() => {
+    report.current = onHeight
+  })
+  useEffect(() => {
+    if (!element.current) return
+    const observer = new ResizeObserver(([entry]) => report.current(entry?.borderBoxSize[0]?.blockSize ?? 0))
+    observer.observe(element.current)
+    return () => {
+      observer.disconnect()
+      report.current(0)
+    }
+  }, [])
+  return (
+    <tr ref={element} className={classes(narrowOnly, 'bg-surface-1')}>
+      <td colSpan={3} className="border-b border-line px-3 py-3">
+        {children}
+      </td>
+    </tr>
+  )
+}
+
+const Card = <Row,>({
+  row,
+  columns,
+  rowActions,
+}: {
+  row: Row
+  columns: readonly Column<Row>[]
+  rowActions?: (row: Row) => ReactNode
+}) => (
+  <div className="space-y-3">
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-4 gap-y-2">
+      {columns
+        .filter(({ priority }) => priority === 3)
+        .map(({ id, header, cell, mono }) => (
+          <Fragment key={id}>
+            <dt className="text-sm text-muted">{header}</dt>
+            <dd className={classes('min-w-0 break-words', mono && 'font-mono text-sm')}>{cell(row)}</dd>
+          </Fragment>
+        ))}
+    </dl>
+    {rowActions && <div className="flex flex-wrap gap-2">{rowActions(row)}</div>}
+  </div>
+)
+
+export const wideOnly = 'hidden @2xl:table-cell'
+export const narrowOnly = '@2xl:hidden'
+export const cellClasses = 'h-9 border-b border-line px-3 py-0'
+
+const rowClasses =
+  'hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
+const rowLinkClasses =
+  'block after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'

@@ -1,0 +1,106 @@
+'use client'
+import { defaultRangeExtractor, type Range, useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+
+/** Of a row, in rem: `h-9`. */
+const rowRem = 2.25
+/** Rows drawn before and after those in view. */
+const overscan = 8
+/** How far from the end `onNearEnd` is called, in rows. */
+const nearEndRows = 60
+
+interface Options<Row> {
+  table: RefObject<HTMLTableElement | null>
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  opened: ReadonlySet<string>
+  onNearEnd?: () => void
+}
+
+/** Which rows of a table in the page's own scroll are drawn, and where. Offsets count from the first row. */
+export const useVirtualRows = <Row>({ table, rows, rowKey, opened, onNearEnd }: Options<Row>) => {
+  const [focusedKey, setFocusedKey] = useState<string | null>(null)
+  const [cardHeights, setCardHeights] = useState<ReadonlyMap<string, number>>(new Map())
+  const { rowHeight, scrollMargin } = usePlace(table)
+  // Where the focused row is now: it stays in the page, as the focus would go with it.
+  const focusedIndex = useMemo(
+    () => (focusedKey === null ? -1 : rows.findIndex((row) => rowKey(row) === focusedKey)),
+    [focusedKey, rows, rowKey],
+  )
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    overscan,
+    scrollMargin,
+    // What the server draws, and the first draw of the browser with it.
+    initialRect: { width: 1280, height: 900 },
+    initialOffset: 0,
+    estimateSize: (index) => {
+      if (opened.size === 0) return rowHeight
+      const key = rowKey(rows[index] as Row)
+      return rowHeight + (opened.has(key) ? (cardHeights.get(key) ?? 0) : 0)
+    },
+    rangeExtractor: (range) => withFocused(range, focusedIndex),
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what an estimate depends on
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight, opened, cardHeights])
+
+  const items = virtualizer.getVirtualItems()
+  const lastDrawn = virtualizer.range?.endIndex ?? 0
+  const isNearEnd = rows.length > 0 && lastDrawn + nearEndRows >= rows.length
+  const onNear = useRef(onNearEnd)
+  useEffect(() => {
+    onNear.current = onNearEnd
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: more rows may leave the end as near as it was
+  useEffect(() => {
+    if (isNearEnd) onNear.current?.()
+  }, [isNearEnd, rows.length])
+
+  const setCardHeight = useCallback(
+    (key: string, height: number) =>
+      setCardHeights((before) => (before.get(key) === height ? before : new Map(before).set(key, height))),
+    [],
+  )
+  const fromFirstRow = ({ index, start, end }: VirtualItem) => ({
+    index,
+    start: start - scrollMargin,
+    end: end - scrollMargin,
+  })
+  return {
+    // Rows that are gone may still be in the range until the next measurement.
+    items: items.filter(({ index }) => index < rows.length).map(fromFirstRow),
+    totalSize: virtualizer.getTotalSize(),
+    setCardHeight,
+    focusedKey,
+    setFocusedKey,
+  }
+}
+
+/** The focused row and its neighbours are drawn wherever the view is. */
+const withFocused = (range: Range, focusedIndex: number): number[] => {
+  const drawn = defaultRangeExtractor(range)
+  if (focusedIndex === -1) return drawn
+  const near = [focusedIndex - 1, focusedIndex, focusedIndex + 1].filter((index) => index >= 0 && index < range.count)
+  return [...new Set([...drawn, ...near])].sort((a, b) => a - b)
+}
+
+/** How high a row is, and how far below the top of the page the first one lies. */
+const usePlace = (table: RefObject<HTMLTableElement | null>) => {
+  const [place, setPlace] = useState({ rowHeight: rowRem * 16, scrollMargin: 0 })
+  const measure = useCallback(() => {
+    const body = table.current?.tBodies[0]
+    if (!body) return
+    const rowHeight = rowRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+    const scrollMargin = Math.round(body.getBoundingClientRect().top + window.scrollY)
+    setPlace((before) =>
+      before.rowHeight === rowHeight && before.scrollMargin === scrollMargin ? before : { rowHeight, scrollMargin },
+    )
+  }, [table])
+  // With each draw: filters and banners above the table come and go. An equal place draws nothing anew.
+  useLayoutEffect(measure)
+  useEffect(() => {
+    addEventListener('resize', measure)
+    return () => removeEventListener('resize', measure)
+  }, [measure])
+  return place
+}
