@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { Input, type InputProps } from '#components/ui/input.tsx'
 
-const pauseMs = 250
+const typingPauseMs = 250
 
 export interface FilterInputProps extends Omit<InputProps, 'value' | 'onChange' | 'onKeyDown'> {
   /** Its name for assistive technology and, as a placeholder, for all. */
@@ -11,11 +11,21 @@ export interface FilterInputProps extends Omit<InputProps, 'value' | 'onChange' 
   value: string
   /** Called when typing pauses, and at once on Enter. */
   onFilter: (text: string) => void
+  /** 0: with each keystroke, for filters that answer at once. */
+  pauseMs?: number
   /** What is wrong with a text; such a text does not become a filter. */
   refusal?: (text: string) => string | null
 }
 
-export const FilterInput = ({ label, value, onFilter, refusal, className, ...rest }: FilterInputProps) => {
+export const FilterInput = ({
+  label,
+  value,
+  onFilter,
+  pauseMs = typingPauseMs,
+  refusal,
+  className,
+  ...rest
+}: FilterInputProps) => {
   const [text, setText] = useState(value)
   const [known, setKnown] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -47,7 +57,8 @@ export const FilterInput = ({ label, value, onFilter, refusal, className, ...res
         onChange={({ target }) => {
           setText(target.value)
           clearTimeout(timer.current)
-          timer.current = setTimeout(filter, pauseMs, target.value)
+          if (pauseMs === 0) filter(target.value)
+          else timer.current = setTimeout(filter, pauseMs, target.value)
         }}
         onKeyDown={({ key }) => key === 'Enter' && filter(text)}
       />

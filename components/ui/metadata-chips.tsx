@@ -55,7 +55,7 @@ const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: str
     </>
   )
   const shape =
-    'inline-flex h-6 max-w-full min-w-0 items-center rounded-sm border border-line bg-surface-1 px-1.5 font-mono text-xs'
+    'inline-flex h-6 max-w-full min-w-0 items-center overflow-hidden rounded-sm border border-line bg-surface-1 px-1.5 font-mono text-xs'
   return href ? (
     <Link
       prefetch={false}

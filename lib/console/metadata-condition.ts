@@ -38,3 +38,35 @@ export const withoutCondition = (
   const rest = filter.filter((each) => each.key !== key || each.op !== op)
   return rest.length > 0 ? rest : undefined
 }
+
+/** What stands before the value that is being typed, and that value: with `in`, only the last of several. */
+const splitLast = (text: string, op: MetadataCondition['op']): [before: string, last: string] => {
+  if (op === 'eq') return ['', text]
+  // A comma after a backslash belongs to its value.
+  const [before = ''] = /^(?:(?:\\.|[^\\,])*,)*\s*/s.exec(text) ?? []
+  return [before, text.slice(before.length)]
+}
+
+/** The known values that go on from what is typed, those already given left out. */
+export const valuesLike = (known: readonly string[], op: MetadataCondition['op'], text: string): string[] => {
+  const [before, last] = splitLast(text, op)
+  const read = before === '' ? null : readCondition('key', 'in', before)
+  const given = read?.ok && read.condition.op === 'in' ? read.condition.values : []
+  const isDone = known.includes(last)
+  const wanted = last.toLowerCase()
+  return known.filter(
+    (value) =>
+      value !== '' &&
+      !given.includes(value) &&
+      (op === 'in' && isDone ? value !== last : value !== last && value.toLowerCase().includes(wanted)),
+  )
+}
+
+/** The text with a known value in place of the one that was being typed. */
+export const addValue = (text: string, op: MetadataCondition['op'], value: string): string => {
+  if (op === 'eq') return value
+  const [before, last] = splitLast(text, op)
+  const escaped = value.replace(/[\\,]/g, '\\$&')
+  const kept = last !== '' && !value.toLowerCase().includes(last.toLowerCase()) ? `${text}, ` : before
+  return `${kept}${escaped}, `
+}
