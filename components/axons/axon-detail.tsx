@@ -1,7 +1,8 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { SearchX, Trash2 } from 'lucide-react'
+import { Pencil, SearchX, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -11,22 +12,28 @@ import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { Tabs } from '#components/ui/tabs.tsx'
 import { visibleJson } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { axonViewPath } from '#lib/console/axon-view.ts'
 import { isMissing, isPassing } from '#lib/console/failures.ts'
 import { formatCount } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
-import type { Axon } from '#lib/contract/axons.ts'
+import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
 import { AxonName } from './axon-name.tsx'
 import { AxonState } from './axon-state.tsx'
+import type { AxonTab } from './axon-tab.ts'
+import { EditMetadataDialog } from './edit-metadata-dialog.tsx'
+import { EventPanel } from './event-panel.tsx'
+import { SqlPanel } from './sql-panel.tsx'
 
-export const AxonDetail = ({ id }: { id: string }) => {
+export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => {
   const query = useQuery(axonQueries.get(id))
   const error = useShownError(query)
-  if (query.data) return <Detail axon={query.data} />
+  if (query.data) return <Detail axon={query.data} tab={tab} />
   if (isMissing(error)) return <AxonMissing />
   if (!error) return <SkeletonRows rows={4} columns={2} label="Loading the axon" />
   return (
@@ -55,9 +62,10 @@ export const AxonMissing = () => (
 /** A longer name would push everything else off the page. */
 const maxNameLength = 600
 
-const Detail = ({ axon }: { axon: Axon }) => {
-  const [isDeleting, setIsDeleting] = useState(false)
-  const { id, name, metadata, created_at_ms, deleted_at_ms } = axon
+const Detail = ({ axon, tab }: { axon: Axon; tab: AxonTab }) => {
+  const [dialog, setDialog] = useState<'edit' | 'delete' | null>(null)
+  const { id, deleted_at_ms } = axon
+  const close = () => setDialog(null)
   return (
     <>
       <PageHeader
@@ -66,16 +74,45 @@ const Detail = ({ axon }: { axon: Axon }) => {
         id={id}
         badge={<AxonState axon={axon} />}
         actions={
-          <Button
-            icon={Trash2}
-            disabledReason={deleted_at_ms == null ? null : 'the axon is deleted already'}
-            onClick={() => setIsDeleting(true)}
-          >
-            Delete axon
-          </Button>
+          <>
+            <Button icon={Pencil} disabledReason={changeRefusal(axon)} onClick={() => setDialog('edit')}>
+              Edit metadata
+            </Button>
+            <Button icon={Trash2} disabledReason={changeRefusal(axon)} onClick={() => setDialog('delete')}>
+              Delete axon
+            </Button>
+          </>
         }
-      />
-      <dl className="grid max-w-4xl border-t border-line sm:grid-cols-[10rem_minmax(0,1fr)]">
+      >
+        <Tabs
+          label="Axon"
+          current={tab}
+          tabs={[
+            { id: 'overview', label: 'Overview', href: paths.axon(id) },
+            { id: 'events', label: 'Events', href: paths.axon(id, 'events') },
+            { id: 'sql', label: 'SQL', href: paths.axon(id, 'sql') },
+          ]}
+        />
+      </PageHeader>
+      {deleted_at_ms != null && (
+        <Banner tone="neutral" icon={Trash2} title="This axon is deleted" className="mb-4 rounded-md">
+          Deleted <RelativeTime ms={deleted_at_ms} />. It can be read, but takes no change any more.
+        </Banner>
+      )}
+      {tab === 'overview' && <Overview axon={axon} />}
+      {tab === 'events' && <EventPanel axon={axon} />}
+      {tab === 'sql' && <SqlPanel axon={axon} />}
+      {dialog === 'edit' && <EditMetadataDialog axon={axon} onClose={close} />}
+      <DeleteDialog axon={axon} open={dialog === 'delete'} onOpenChange={(open) => setDialog(open ? 'delete' : null)} />
+    </>
+  )
+}
+
+const Overview = ({ axon }: { axon: Axon }) => {
+  const { name, metadata, created_at_ms, deleted_at_ms } = axon
+  return (
+    <>
+      <dl className="grid max-w-4xl sm:grid-cols-[10rem_minmax(0,1fr)]">
         <Fact label="Name">
           {name ? <VisibleText max={maxNameLength}>{name}</VisibleText> : <span className="text-muted">None</span>}
           {name && name.length > maxNameLength && (
@@ -93,7 +130,7 @@ const Detail = ({ axon }: { axon: Axon }) => {
         <Fact label="Metadata">
           <MetadataChips
             metadata={metadata}
-            hrefFor={(key, value) => paths.axons({ metadata: [{ key, op: 'eq', value }] })}
+            hrefFor={(key, value) => axonViewPath({ metadata: [{ key, op: 'eq', value }] })}
             empty={<span className="text-muted">None</span>}
           />
         </Fact>
@@ -102,7 +139,6 @@ const Detail = ({ axon }: { axon: Axon }) => {
         <h2 className="mb-2 text-lg font-medium">As the service tells it</h2>
         <CommandBlock label="JSON" command={visibleJson(axon)} />
       </section>
-      <DeleteDialog axon={axon} open={isDeleting} onOpenChange={setIsDeleting} />
     </>
   )
 }

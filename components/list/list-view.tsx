@@ -14,7 +14,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/failures.ts'
-import { formatShown } from '#lib/console/format.ts'
+import { formatCount, formatShown } from '#lib/console/format.ts'
 
 export interface ListViewProps {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
@@ -23,6 +23,12 @@ export interface ListViewProps {
   list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
   /** How many rows `children` shows. */
   shown: number
+  /** How many were loaded, when the page itself shows fewer of them. */
+  loaded?: number
+  /** What the list says about its size, in place of what its pages tell. */
+  count?: string
+  /** What is loaded does not answer the filters yet. */
+  isAsking?: boolean
   columns: number
   filters: readonly ActiveFilter[]
   /** The list without filters. */
@@ -39,7 +45,7 @@ export interface ListViewProps {
 
 /** The five states of a list that loads page after page: pending, failed, empty, empty because of its filters, rows. */
 export const ListView = (props: ListViewProps) => {
-  const { nouns, list, shown, columns, filters, newestHref, none } = props
+  const { nouns, list, shown, columns, filters, newestHref, none, isAsking } = props
   const error = useShownError(list)
   if (!list.data)
     return error ? (
@@ -53,11 +59,12 @@ export const ListView = (props: ListViewProps) => {
     ) : (
       <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
     )
+  if (shown === 0 && isAsking) return <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
   if (shown === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
   return <Rows {...props} />
 }
 
-const Rows = ({ nouns, list, shown, newestHref, tools, children }: ListViewProps) => {
+const Rows = ({ nouns, list, shown, count, newestHref, tools, children }: ListViewProps) => {
   // A list that starts at a cursor does not know how much lies before it.
   const total = newestHref ? null : list.data?.pages.at(-1)?.total_count
   return (
@@ -70,7 +77,7 @@ const Rows = ({ nouns, list, shown, newestHref, tools, children }: ListViewProps
       )}
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status" className="tabular">
-          {formatShown(shown, list.hasNextPage, total)}
+          {count ?? formatShown(shown, list.hasNextPage, total)}
         </p>
         {newestHref && (
           <Link href={newestHref} className="text-accent hover:underline">
@@ -80,28 +87,35 @@ const Rows = ({ nouns, list, shown, newestHref, tools, children }: ListViewProps
         {tools}
       </div>
       {children}
-      {list.hasNextPage && (
-        <div className="flex flex-col items-center gap-2 py-4">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Load more {nouns}
-          </Button>
-          {list.isFetchNextPageError && (
-            <p role="alert" className="text-danger">
-              {problemOf(list.error).message}
-            </p>
-          )}
-        </div>
-      )}
+      {list.hasNextPage && <LoadMore nouns={nouns} list={list} />}
     </>
   )
 }
 
-const NoMatch = ({ noun, nouns, filters, clearHref, newestHref = clearHref }: ListViewProps) =>
+const LoadMore = ({ nouns, list }: Pick<ListViewProps, 'nouns' | 'list'>) => (
+  <div className="flex flex-col items-center gap-2 py-4">
+    <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+      Load more {nouns}
+    </Button>
+    {list.isFetchNextPageError && (
+      <p role="alert" className="text-danger">
+        {problemOf(list.error).message}
+      </p>
+    )}
+  </div>
+)
+
+const NoMatch = ({ noun, nouns, list, loaded = 0, filters, clearHref, newestHref = clearHref }: ListViewProps) =>
   filters.length > 0 ? (
     <EmptyState
       icon={SearchX}
-      title={`No ${noun} matches`}
-      action={<ButtonLink href={clearHref}>Clear filters</ButtonLink>}
+      title={list.hasNextPage ? `No ${noun} of the ${formatCount(loaded)} loaded matches` : `No ${noun} matches`}
+      action={
+        <>
+          <ButtonLink href={clearHref}>Clear filters</ButtonLink>
+          {list.hasNextPage && <LoadMore nouns={nouns} list={list} />}
+        </>
+      }
     >
       <ul>
         {filters.map(({ text }) => (

@@ -17,6 +17,9 @@ import { newApiKey } from './store/keys.ts'
 /** The file in the data folder that holds all records. */
 export const databaseName = 'devdeck.db'
 
+/** The file that keeps room for what must be written on a full disk. */
+export const reserveName = 'reserve'
+
 /** A fault of the surroundings that a person has to mend; its message is the whole line to show. */
 export class StartError extends Error {
   override readonly name = 'StartError'
@@ -124,6 +127,8 @@ const lock = (path: string) => {
   if (holder !== undefined)
     throw new StartError(`The data folder ${path} is in use by another Devdeck service (pid ${holder})`)
   rmSync(file, { force: true })
+  // A start has to write a little, and so needs the reserve of the life before when the disk is full.
+  rmSync(join(path, reserveName), { force: true })
   // wx: of two that start at the same moment, one is refused.
   const handle = openSync(file, 'wx', 0o600)
   writeSync(handle, `${process.pid} ${startTime(process.pid) ?? ''}\n`)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -88,5 +88,27 @@ describe.skipIf(!mounted)('a full disk', () => {
     const database = new DatabaseSync(join(folder, 'devdeck.db'), { readOnly: true })
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
     database.close()
+  })
+
+  it('learns of what ends meanwhile, lets devboxes be shut down, and starts again', async () => {
+    const { client } = service
+    const [ending, other] = [devbox, (await client.devboxes.createAndAwaitRunning({ body: {} })).id]
+    const gate = join(folder, 'gate')
+    const { execution_id } = await client.executions.executeAsync({
+      params: { id: ending },
+      body: { command: `until [ -e ${gate} ]; do sleep 0.02; done; exit 7` },
+    })
+    mkdirSync(gate)
+    fill()
+    const params = { devbox_id: ending, execution_id }
+    const { exit_status } = await client.executions.waitForStatus({ params, body: { statuses: ['completed'] } })
+    expect(exit_status).toBe(7)
+    expect(await client.devboxes.shutdown({ params: { id: other } })).toMatchObject({ status: 'shutdown' })
+    fill()
+    await service.restart()
+    expect(await client.executions.get({ params })).toMatchObject({ status: 'completed', exit_status: 7 })
+    expect(await client.devboxes.get({ params: { id: other } })).toMatchObject({ status: 'shutdown' })
+    rmSync(filler)
+    rmSync(gate, { recursive: true })
   })
 })

@@ -5,7 +5,7 @@ import { hasEnded } from '#lib/contract/devboxes.ts'
 import type { Contract } from '#lib/contract/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ServiceConfig } from './config.ts'
-import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, StartError } from './data-dir.ts'
+import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, reserveName, StartError } from './data-dir.ts'
 import type { Deps } from './deps.ts'
 import { Drain } from './drain.ts'
 import { Evictions } from './evictions.ts'
@@ -90,7 +90,6 @@ export const createService = async (
   try {
     const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
-    database.keepReserve(join(dataDir.path, 'reserve'))
     const store = {
       axons: createAxonStore(database),
       devboxes: createDevboxStore(database),
@@ -231,6 +230,7 @@ export const createService = async (
     // An address that means "all of them" is none to call.
     const address = `http://${isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host)}:${http.port}`
     undo.push(leaveWord(dataDir, { address, operatorToken }))
+    database.keepReserve(join(dataDir.path, reserveName))
     return {
       url,
       announceEnd: (deadlineMs) => drain.announce(deadlineMs) > 0,

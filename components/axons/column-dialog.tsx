@@ -1,0 +1,159 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { ArrowDown, ArrowUp, Minus, Plus, X } from 'lucide-react'
+import { type FormEvent, useId, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import {
+  type ColumnChoice,
+  type ColumnId,
+  defaultColumns,
+  fixedColumns,
+  metadataColumn,
+} from '#lib/console/axon-view.ts'
+import { axonQueries } from '#lib/console/queries/axons.ts'
+import { columnLabel } from './axon-columns.tsx'
+
+interface ColumnDialogProps {
+  columns: readonly ColumnChoice[]
+  onChange: (columns: readonly ColumnChoice[]) => void
+  onClose: () => void
+  /** Keys seen in the rows, for a service that does not list them. */
+  seenKeys: () => readonly string[]
+}
+
+const widthStep = 24
+const startWidth = 160
+
+/** Which columns there are, in which order and how wide; everything the pointer can do with a header and more. */
+export const ColumnDialog = ({ columns, onChange, onClose, seenKeys }: ColumnDialogProps) => {
+  const chosen = columns.map(({ id }) => id)
+  const others = fixedColumns.filter((id) => !chosen.includes(id))
+  const move = (at: number, by: number) => {
+    const after = [...columns]
+    after.splice(at + by, 0, ...after.splice(at, 1))
+    onChange(after)
+  }
+  const widen = (at: number, by: number) =>
+    onChange(
+      columns.map((column, index) =>
+        index === at ? { ...column, width: Math.max(56, (column.width ?? startWidth) + by) } : column,
+      ),
+    )
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      size="sm"
+      title="Columns"
+      description="Kept in this browser and in the address of the page."
+      footer={
+        <>
+          <Button onClick={() => onChange(defaultColumns)}>Use the default columns</Button>
+          <Button variant="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <ol aria-label="Columns shown" className="divide-y divide-line">
+        {columns.map(({ id, width }, at) => {
+          const label = columnLabel(id)
+          return (
+            <li key={id} className="flex min-h-9 items-center gap-1">
+              <span className="min-w-0 flex-1">
+                <VisibleText truncate max={60} mono={id.startsWith('metadata.')}>
+                  {label}
+                </VisibleText>
+              </span>
+              <IconButton
+                size="sm"
+                icon={Minus}
+                label={`Make ${label} narrower`}
+                onClick={() => widen(at, -widthStep)}
+              />
+              <span className="tabular w-11 text-center text-sm text-muted">{width ? `${width} px` : 'auto'}</span>
+              <IconButton size="sm" icon={Plus} label={`Make ${label} wider`} onClick={() => widen(at, widthStep)} />
+              <IconButton
+                size="sm"
+                icon={ArrowUp}
+                label={`Move ${label} up`}
+                disabledReason={at === 0 ? 'it names the row' : at === 1 ? 'the name stands first' : null}
+                onClick={() => move(at, -1)}
+              />
+              <IconButton
+                size="sm"
+                icon={ArrowDown}
+                label={`Move ${label} down`}
+                disabledReason={at === 0 ? 'it names the row' : at === columns.length - 1 ? 'it is the last' : null}
+                onClick={() => move(at, 1)}
+              />
+              <IconButton
+                size="sm"
+                icon={X}
+                label={`Hide ${label}`}
+                disabledReason={at === 0 ? 'it names the row' : null}
+                onClick={() => onChange(columns.filter((_, index) => index !== at))}
+              />
+            </li>
+          )
+        })}
+      </ol>
+      <div className="mt-4 space-y-3">
+        {others.length > 0 && (
+          <fieldset className="flex flex-wrap gap-1.5">
+            <legend className="mb-1.5 font-medium">Add a column</legend>
+            {others.map((id) => (
+              <Button key={id} size="sm" icon={Plus} onClick={() => onChange([...columns, { id }])}>
+                {columnLabel(id)}
+              </Button>
+            ))}
+          </fieldset>
+        )}
+        <AddMetadataColumn chosen={chosen} seenKeys={seenKeys} onAdd={(id) => onChange([...columns, { id }])} />
+      </div>
+    </Dialog>
+  )
+}
+
+interface AddMetadataColumnProps {
+  chosen: readonly ColumnId[]
+  seenKeys: () => readonly string[]
+  onAdd: (id: ColumnId) => void
+}
+
+const AddMetadataColumn = ({ chosen, seenKeys, onAdd }: AddMetadataColumnProps) => {
+  const listId = useId()
+  const [key, setKey] = useState('')
+  const known = useQuery({ ...axonQueries.metadataKeys(), retry: false })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (key !== '' && !chosen.includes(metadataColumn(key))) onAdd(metadataColumn(key))
+    setKey('')
+  }
+  return (
+    <form onSubmit={submit} className="flex gap-2">
+      <datalist id={listId}>
+        {(known.data?.keys ?? seenKeys()).map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <Input
+        mono
+        aria-label="Metadata key"
+        placeholder="metadata key"
+        list={listId}
+        autoComplete="off"
+        spellCheck={false}
+        value={key}
+        onChange={({ target }) => setKey(target.value)}
+      />
+      <Button type="submit" icon={Plus} disabledReason={key === '' ? 'it needs a key' : null}>
+        Add its values
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,102 @@
+'use client'
+import { Check, Copy, Link2 } from 'lucide-react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { cutEnd, visibleJson } from '#components/ui/text.ts'
+import { formatExact } from '#components/ui/time-text.ts'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { readPayload } from '#lib/console/event-log.ts'
+import { formatBytes, formatCount } from '#lib/console/format.ts'
+import { paths } from '#lib/console/paths.ts'
+import type { AxonEvent } from '#lib/contract/axons.ts'
+import { originWord } from './origin-word.ts'
+
+/** More would make the page slow, and nobody reads it there. */
+const maxShown = 100_000
+
+/** All of one event. */
+export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEvent }) => {
+  const { sequence, timestamp_ms, origin, source, event_type, payload } = event
+  const [isRaw, setIsRaw] = useState(false)
+  const read = useMemo(() => readPayload(payload), [payload])
+  const text = useMemo(
+    () => (read.kind === 'json' && !isRaw ? visibleJson(read.value) : payload),
+    [read, isRaw, payload],
+  )
+  const bytes = useMemo(() => new TextEncoder().encode(payload).byteLength, [payload])
+  return (
+    <div className="space-y-2 px-3 pt-1 pb-3">
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
+        <Fact label="Time">
+          {formatExact(timestamp_ms)} (<RelativeTime ms={timestamp_ms} />)
+        </Fact>
+        <Fact label="Origin">{originWord(origin)}</Fact>
+        <Fact label="Source">
+          <VisibleText max={300}>{source}</VisibleText>
+        </Fact>
+        <Fact label="Type">
+          <VisibleText max={300}>{event_type}</VisibleText>
+        </Fact>
+        <Fact label="Payload">
+          {read.kind === 'json' ? 'JSON' : 'Text'}, {formatBytes(bytes)}
+        </Fact>
+      </dl>
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label={`Payload of event ${sequence}`}
+        className="max-h-96 overflow-auto rounded-md border border-line bg-surface-0 px-3 py-2"
+      >
+        <pre className="font-mono text-sm break-words whitespace-pre-wrap">
+          {read.kind === 'json' && !isRaw ? cutEnd(text, maxShown) : <Lines text={cutEnd(text, maxShown)} />}
+        </pre>
+      </section>
+      {text.length > maxShown && (
+        <p className="text-sm text-muted">
+          The first {formatCount(maxShown)} of {formatCount(text.length)} characters; the copy holds all of them.
+        </p>
+      )}
+      <div className="flex flex-wrap gap-1">
+        {read.kind === 'json' && (
+          <Button size="sm" variant="ghost" aria-pressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
+            {isRaw ? 'Show formatted' : 'Show as sent'}
+          </Button>
+        )}
+        <CopyButton label="Copy payload" text={() => payload} icon={Copy} />
+        <CopyButton
+          label="Copy link"
+          text={() => new URL(paths.axon(axonId, 'events', sequence), location.href).href}
+          icon={Link2}
+        />
+      </div>
+    </div>
+  )
+}
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <div className="flex max-w-full min-w-0 gap-1.5">
+    <dt className="shrink-0 text-muted">{label}</dt>
+    <dd className="min-w-0 break-words">{children}</dd>
+  </div>
+)
+
+/** Line ends are layout here, unlike in a name. */
+const Lines = ({ text }: { text: string }) =>
+  text.split('\n').map((line, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a fixed text
+    <span key={index}>
+      {index > 0 && '\n'}
+      <VisibleText>{line}</VisibleText>
+    </span>
+  ))
+
+const CopyButton = ({ label, text, icon }: { label: string; text: () => string; icon: typeof Copy }) => {
+  const { result, copy } = useCopy()
+  return (
+    <Button size="sm" variant="ghost" icon={result === 'copied' ? Check : icon} onClick={() => void copy(text())}>
+      {result === 'copied' ? 'Copied' : label}
+    </Button>
+  )
+}

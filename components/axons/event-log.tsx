@@ -1,0 +1,226 @@
+'use client'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown, ChevronRight, History } from 'lucide-react'
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { formatExact, toDate } from '#components/ui/time-text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { type Gap, type LogRow, newSince, nextFollow } from '#lib/console/event-log.ts'
+import { formatCount } from '#lib/console/format.ts'
+import type { AxonEvent } from '#lib/contract/axons.ts'
+import { EventDetails } from './event-details.tsx'
+import { originWord } from './origin-word.ts'
+
+interface EventLogProps {
+  axonId: string
+  rows: readonly LogRow[]
+  /** The log holds nothing; otherwise its filters may. */
+  isEmpty: boolean
+  hasOlder: boolean
+  opened: number | null
+  onOpen: (sequence: number | null) => void
+  onOlder: () => Promise<unknown>
+  onFill: (gap: Gap) => Promise<unknown>
+}
+
+const rowHeight = 28
+
+/** Oldest first; follows its end until the reader scrolls away from it, and says how much came since. */
+export const EventLog = (props: EventLogProps) => {
+  const { axonId, rows, isEmpty, hasOlder, opened, onOpen, onOlder, onFill } = props
+  const region = useRef<HTMLDivElement>(null)
+  const last = useMemo(() => lastSequence(rows), [rows])
+  // Who comes for one event wants to read it, not to be carried away from it.
+  const [follow, setFollow] = useState({ isFollowing: opened === null, seen: last })
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => region.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => keyOf(rows[index] as LogRow),
+    overscan: 12,
+  })
+  const size = virtualizer.getTotalSize()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what moves the end
+  useLayoutEffect(() => {
+    if (follow.isFollowing && region.current) region.current.scrollTop = region.current.scrollHeight
+  }, [rows, size, follow.isFollowing])
+  useScrollToOpened(rows, opened, (index) => virtualizer.scrollToIndex(index, { align: 'center' }))
+  const [isLoadingOlder, setIsLoadingOlder] = useState(false)
+  const older = async () => {
+    setIsLoadingOlder(true)
+    const before = region.current?.scrollHeight ?? 0
+    await onOlder()
+    setIsLoadingOlder(false)
+    // What was read stays where it was: the older rows go above it.
+    requestAnimationFrame(() => {
+      if (region.current) region.current.scrollTop += region.current.scrollHeight - before
+    })
+  }
+  if (rows.length === 0)
+    return isEmpty ? (
+      <EmptyState icon={History} title="No events yet">
+        Publish one here or through the API; it appears at once, on every page that follows this axon.
+      </EmptyState>
+    ) : (
+      <div className="flex flex-col items-center gap-3 rounded-md border border-line px-3 py-8 text-muted">
+        <p>No loaded event matches.</p>
+        {hasOlder && (
+          <Button busy={isLoadingOlder} onClick={() => void older()}>
+            Load older events
+          </Button>
+        )}
+      </div>
+    )
+  const fresh = newSince(follow, rows)
+  return (
+    <div className="relative">
+      <div
+        ref={region}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        role="log"
+        aria-label="Event log"
+        aria-live="off"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+          setFollow((before) => nextFollow(before, scrollHeight - scrollTop - clientHeight < 8, last))
+        }
+        className="h-[min(64dvh,44rem)] overflow-auto rounded-md border border-line bg-surface-0 -outline-offset-2"
+      >
+        {hasOlder && (
+          <div className="flex justify-center border-b border-line py-1.5">
+            <Button size="sm" variant="ghost" busy={isLoadingOlder} onClick={() => void older()}>
+              Load older events
+            </Button>
+          </div>
+        )}
+        <ol className="relative" style={{ height: size }}>
+          {virtualizer.getVirtualItems().map(({ index, key, start }) => {
+            const row = rows[index] as LogRow
+            return (
+              <li
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                aria-setsize={rows.length}
+                aria-posinset={index + 1}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {row.kind === 'gap' ? (
+                  <GapRow gap={row.gap} onFill={onFill} />
+                ) : (
+                  <EventRow axonId={axonId} event={row.event} isOpen={row.event.sequence === opened} onOpen={onOpen} />
+                )}
+              </li>
+            )
+          })}
+        </ol>
+      </div>
+      {!follow.isFollowing && (
+        <Button
+          size="sm"
+          icon={ArrowDown}
+          className="absolute right-5 bottom-3 shadow-overlay"
+          onClick={() => setFollow({ isFollowing: true, seen: last })}
+        >
+          {fresh > 0 ? `${formatCount(fresh)} new` : 'Follow the end'}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const keyOf = (row: LogRow): string | number => (row.kind === 'gap' ? `gap ${row.gap.from}` : row.event.sequence)
+
+const lastSequence = (rows: readonly LogRow[]): number => {
+  const row = rows.at(-1)
+  return row?.kind === 'event' ? row.event.sequence : -1
+}
+
+/** Once, when the event the address names is there. */
+const useScrollToOpened = (rows: readonly LogRow[], opened: number | null, scrollTo: (index: number) => void) => {
+  const pending = useRef(opened)
+  useEffect(() => {
+    if (pending.current === null) return
+    const index = rows.findIndex((row) => row.kind === 'event' && row.event.sequence === pending.current)
+    if (index === -1) return
+    pending.current = null
+    scrollTo(index)
+  }, [rows, scrollTo])
+}
+
+const GapRow = ({ gap: { from, to }, onFill }: { gap: Gap; onFill: (gap: Gap) => Promise<unknown> }) => {
+  const [isFilling, setIsFilling] = useState(false)
+  const fill = async () => {
+    setIsFilling(true)
+    await onFill({ from, to })
+    setIsFilling(false)
+  }
+  return (
+    <div className="flex min-h-7 flex-wrap items-center gap-2 border-y border-attention-line bg-attention-bg px-3 text-sm text-attention">
+      {from === to
+        ? `Sequence ${from} is missing here`
+        : `${formatCount(to - from + 1)} sequences are missing here: ${from} to ${to}`}
+      <Button size="sm" variant="ghost" busy={isFilling} onClick={() => void fill()}>
+        Ask for them again
+      </Button>
+    </div>
+  )
+}
+
+interface EventRowProps {
+  axonId: string
+  event: AxonEvent
+  isOpen: boolean
+  onOpen: (sequence: number | null) => void
+}
+
+const previewLength = 240
+
+const EventRow = memo(({ axonId, event, isOpen, onOpen }: EventRowProps) => {
+  const { sequence, timestamp_ms, origin, event_type, source, payload } = event
+  return (
+    <div className={classes(isOpen && 'border-y border-line bg-surface-1')}>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => onOpen(isOpen ? null : sequence)}
+        className="flex h-7 w-full min-w-0 items-center gap-x-3 px-2 text-left font-mono text-sm -outline-offset-2 hover:bg-surface-2"
+      >
+        <ChevronRight
+          aria-hidden
+          className={classes('size-3 shrink-0 text-muted transition-transform', isOpen && 'rotate-90')}
+        />
+        <span className="tabular min-w-8 shrink-0 text-right text-muted">{sequence}</span>
+        <time
+          dateTime={toDate(timestamp_ms)?.toISOString()}
+          title={formatExact(timestamp_ms)}
+          className="tabular shrink-0 text-muted max-sm:hidden"
+        >
+          {clock(timestamp_ms)}
+        </time>
+        <span className="w-16 shrink-0 truncate font-sans text-muted max-sm:hidden">{originWord(origin)}</span>
+        <span className="max-w-60 shrink-0 truncate font-medium max-sm:max-w-36">
+          <VisibleText max={80}>{event_type}</VisibleText>
+        </span>
+        <span className="max-w-40 shrink-0 truncate text-muted max-sm:hidden">
+          <VisibleText max={80}>{source}</VisibleText>
+        </span>
+        <span className="min-w-0 flex-1 truncate">
+          <VisibleText max={previewLength}>{payload}</VisibleText>
+        </span>
+      </button>
+      {isOpen && <EventDetails axonId={axonId} event={event} />}
+    </div>
+  )
+})
+
+/** Local time to the millisecond; the title tells the whole of it in UTC. */
+const clock = (ms: number): string => {
+  const at = toDate(ms)
+  if (!at) return 'unknown'
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`
+}

@@ -1,0 +1,171 @@
+'use client'
+import { Download, Radio, Send, Unplug } from 'lucide-react'
+import { useSearchParams } from 'next/navigation'
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { Badge } from '#components/ui/badge.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { gapsIn, isFiltering, logRows, noEventFilter, toLines } from '#lib/console/event-log.ts'
+import type { TailSnapshot } from '#lib/console/event-tail.ts'
+import { saveText } from '#lib/console/export.ts'
+import { formatCount } from '#lib/console/format.ts'
+import { paths } from '#lib/console/paths.ts'
+import { axonEvents } from '#lib/console/queries/axon-events.ts'
+import { type Axon, type AxonEvent, changeRefusal, eventOrigins } from '#lib/contract/axons.ts'
+import { eventOf } from './axon-tab.ts'
+import { EventLog } from './event-log.tsx'
+import { LinkedEvent } from './linked-event.tsx'
+import { originWord } from './origin-word.ts'
+import { PublishForm } from './publish-form.tsx'
+
+/** The log of an axon as it grows. One event can be opened; the address names it. */
+export const EventPanel = ({ axon }: { axon: Axon }) => {
+  const { id } = axon
+  const tail = useMemo(() => axonEvents(id), [id])
+  useEffect(() => {
+    const leaving = new AbortController()
+    void tail.follow(leaving.signal)
+    return () => leaving.abort()
+  }, [tail])
+  const log = useSyncExternalStore(tail.subscribe, tail.getSnapshot, tail.getSnapshot)
+  const [filter, setFilter] = useState(noEventFilter)
+  const [isPublishing, setIsPublishing] = useState(false)
+  const rows = useMemo(() => logRows(log.events, filter), [log.events, filter])
+  const shown = useMemo(() => rows.flatMap((row) => (row.kind === 'event' ? [row.event] : [])), [rows])
+
+  const opened = eventOf(useSearchParams().get('event'))
+  const open = useCallback(
+    (sequence: number | null) => history.replaceState(null, '', paths.axon(id, 'events', sequence ?? undefined)),
+    [id],
+  )
+  const orToast = (what: Promise<void>) =>
+    what.catch((error: unknown) =>
+      toast.danger('The events could not be loaded', { description: problemOf(error).message }),
+    )
+  const isElsewhere = opened !== null && log.state !== 'loading' && !shown.some(({ sequence }) => sequence === opened)
+  return (
+    <section aria-label="Events" className="space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <Select
+          aria-label="Origin"
+          className="w-40 max-sm:flex-1 max-sm:basis-32"
+          value={filter.origin}
+          onChange={({ target }) => setFilter({ ...filter, origin: target.value })}
+          options={[
+            { value: '', label: 'Any origin' },
+            ...eventOrigins.map((value) => ({ value, label: originWord(value) })),
+          ]}
+        />
+        <Input
+          aria-label="Type contains"
+          placeholder="Type contains"
+          className="min-w-0 flex-1 basis-32 sm:max-w-44"
+          autoComplete="off"
+          spellCheck={false}
+          data-filter-input
+          value={filter.type}
+          onChange={({ target }) => setFilter({ ...filter, type: target.value })}
+        />
+        <Input
+          aria-label="Source contains"
+          placeholder="Source contains"
+          className="min-w-0 flex-1 basis-32 sm:max-w-44"
+          autoComplete="off"
+          spellCheck={false}
+          value={filter.source}
+          onChange={({ target }) => setFilter({ ...filter, source: target.value })}
+        />
+        {isFiltering(filter) && (
+          <Button variant="ghost" onClick={() => setFilter(noEventFilter)}>
+            Clear filters
+          </Button>
+        )}
+        <Button
+          icon={Send}
+          className="ml-auto"
+          aria-expanded={isPublishing}
+          disabledReason={changeRefusal(axon)}
+          onClick={() => setIsPublishing(!isPublishing)}
+        >
+          Publish event
+        </Button>
+      </div>
+      {isPublishing && !changeRefusal(axon) && <PublishForm axonId={id} />}
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
+        <p role="status">
+          <TailState log={log} />
+        </p>
+        <p className="tabular">{sizeText(log, shown)}</p>
+        <Button
+          size="sm"
+          variant="ghost"
+          className="ml-auto"
+          icon={Download}
+          disabledReason={shown.length === 0 ? 'there is no event to download' : null}
+          onClick={() => saveText('axon-events', 'ndjson', toLines(shown))}
+        >
+          Download events
+        </Button>
+      </div>
+      {isElsewhere && <LinkedEvent axonId={id} sequence={opened} onClose={() => open(null)} />}
+      {log.state === 'loading' ? (
+        <SkeletonRows columns={4} label="Loading the events" />
+      ) : (
+        <EventLog
+          axonId={id}
+          rows={rows}
+          isEmpty={log.events.length === 0}
+          hasOlder={log.hasOlder}
+          opened={opened}
+          onOpen={open}
+          onOlder={() => orToast(tail.loadOlder())}
+          onFill={(gap) => orToast(tail.fill(gap.to))}
+        />
+      )}
+    </section>
+  )
+}
+
+const TailState = ({ log: { state, sinceMs, lost } }: { log: TailSnapshot }) => {
+  switch (state) {
+    case 'loading':
+      return 'Loading'
+    case 'live':
+      return (
+        <Badge tone="ok" icon={Radio}>
+          Live
+        </Badge>
+      )
+    case 'ended':
+      return 'The axon is deleted; its log is complete'
+    case 'reconnecting':
+      return (
+        <>
+          <Badge tone="attention" icon={Unplug}>
+            Stale
+          </Badge>{' '}
+          The connection was lost <RelativeTime ms={sinceMs} />; connecting again
+        </>
+      )
+    case 'lost':
+      return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
+  }
+}
+
+const sizeText = ({ events, hasOlder, dropped }: TailSnapshot, shown: readonly AxonEvent[]): string => {
+  if (events.length === 0) return ''
+  const missing = gapsIn(events).reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  return [
+    `${formatCount(shown.length)} of ${formatCount(events.length)} loaded`,
+    hasOlder ? 'older ones exist' : '',
+    dropped > 0 ? `${formatCount(dropped)} let go to keep the page light` : '',
+    missing > 0 ? `${formatCount(missing)} missing` : '',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}

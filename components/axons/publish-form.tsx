@@ -1,0 +1,114 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Field } from '#components/ui/field.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { Select } from '#components/ui/select.tsx'
+import { Textarea } from '#components/ui/textarea.tsx'
+import { readPayload } from '#lib/console/event-log.ts'
+import { formatBytes } from '#lib/console/format.ts'
+import { axonMutations } from '#lib/console/queries/axons.ts'
+import { AxonPublish, maxPayloadBytes, publishedOrigins } from '#lib/contract/axons.ts'
+import { fieldProblems } from '#lib/contract/query-string.ts'
+import { originWord } from './origin-word.ts'
+
+const start: AxonPublish = { event_type: '', origin: 'USER_EVENT', source: 'console', payload: '{}' }
+
+/** Stays as it is after publishing: the next event is often like the last. */
+export const PublishForm = ({ axonId }: { axonId: string }) => {
+  const [event, setEvent] = useState(start)
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
+  const publish = useMutation(axonMutations.publish())
+  const set = (part: Partial<AxonPublish>) => setEvent({ ...event, ...part })
+  const send = () => {
+    if (publish.isPending) return
+    const parsed = AxonPublish.safeParse(event)
+    const found = parsed.success ? [] : fieldProblems(parsed.error)
+    setProblems(Object.fromEntries(found.map(({ field, message }) => [field, message])))
+    if (parsed.success) publish.mutate({ id: axonId, event: parsed.data })
+  }
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault()
+    send()
+  }
+  const bytes = new TextEncoder().encode(event.payload).byteLength
+  const refused = problemOf(publish.error).field
+  return (
+    <form
+      onSubmit={submit}
+      aria-label="Publish an event"
+      className="space-y-3 rounded-md border border-line bg-surface-1 p-3"
+    >
+      <div className="grid gap-3 sm:grid-cols-3">
+        <Field label="Type" error={problems.event_type}>
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              placeholder="build.finished"
+              autoComplete="off"
+              spellCheck={false}
+              value={event.event_type}
+              onChange={({ target }) => set({ event_type: target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Origin">
+          {(control) => (
+            <Select
+              {...control}
+              value={event.origin}
+              onChange={({ target }) => set({ origin: target.value as AxonPublish['origin'] })}
+              options={publishedOrigins.map((value) => ({ value, label: originWord(value) }))}
+            />
+          )}
+        </Field>
+        <Field label="Source" error={problems.source}>
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              autoComplete="off"
+              spellCheck={false}
+              value={event.source}
+              onChange={({ target }) => set({ source: target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <Field
+        label="Payload"
+        error={problems.payload}
+        hint={`${readPayload(event.payload).kind === 'json' ? 'JSON' : 'Text that is not JSON; it is sent as it is'}, ${formatBytes(bytes)} of ${formatBytes(maxPayloadBytes)} at most`}
+      >
+        {(control) => (
+          <Textarea
+            {...control}
+            mono
+            rows={5}
+            spellCheck={false}
+            value={event.payload}
+            onChange={({ target }) => set({ payload: target.value })}
+            onKeyDown={(pressed) => {
+              if (pressed.key !== 'Enter' || !(pressed.ctrlKey || pressed.metaKey)) return
+              pressed.preventDefault()
+              send()
+            }}
+          />
+        )}
+      </Field>
+      <div className="flex flex-wrap items-center gap-3">
+        <Button type="submit" variant="primary" busy={publish.isPending}>
+          Publish event
+        </Button>
+        <p role="status" className="text-sm text-muted">
+          {publish.data && `Published as event ${publish.data.sequence}`}
+        </p>
+        {publish.error && !(refused && problems[refused]) && <InlineError error={publish.error} />}
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,144 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { Play } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Field } from '#components/ui/field.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Textarea } from '#components/ui/textarea.tsx'
+import { axonMutations } from '#lib/console/queries/axons.ts'
+import { readParams, type SqlPiece, splitStatements } from '#lib/console/sql-statements.ts'
+import type { Axon } from '#lib/contract/axons.ts'
+import { SqlStatementResult } from './sql-result.tsx'
+
+const example = `SELECT sequence, origin, event_type, source, payload
+FROM rl_axon_events
+ORDER BY sequence DESC
+LIMIT 50`
+
+/** The database of an axon: one statement, or several in one transaction. */
+export const SqlPanel = ({ axon }: { axon: Axon }) => {
+  const [text, setText] = useDraft(axon.id)
+  const [params, setParams] = useState('')
+  const [problem, setProblem] = useState<{ field: 'sql' | 'params'; message: string } | null>(null)
+  /** What the results below are of. */
+  const [ran, setRan] = useState<readonly SqlPiece[]>([])
+  const run = useMutation(axonMutations.run())
+  const pieces = splitStatements(text)
+
+  const start = () => {
+    if (run.isPending) return
+    const read = readParams(params)
+    if (pieces.length === 0) return setProblem({ field: 'sql', message: 'There is no statement to run' })
+    if (!read.ok) return setProblem({ field: 'params', message: read.message })
+    if (read.params.length > 0 && pieces.length > 1)
+      return setProblem({ field: 'params', message: 'Parameters go with one statement; this is more than one' })
+    setProblem(null)
+    setRan(pieces)
+    run.mutate({ id: axon.id, statements: pieces.map(({ sql }) => ({ sql, params: read.params })) })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    start()
+  }
+  const errorOf = (field: 'sql' | 'params') => (problem?.field === field ? problem.message : undefined)
+  return (
+    <section aria-label="SQL" className="space-y-4">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          start()
+        }}
+        className="space-y-3"
+      >
+        <Field
+          label="Statements"
+          error={errorOf('sql')}
+          hint={`SQLite. The table rl_axon_events holds the events; ${axon.deleted_at_ms == null ? 'tables of your own are kept with the axon' : 'the axon is deleted, so its tables can only be read'}.`}
+        >
+          {(control) => (
+            <Textarea
+              {...control}
+              mono
+              rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
+              spellCheck={false}
+              autoComplete="off"
+              maxLength={100_000}
+              value={text}
+              onKeyDown={onKeyDown}
+              onChange={({ target }) => setText(target.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label="Parameters"
+          optional
+          error={errorOf('params')}
+          hint="A JSON array, one value for each ? in order."
+        >
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              className="max-w-lg"
+              placeholder='["build.finished", 10]'
+              spellCheck={false}
+              autoComplete="off"
+              value={params}
+              onKeyDown={onKeyDown}
+              onChange={({ target }) => setParams(target.value)}
+            />
+          )}
+        </Field>
+        <div className="flex flex-wrap items-center gap-3">
+          <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
+            {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
+          </Button>
+          <p className="text-sm text-muted">
+            Ctrl+Enter runs, too.{pieces.length > 1 && ' All of them happen, or none.'}
+          </p>
+        </div>
+      </form>
+      {run.error && (
+        <div className="space-y-1 rounded-md border border-danger-line bg-danger-bg px-3 py-2">
+          <InlineError error={run.error} />
+          {ran.length === 1 && <FailedSql piece={ran[0] as SqlPiece} />}
+        </div>
+      )}
+      {ran.map((piece, at) => {
+        const result = run.data?.[at]
+        return (
+          result && (
+            <SqlStatementResult
+              key={`${run.submittedAt} ${piece.start}`}
+              piece={piece}
+              result={result}
+              isOnly={ran.length === 1}
+            />
+          )
+        )
+      })}
+    </section>
+  )
+}
+
+const FailedSql = ({ piece }: { piece: SqlPiece }) => (
+  <pre className="max-h-32 overflow-auto font-mono text-sm whitespace-pre-wrap break-words">{piece.sql}</pre>
+)
+
+/** What is written here outlives a reload of the page. */
+const useDraft = (axonId: string) => {
+  const [text, setText] = useState(example)
+  const key = `devdeck:sql:${axonId}`
+  useEffect(() => {
+    const kept = sessionStorage.getItem(key)
+    if (kept !== null) setText(kept)
+  }, [key])
+  const change = (next: string) => {
+    setText(next)
+    sessionStorage.setItem(key, next)
+  }
+  return [text, change] as const
+}

@@ -1,0 +1,58 @@
+'use client'
+import { useSearchParams } from 'next/navigation'
+import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { Parsed } from '#lib/contract/query-string.ts'
+
+const pauseMs = 250
+
+/**
+ * A page's address as its state, changed without asking the server for the page again. `view` is what was typed last,
+ * `settled` what the address says; typing settles when it pauses.
+ */
+export const useAddress = <View extends object>(
+  read: (params: URLSearchParams) => Parsed<View>,
+  write: (view: View) => string,
+) => {
+  const text = useSearchParams().toString()
+  const parsed = useMemo(() => read(new URLSearchParams(text)), [read, text])
+  const [draft, setDraft] = useState<{ over: string; view: View } | null>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const settled = parsed.ok ? parsed.value : null
+  // An address that has changed meanwhile, by the back button or by this, has the last word.
+  const view = draft?.over === text ? draft.view : settled
+
+  const latest = useRef({ view, text })
+  useEffect(() => {
+    latest.current = { view, text }
+  })
+  const change = useCallback(
+    (part: Partial<View>, how: 'type' | 'replace' | 'push') => {
+      clearTimeout(timer.current)
+      const { view, text } = latest.current
+      if (!view) return
+      const next = { ...view, ...part }
+      latest.current = { view: next, text }
+      setDraft({ over: text, view: next })
+      const settle = () => {
+        if (how === 'push') history.pushState(null, '', write(next))
+        else history.replaceState(null, '', write(next))
+      }
+      if (how === 'type') timer.current = setTimeout(settle, pauseMs)
+      else settle()
+    },
+    [write],
+  )
+  return { parsed, view, settled, change }
+}
+
+/** Follows a link to the page it stands on (a filter, a chip) without asking the server for the page again. */
+export const followHere = (event: MouseEvent): void => {
+  const link = event.target instanceof Element ? event.target.closest('a') : null
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
+  if (!link || !isPlain || link.target || link.hasAttribute('download')) return
+  const url = new URL(link.href)
+  if (url.origin !== location.origin || url.pathname !== location.pathname) return
+  event.preventDefault()
+  history.pushState(null, '', url)
+}

@@ -1,0 +1,115 @@
+import type { AxonEvent } from '#lib/contract/axons.ts'
+
+/** Pure parts of an axon's log on screen: in order, without doubles, and honest about what is missing. */
+
+/** Sequences that lie between two loaded events and are not there; the log counts without a gap. */
+export interface Gap {
+  from: number
+  to: number
+}
+
+export type LogRow = { kind: 'event'; event: AxonEvent } | { kind: 'gap'; gap: Gap }
+
+/** Both oldest first; an event that is in both is taken once. */
+export const mergeEvents = (one: readonly AxonEvent[], other: readonly AxonEvent[]): AxonEvent[] => {
+  const last = one.at(-1)
+  const first = other[0]
+  // The common case: what follows live comes after all there is.
+  if (!last || !first || last.sequence < first.sequence) return [...one, ...other]
+  const bySequence = new Map([...one, ...other].map((event) => [event.sequence, event]))
+  return [...bySequence.values()].sort((a, b) => a.sequence - b.sequence)
+}
+
+/** The missing sequences between events, oldest first. What lies before the oldest is not missing but not loaded. */
+export const gapsIn = (events: readonly AxonEvent[]): Gap[] =>
+  events.flatMap((event, at) => {
+    const before = events[at - 1]
+    return before && event.sequence > before.sequence + 1 ? [{ from: before.sequence + 1, to: event.sequence - 1 }] : []
+  })
+
+export interface EventFilter {
+  origin: string
+  /** Parts of the type and of the source, in any case. */
+  type: string
+  source: string
+}
+
+export const noEventFilter: EventFilter = { origin: '', type: '', source: '' }
+
+export const isFiltering = ({ origin, type, source }: EventFilter): boolean => origin + type + source !== ''
+
+const eventMatcher = ({ origin, type, source }: EventFilter) => {
+  const [wantedType, wantedSource] = [type.toLowerCase(), source.toLowerCase()]
+  return (event: AxonEvent): boolean =>
+    (origin === '' || event.origin === origin) &&
+    event.event_type.toLowerCase().includes(wantedType) &&
+    event.source.toLowerCase().includes(wantedSource)
+}
+
+/** The events a filter shows, each gap where it lies: what is missing might have matched. */
+export const logRows = (events: readonly AxonEvent[], filter: EventFilter): LogRow[] => {
+  const matches = eventMatcher(filter)
+  const rows: LogRow[] = []
+  let before: number | undefined
+  for (const event of events) {
+    if (before !== undefined && event.sequence > before + 1)
+      rows.push({ kind: 'gap', gap: { from: before + 1, to: event.sequence - 1 } })
+    if (matches(event)) rows.push({ kind: 'event', event })
+    before = event.sequence
+  }
+  return rows
+}
+
+/** Whether the end is followed, and how much came while it was not. */
+export interface Follow {
+  isFollowing: boolean
+  /** The last sequence when following stopped. */
+  seen: number
+}
+
+export const nextFollow = (follow: Follow, isAtEnd: boolean, lastSequence: number): Follow => {
+  if (isAtEnd) return follow.isFollowing ? follow : { isFollowing: true, seen: lastSequence }
+  return follow.isFollowing ? { isFollowing: false, seen: lastSequence } : follow
+}
+
+/** How many of the shown events came after following stopped. */
+export const newSince = ({ isFollowing, seen }: Follow, rows: readonly LogRow[]): number => {
+  if (isFollowing) return 0
+  let count = 0
+  for (let at = rows.length - 1; at >= 0; at--) {
+    const row = rows[at]
+    if (row?.kind !== 'event') continue
+    if (row.event.sequence <= seen) break
+    count += 1
+  }
+  return count
+}
+
+export type Payload = { kind: 'json'; value: unknown } | { kind: 'text'; text: string }
+
+/** A payload is text, by habit JSON. */
+export const readPayload = (payload: string): Payload => {
+  try {
+    return { kind: 'json', value: JSON.parse(payload, keepNumber) }
+  } catch {
+    // Text like any other.
+    return { kind: 'text', text: payload }
+  }
+}
+
+interface ExactJson {
+  rawJSON?: (text: string) => unknown
+}
+
+/** A number JavaScript cannot hold (2^63, 1.10) is written again as it was, where the browser can. */
+const keepNumber = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+  const { rawJSON } = JSON as ExactJson
+  const source = context?.source
+  return typeof value === 'number' && source !== undefined && rawJSON && String(value) !== source
+    ? rawJSON(source)
+    : value
+}
+
+/** One event per line, as the service told them. */
+export const toLines = (events: readonly AxonEvent[]): string =>
+  events.map((event) => `${JSON.stringify(event)}\n`).join('')

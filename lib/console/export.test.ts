@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { type ExportColumn, exportName, toCsv, toJson } from './export.ts'
+
+interface Row {
+  name: unknown
+  at: number
+}
+const columns: ExportColumn<Row>[] = [
+  { name: 'name', value: ({ name }) => name },
+  { name: 'at_ms', value: ({ at }) => at, text: ({ at }) => new Date(at).toISOString() },
+]
+const cells = (names: unknown[]) =>
+  toCsv(
+    names.map((name) => ({ name, at: 0 })),
+    [columns[0] as ExportColumn<Row>],
+  )
+    .slice(1)
+    .split('\r\n')
+    .slice(1, -1)
+
+describe('toCsv', () => {
+  it('quotes every cell, ends lines in CR LF and begins with a byte order mark', () => {
+    expect(toCsv([{ name: 'a "b", c\nd', at: 0 }], columns)).toBe(
+      '\uFEFF"name","at_ms"\r\n"a ""b"", c\nd","1970-01-01T00:00:00.000Z"\r\n',
+    )
+  })
+
+  it.each([
+    '=HYPERLINK("http://x")',
+    '+1',
+    '-1+2',
+    '@SUM(A1)',
+    '\t=1',
+    '\r=1',
+    '\n=1',
+    ' =1',
+    '\uFF1D1',
+    '\uFF0B1',
+    '\uFF20x',
+  ])('lets no spreadsheet compute %j', (name) => {
+    const csv = toCsv([{ name, at: 0 }], [columns[0] as ExportColumn<Row>])
+    expect(csv.split('\r\n').slice(1).join('\r\n').startsWith(`"'`)).toBe(true)
+  })
+
+  it('lets no header compute either, and leaves numbers and the rest as they are', () => {
+    expect(toCsv([], [{ name: '=cmd', value: () => '' }])).toBe(`\uFEFF"'=cmd"\r\n`)
+    expect(cells([-5, 'a=b', '', null, undefined, { '=k': '=v' }])).toEqual([
+      '"-5"',
+      '"a=b"',
+      '""',
+      '""',
+      '""',
+      '"{""=k"":""=v""}"',
+    ])
+  })
+})
+
+it('writes JSON with the values as they are', () => {
+  expect(JSON.parse(toJson([{ name: undefined, at: 7 }], columns))).toEqual([{ name: null, at_ms: 7 }])
+})
+
+it('names files by what they hold and when', () => {
+  expect(exportName('axons', 'csv', Date.UTC(2026, 10, 21, 13, 5))).toBe('axons-20261121-1305.csv')
+})
