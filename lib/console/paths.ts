@@ -10,7 +10,8 @@ export const paths = {
   devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
   snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
-  axon: (id: string) => `/axons/${encodeURIComponent(id)}`,
+  /** `event` is a sequence in the log of the axon. */
+  axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
 }
 

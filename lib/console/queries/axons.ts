@@ -1,11 +1,34 @@
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
-import type { AxonCreate, AxonListQuery } from '#lib/contract/axons.ts'
+import type { AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
+import { maxPageSize, type StringMap } from '#lib/contract/common.ts'
 import { browserApi } from '../api.ts'
+import type { AxonFilter } from '../axon-view.ts'
 
 const axonKeys = {
   lists: ['axons', 'list'] as const,
   one: (id: string) => ['axons', 'get', id] as const,
+  metadata: ['axons', 'metadata'] as const,
+}
+
+/** What the server draws a page with: few enough to come at once, more than a screen holds. */
+const firstRows = 100
+/** What is added when the end of a list too long for one call comes near: a page that is read without a stutter. */
+const moreRows = 1000
+
+interface PageParam {
+  after: string | undefined
+  rows: number
+}
+
+/** How many axons the service counted for the list, or null when it did not. */
+export const countedIn = (pages: readonly AxonList[]): number | null =>
+  pages.find(({ total_count }) => Number.isFinite(total_count))?.total_count ?? null
+
+/** Whether the rows of a list fit in one call, so that having them all costs no more than having the next. */
+export const fitsOneCall = (pages: readonly AxonList[]): boolean => {
+  const counted = countedIn(pages)
+  return counted !== null && counted <= maxPageSize
 }
 
 export const axonQueries = {
@@ -19,10 +42,58 @@ export const axonQueries = {
       placeholderData: keepPreviousData,
     }),
 
+  /** The same for the list page: a small page first, then all that is left where one call can bring it. */
+  rows: (filter: AxonFilter, limit: number | undefined, api: Client = browserApi) =>
+    infiniteQueryOptions({
+      queryKey: [...axonKeys.lists, 'rows', filter, limit ?? null] as const,
+      queryFn: ({ pageParam: { after, rows }, signal }) => {
+        // Counted once: to count all of them again with each page would be the dearest part of it.
+        const include_total_count = filter.include_total_count && after === filter.starting_after
+        return api.axons.list({ query: { ...filter, starting_after: after, limit: rows, include_total_count }, signal })
+      },
+      initialPageParam: { after: filter.starting_after, rows: limit ?? firstRows } as PageParam,
+      getNextPageParam: ({ has_more, axons }, pages): PageParam | undefined => {
+        const last = axons.at(-1)
+        if (!has_more || !last) return undefined
+        return { after: last.id, rows: limit ?? (fitsOneCall(pages) ? maxPageSize : moreRows) }
+      },
+      placeholderData: keepPreviousData,
+      // Every loaded page is asked for again, in turn: unasked only while that is cheap.
+      refetchOnWindowFocus: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
+      refetchOnMount: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
+    }),
+
   get: (id: string, api: Client = browserApi) =>
     queryOptions({
       queryKey: axonKeys.one(id),
       queryFn: ({ signal }) => api.axons.get({ params: { id }, signal }),
+    }),
+
+  metadataKeys: (api: Client = browserApi) =>
+    queryOptions({
+      queryKey: [...axonKeys.metadata, 'keys'] as const,
+      queryFn: ({ signal }) => api.axons.metadataKeys({ signal }),
+      staleTime: 60_000,
+    }),
+
+  metadataValues: (key: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: [...axonKeys.metadata, 'values', key] as const,
+      queryFn: ({ signal }) => api.axons.metadataValues({ params: { key }, signal }),
+      staleTime: 60_000,
+    }),
+
+  /** One event by its sequence, or null when the log has none of it. */
+  event: (id: string, sequence: number, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: [...axonKeys.one(id), 'event', sequence] as const,
+      queryFn: async ({ signal }) => {
+        const query = { starting_after: sequence + 1, limit: 1, include_total_count: false }
+        const { events } = await api.axons.events({ params: { id }, query, signal })
+        return events[0]?.sequence === sequence ? events[0] : null
+      },
+      // An event never changes.
+      staleTime: Number.POSITIVE_INFINITY,
     }),
 }
 
@@ -33,7 +104,40 @@ export const axonMutations = {
       mutationFn: (body: AxonCreate) => api.axons.create({ body }),
       onSuccess: (axon, _body, _result, { client }) => {
         client.setQueryData(axonKeys.one(axon.id), axon)
+        void client.invalidateQueries({ queryKey: axonKeys.metadata })
         return client.invalidateQueries({ queryKey: axonKeys.lists })
+      },
+    }),
+
+  update: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['axons', 'update'],
+      mutationFn: ({ id, metadata }: { id: string; metadata: StringMap }) =>
+        api.axons.update({ params: { id }, body: { metadata } }),
+      onSuccess: (axon, _change, _result, { client }) => {
+        client.setQueryData(axonKeys.one(axon.id), axon)
+        void client.invalidateQueries({ queryKey: axonKeys.metadata })
+        return client.invalidateQueries({ queryKey: axonKeys.lists })
+      },
+    }),
+
+  /** Nothing to invalidate: the log of the axon tells of the event itself. */
+  publish: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['axons', 'publish'],
+      mutationFn: ({ id, event }: { id: string; event: AxonPublish }) =>
+        api.axons.publish({ params: { id }, body: event }),
+    }),
+
+  /** Several statements run in one transaction. */
+  run: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['axons', 'run'],
+      mutationFn: async ({ id, statements }: { id: string; statements: readonly SqlStatement[] }) => {
+        const [only, ...more] = statements
+        if (only && more.length === 0)
+          return [{ success: await api.axons.query({ params: { id }, body: only }), error: null }]
+        return (await api.axons.batch({ params: { id }, body: { statements: [...statements] } })).results
       },
     }),
 

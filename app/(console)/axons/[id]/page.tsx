@@ -2,22 +2,25 @@ import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { AxonDetail } from '#components/axons/axon-detail.tsx'
+import { axonTabOf } from '#components/axons/axon-tab.ts'
 import { isMissing } from '#lib/console/failures.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import { makeQueryClient } from '#lib/console/query-client.ts'
+import type { PageSearchParams } from '#lib/console/url-query.ts'
 import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/session.ts'
 
 interface AxonPageProps {
   params: Promise<{ id: string }>
+  searchParams: Promise<PageSearchParams>
 }
 
-export const generateMetadata = async ({ params }: AxonPageProps): Promise<Metadata> => {
+export const generateMetadata = async ({ params }: Pick<AxonPageProps, 'params'>): Promise<Metadata> => {
   const { id } = await params
   return { title: idPattern.test(id) ? `Axon ${id}` : 'Axon' }
 }
 
-export default async function AxonPage({ params }: AxonPageProps) {
+export default async function AxonPage({ params, searchParams }: AxonPageProps) {
   const { api } = await requireSession()
   const { id } = await params
   if (!idPattern.test(id)) notFound()
@@ -28,7 +31,7 @@ export default async function AxonPage({ params }: AxonPageProps) {
   })
   return (
     <HydrationBoundary state={dehydrate(queryClient)}>
-      <AxonDetail id={id} />
+      <AxonDetail id={id} tab={axonTabOf((await searchParams).tab)} />
     </HydrationBoundary>
   )
 }
