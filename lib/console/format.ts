@@ -39,3 +39,20 @@ export const formatShown = (shown: number, hasMore: boolean, total: number | nul
   if (Number.isFinite(total)) return `Showing ${formatCount(shown)} of ${formatCount(Math.max(shown, total as number))}`
   return hasMore ? `Showing ${formatCount(shown)}, more exist` : `Showing ${formatCount(shown)}`
 }
+
+export interface ListSize {
+  /** Rows on the page. */
+  shown: number
+  /** Rows that match the filters of the service and are loaded; the page's own filters may show fewer. */
+  loaded: number
+  /** How many match in all; null where nobody counted. */
+  total: number | null
+  hasMore: boolean
+}
+
+/** What a list says about its size when the page filters, too, what is loaded. */
+export const formatSize = ({ shown, loaded, total, hasMore }: ListSize): string => {
+  if (shown === loaded || !hasMore) return formatShown(shown, hasMore, hasMore ? total : (total ?? loaded))
+  const all = total === null ? 'more exist' : `${formatCount(Math.max(loaded, total))} in all`
+  return `Showing ${formatCount(shown)} of ${formatCount(loaded)} loaded, ${all}`
+}

@@ -4,6 +4,7 @@ export const preferenceCookies = {
   sidebar: 'devdeck_sidebar',
   /** Of this browser session only. */
   isolationNotice: 'devdeck_isolation_notice',
+  axonColumns: 'devdeck_axon_columns',
 } as const
 
 export const themes = ['system', 'light', 'dark'] as const
@@ -13,8 +14,13 @@ export const themeOf = (cookie: string | undefined): Theme => themes.find((theme
 
 const yearSeconds = 365 * 24 * 3600
 
-/** The cookie as `document.cookie` takes it. Values are our own words and need no encoding. */
+/** Browsers drop a cookie that is longer than some 4 kB. */
+const maxValueLength = 2000
+
+/** The cookie as `document.cookie` takes it; an empty or an overlong value is forgotten. */
 export const preferenceCookie = (name: keyof typeof preferenceCookies, value: string): string => {
-  const lifetime = name === 'isolationNotice' ? '' : `; max-age=${yearSeconds}`
-  return `${preferenceCookies[name]}=${value}; path=/; samesite=lax${lifetime}`
+  const text = encodeURIComponent(value)
+  const isKept = text !== '' && text.length <= maxValueLength
+  const lifetime = name === 'isolationNotice' ? '' : `; max-age=${isKept ? yearSeconds : 0}`
+  return `${preferenceCookies[name]}=${isKept ? text : ''}; path=/; samesite=lax${lifetime}`
 }

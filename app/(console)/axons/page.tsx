@@ -1,32 +1,26 @@
 import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
 import type { Metadata } from 'next'
+import { cookies } from 'next/headers'
 import { AxonList } from '#components/axons/axon-list.tsx'
-import { AddressProblem } from '#components/filters/address-problem.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { AxonView, apiQueryOf, readColumns } from '#lib/console/axon-view.ts'
+import { preferenceCookies } from '#lib/console/preferences.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import { makeQueryClient } from '#lib/console/query-client.ts'
 import { type PageSearchParams, pageQuery } from '#lib/console/url-query.ts'
-import { AxonListQuery } from '#lib/contract/axons.ts'
 import { requireSession } from '#lib/gateway/session.ts'
 
 export const metadata: Metadata = { title: 'Axons' }
 
 export default async function AxonsPage({ searchParams }: { searchParams: Promise<PageSearchParams> }) {
   const { api, service } = await requireSession()
-  const query = pageQuery(AxonListQuery, await searchParams)
-  if (!query.ok)
-    return (
-      <>
-        <PageHeader title="Axons" />
-        <AddressProblem problems={query.problems} clearHref={paths.axons()} />
-      </>
-    )
+  const view = pageQuery(AxonView, await searchParams)
   const queryClient = makeQueryClient()
-  await queryClient.prefetchInfiniteQuery(axonQueries.list(query.value, api))
+  // What is wrong with an address the list itself tells.
+  if (view.ok) await queryClient.prefetchInfiniteQuery(axonQueries.rows(apiQueryOf(view.value), view.value.limit, api))
+  const remembered = (await cookies()).get(preferenceCookies.axonColumns)?.value ?? ''
   return (
     <HydrationBoundary state={dehydrate(queryClient)}>
-      <AxonList query={query.value} serviceUrl={service.url} />
+      <AxonList serviceUrl={service.url} rememberedColumns={readColumns(remembered) ? remembered : ''} />
     </HydrationBoundary>
   )
 }
