@@ -159,4 +159,147 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (axon, sequence)
   ) STRICT, WITHOUT ROWID;
   `,
+  // The metadata tables hold what a list shows: an archived definition leaves them. What a run counts is never stored
+  // beside the runs: it is read from their rows. `outcome` to `replaced` and the columns from job_id on are for jobs.
+  `
+  CREATE TABLE scenarios (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    status TEXT NOT NULL,
+    hidden INTEGER NOT NULL DEFAULT 0,
+    create_time_ms INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    input_context TEXT NOT NULL,
+    scoring_contract TEXT NOT NULL,
+    environment TEXT,
+    reference_output TEXT,
+    required_environment_variables TEXT,
+    required_secret_names TEXT,
+    scorer_timeout_sec INTEGER,
+    validation_type TEXT
+  ) STRICT;
+  CREATE INDEX scenarios_by_account ON scenarios (account, seq);
+  CREATE TABLE scenario_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES scenarios (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE scorers (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    type TEXT NOT NULL,
+    bash_script TEXT NOT NULL,
+    UNIQUE (account, type)
+  ) STRICT;
+  CREATE INDEX scorers_by_account ON scorers (account, seq);
+  CREATE TABLE benchmarks (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    status TEXT NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    attribution TEXT,
+    description TEXT,
+    required_environment_variables TEXT,
+    required_secret_names TEXT
+  ) STRICT;
+  CREATE INDEX benchmarks_by_account ON benchmarks (account, seq);
+  CREATE TABLE benchmark_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES benchmarks (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE benchmark_scenarios (
+    benchmark INTEGER NOT NULL REFERENCES benchmarks (seq),
+    scenario INTEGER NOT NULL REFERENCES scenarios (seq),
+    position INTEGER NOT NULL,
+    PRIMARY KEY (benchmark, scenario)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE benchmark_jobs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    end_time_ms INTEGER,
+    metadata TEXT NOT NULL,
+    source TEXT,
+    spec TEXT,
+    plan TEXT,
+    failure_reason TEXT
+  ) STRICT;
+  CREATE INDEX benchmark_jobs_by_account ON benchmark_jobs (account, seq);
+  CREATE INDEX benchmark_jobs_unended ON benchmark_jobs (seq) WHERE end_time_ms IS NULL;
+  CREATE TABLE benchmark_runs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    benchmark_id TEXT,
+    name TEXT,
+    state TEXT NOT NULL,
+    start_time_ms INTEGER NOT NULL,
+    end_time_ms INTEGER,
+    score REAL,
+    metadata TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    job_id TEXT REFERENCES benchmark_jobs (id),
+    agent_index INTEGER,
+    agent TEXT
+  ) STRICT;
+  CREATE INDEX benchmark_runs_by_account ON benchmark_runs (account, seq);
+  CREATE INDEX benchmark_runs_by_benchmark ON benchmark_runs (benchmark_id, seq);
+  CREATE UNIQUE INDEX benchmark_runs_by_job ON benchmark_runs (job_id, agent_index) WHERE job_id IS NOT NULL;
+  CREATE TABLE benchmark_run_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES benchmark_runs (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE scenario_runs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    scenario_id TEXT NOT NULL,
+    scenario_name TEXT NOT NULL,
+    benchmark_run_id TEXT REFERENCES benchmark_runs (id),
+    devbox_id TEXT,
+    name TEXT,
+    state TEXT NOT NULL,
+    start_time_ms INTEGER NOT NULL,
+    end_time_ms INTEGER,
+    metadata TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    score REAL,
+    scoring_contract_result TEXT,
+    outcome TEXT,
+    failure TEXT,
+    attempt INTEGER,
+    retry INTEGER,
+    replaced INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX scenario_runs_by_account ON scenario_runs (account, seq);
+  CREATE INDEX scenario_runs_by_scenario ON scenario_runs (scenario_id, seq);
+  CREATE INDEX scenario_runs_by_benchmark_run ON scenario_runs (benchmark_run_id, seq)
+    WHERE benchmark_run_id IS NOT NULL;
+  CREATE UNIQUE INDEX scenario_runs_by_devbox ON scenario_runs (devbox_id) WHERE devbox_id IS NOT NULL;
+  CREATE INDEX scenario_runs_unended ON scenario_runs (seq) WHERE end_time_ms IS NULL;
+  CREATE TABLE scenario_run_metadata (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES scenario_runs (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
