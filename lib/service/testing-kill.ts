@@ -130,8 +130,10 @@ const writeSecret = async (client: Client, i: number, checks: Check[]) => {
 const useDevbox = async (client: Client, checks: Check[]) => {
   const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
   checks.push(async (next) => {
-    const { status } = await next.devboxes.get({ params: { id } })
-    return ['provisioning', 'initializing', 'running'].includes(status) ? undefined : `devbox ${id} is ${status}`
+    const found = await next.devboxes.get({ params: { id } })
+    return ['provisioning', 'initializing', 'running'].includes(found.status)
+      ? undefined
+      : `devbox reads ${JSON.stringify(found)}`
   })
   const execute = async (command: string, endings: readonly (number | null)[]) => {
     const { execution_id } = await client.executions.executeAsync({ params: { id }, body: { command } })
@@ -157,14 +159,14 @@ const useDevbox = async (client: Client, checks: Check[]) => {
   })
 }
 
-const lookAgain = async ({ child, ready, ended }: Started, dataDir: string, load: Load, report: KillReport) => {
+const lookAgain = async ({ child, ready, ended, output }: Started, dataDir: string, load: Load, report: KillReport) => {
   const startedAt = performance.now()
   try {
     const client = clientOf(await ready, dataDir)
     report.slowestStartMs = Math.max(report.slowestStartMs, Math.round(performance.now() - startedAt))
     for (const check of load.checks) {
       const problem = await check(client).catch((error: Error) => error.message)
-      if (problem !== undefined) report.lost.push(problem)
+      if (problem !== undefined) report.lost.push(`${problem}; the service said: ${output.stderr || 'nothing'}`)
     }
     const left = () => load.processes.filter((each) => startTimeOf(each.split(' ')[0] ?? '') === each.split(' ')[1])
     while (left().length > 0 && performance.now() - startedAt < orphanGraceMs) await delay(20)
