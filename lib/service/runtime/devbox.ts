@@ -25,7 +25,7 @@ import { at } from '#lib/service/timer.ts'
 import type { Executions, RunningDevbox } from './execution.ts'
 import { hold } from './hold.ts'
 import type { DevboxLogs } from './logs.ts'
-import { makeDisk, removeDisk, removeFolder, stageMounts } from './mounts.ts'
+import { makeDisk, makeRoot, removeDisk, removeFolder, rootOf, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
 import type { Pipes } from './pipes.ts'
 import { Replays } from './replays.ts'
@@ -81,6 +81,10 @@ interface Asking {
   requestId?: string
   initiatorType?: NonNullable<Devbox['initiator_type']>
   initiatorId?: string
+  /** Folders of its own at `/`, which is then writable; not to be had without isolation. */
+  root?: readonly string[]
+  /** `none` whatever the body says; only together with `root`. */
+  network?: 'none'
 }
 
 /** From one start of a devbox to its end: what runs now. */
@@ -160,14 +164,20 @@ export class Devboxes {
   }
 
   /** Resolves to the id. Throws 400 or 501 for what cannot be, 404 or 409 for its snapshot, 429 for one too many. */
-  async #create(account: string, body: DevboxCreate, { initiatorType, initiatorId }: Asking): Promise<string> {
-    const { store, folderOf } = this.#options
+  async #create(account: string, body: DevboxCreate, asking: Asking): Promise<string> {
+    const { store, folderOf, sandbox } = this.#options
+    const { root, network } = asking
     const { mounts, ...plan } = planDevbox(body)
     this.#requireAvailable(account, plan)
+    if (root && sandbox.isolation === 'none')
+      throw new ServiceError('not_implemented', 'Devboxes without isolation cannot have folders of their own at /', {
+        shouldRetry: false,
+      })
     const id = newId('dbx')
     try {
       await mkdir(folderOf(id), { recursive: true, mode: 0o700 })
       await stageMounts(folderOf(id), mounts)
+      if (root) await makeRoot(folderOf(id), root, network)
       // Anything may have happened while the files were written.
       this.#requireAvailable(account, plan)
       const now = Date.now()
@@ -180,8 +190,8 @@ export class Devboxes {
         create_time_ms: now,
         metadata: body.metadata ?? {},
         tunnel: body.tunnel ? newTunnel(body.tunnel, now) : null,
-        initiator_type: initiatorType ?? 'api',
-        initiator_id: initiatorId ?? null,
+        initiator_type: asking.initiatorType ?? 'api',
+        initiator_id: asking.initiatorId ?? null,
         ...plan,
       })
     } catch (error) {
@@ -327,8 +337,9 @@ export class Devboxes {
   }
 
   #site({ id, name, account, launch_parameters }: DevboxSpec): Site {
-    const { home, tmp, run } = this.#folders(id)
+    const { folder, home, tmp, run } = this.#folders(id)
     const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
+    const root = rootOf(folder)
     return {
       devboxId: id,
       serviceId: this.#options.serviceId,
@@ -337,7 +348,8 @@ export class Devboxes {
       tmp,
       run,
       limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
-      network: this.#network(account, launch_parameters),
+      network: root?.network ?? this.#network(account, launch_parameters),
+      ...(root && { root: root.folder }),
     }
   }
 

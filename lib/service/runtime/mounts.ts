@@ -3,6 +3,7 @@ import { copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path'
 import { ServiceError } from '#lib/service/errors.ts'
 import { removeTree } from './disk.ts'
+import { isRootFolder } from './sandbox/sandbox.ts'
 
 /** A file a devbox begins with. */
 export interface Mount {
@@ -77,6 +78,22 @@ export const makeDisk = async (folder: string, restore?: (home: string) => Promi
   for (const leftover of [unfinished, staged(folder)]) await removeFolder(leftover)
 }
 
+/** Makes the folders a new devbox is to have at `/`, and notes beside them that it is to have no network. */
+export const makeRoot = async (folder: string, names: readonly string[], network?: 'none'): Promise<void> => {
+  for (const name of names) {
+    if (!isRootFolder(name)) throw new Error(`A devbox cannot have a folder /${name} of its own`)
+    await mkdir(join(folder, 'root', name), { recursive: true, mode: 0o700 })
+  }
+  if (network === 'none') await writeFile(join(folder, 'root', noNetwork), '')
+}
+
+/** What `makeRoot` made, as every start of the devbox finds it; undefined when it did not. */
+export const rootOf = (folder: string): { folder: string; network?: 'none' } | undefined => {
+  const root = join(folder, 'root')
+  if (!existsSync(root)) return undefined
+  return { folder: root, ...(existsSync(join(root, noNetwork)) && { network: 'none' }) }
+}
+
 /** Removes the disk of a devbox that has ended, and what a start that was broken off left of it. */
 export const removeDisk = async (folder: string): Promise<void> => {
   const names = await readdir(folder).catch(() => [])
@@ -87,7 +104,9 @@ export const removeDisk = async (folder: string): Promise<void> => {
 export const removeFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeTree(path))
 
-const diskNames = ['home', 'tmp', 'run', 'new', 'mounts']
+const diskNames = ['home', 'tmp', 'run', 'root', 'new', 'mounts']
+// No name of a folder at `/`.
+const noNetwork = '.no-network'
 const staged = (folder: string) => join(folder, 'mounts')
 
 /**

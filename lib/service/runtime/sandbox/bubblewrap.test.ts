@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,6 +61,26 @@ describe.skipIf(problem !== undefined)('a box of bubblewrap', () => {
     expect(await outputOf(one, 'ls -A /home /sys /root /var/lib /run /boot /mnt')).toMatch(/^user$/m)
     expect(await outputOf(one, 'ls /run')).toBe('devdeck')
     expect(await outputOf(one, `ls ${folder} /root /sys /var/lib | cat`)).not.toMatch(/^(?!ls: cannot access)/m)
+  })
+
+  it('has folders of its own at / where it is to, and may make more', async () => {
+    const root = join(folder, 'third', 'root')
+    for (const name of ['app', 'etc', 'usr']) mkdirSync(join(root, name), { recursive: true })
+    writeFileSync(join(root, '.hidden'), '')
+    const third = await bubblewrap.start(siteOf('third', { root }))
+    try {
+      const script = 'mkdir /results; echo made | tee /app/a /results/b /c; ls -A / /etc/passwd; touch /usr/d /etc/d'
+      const words = await outputOf(third, script)
+      expect(words).toMatch(/^made$/m)
+      expect(words).toMatch(/^\/etc\/passwd$/m)
+      expect(words.match(/Read-only file system/g)).toHaveLength(2)
+      expect(words).not.toMatch(/hidden/)
+      expect(readFileSync(join(root, 'app', 'a'), 'utf8')).toBe('made\n')
+      expect(readdirSync(root).sort()).toEqual(['.hidden', 'app', 'etc', 'usr'])
+      expect(await outputOf(one, 'mkdir /results')).toMatch(/Read-only file system/)
+    } finally {
+      await third.stop()
+    }
   })
 
   it('shows no process but its own', async () => {

@@ -13,6 +13,7 @@ import {
   baseEnvironment,
   type Command,
   connectLocally,
+  isRootFolder,
   type Launch,
   markers,
   type Sandbox,
@@ -174,6 +175,7 @@ const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro 
 
 /** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
 const boxArguments = (site: Site, secrets: readonly string[]): string[] => [
+  ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', ...(site.network === 'none' ? ['--unshare-net'] : [])],
   // In a user namespace of their own, processes could mount the cgroups and lift their limits.
@@ -189,8 +191,9 @@ const boxArguments = (site: Site, secrets: readonly string[]): string[] => [
   ...['--bind', site.tmp, tmp, '--symlink', tmp, '/var/tmp'],
   ...['--bind', site.home, homeOf(site)],
   ...['--bind', site.run, run],
+  ...(site.root === undefined ? ['--remount-ro', '/'] : rootFolders(site.root)),
   ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group'],
-  ...['--remount-ro', '/', '--info-fd', '3'],
+  ...['--info-fd', '3'],
   // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
   ...['/bin/bash', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
@@ -201,10 +204,16 @@ const hasOption = (option: string): boolean => {
 }
 let help: string | undefined
 
-const sharedMemory = ({ limits }: Site): string[] =>
-  hasOption('--size')
-    ? ['--perms', '1777', '--size', String(Math.floor(limits.memoryBytes / 2)), '--tmpfs', '/dev/shm']
-    : ['--tmpfs', '/dev/shm']
+const sharedMemory = (site: Site): string[] =>
+  hasOption('--size') ? ['--perms', '1777', ...memorySize(site), '--tmpfs', '/dev/shm'] : ['--tmpfs', '/dev/shm']
+
+const memorySize = ({ limits }: Site): string[] =>
+  hasOption('--size') ? ['--size', String(Math.floor(limits.memoryBytes / 2))] : []
+
+const rootFolders = (root: string): string[] =>
+  readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isRootFolder(entry.name))
+    .flatMap(({ name }) => ['--bind', join(root, name), `/${name}`])
 
 /**
  * What of /proc root may change or alone may read: the kernel asks for the number of the user there, and that is root's

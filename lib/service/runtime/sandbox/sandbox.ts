@@ -16,6 +16,8 @@ export interface Site {
   tmp: string
   /** Host directory for files of one start of the devbox; emptied by whoever starts it. */
   run: string
+  /** Host directory; each folder in it is one at `/`, and the devbox may make more there. Absent: `/` is read-only. */
+  root?: string
   limits: Limits
   /** `none`: nothing but its own loopback. */
   network: 'host' | 'none'
@@ -133,6 +135,15 @@ export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Rec
   LANG: 'C.UTF-8',
   DEVDECK_DEVBOX_NAME: site.hostname,
 })
+
+/** Whether a devbox may have a folder of this name of its own at `/`: none that the system has there. */
+export const isRootFolder = (name: string): boolean =>
+  /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/.test(name) && !systemFolders.includes(name)
+
+const systemFolders = [
+  ...['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'opt', 'proc', 'run', 'sbin', 'sys'],
+  ...['tmp', 'usr', 'var'],
+]
 
 export const userOf = ({ user }: Pick<Site, 'user'>): User => user ?? { uid: 1000, name: 'user' }
 
