@@ -1,0 +1,216 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { authorize } from './authorizer.ts'
+import { maxAnswerBytes, maxDatabaseBytes, maxRows, type SqlRequest, type SqlValue } from './protocol.ts'
+
+declare module 'node:sqlite' {
+  // In the pinned Node, not yet in its types.
+  interface DatabaseSyncOptions {
+    limits?: Record<string, number>
+  }
+  interface DatabaseSync {
+    setAuthorizer(
+      decide: (code: number, first: string | null, second: string | null, schema: string | null) => number,
+    ): void
+  }
+}
+
+const pageBytes = 4096
+const copyRows = 2_000
+const copyBytes = 4 * 1024 * 1024
+
+interface Result {
+  columns: { name: string; type: string }[]
+  rows: unknown[][]
+  meta: { changes: number; duration_ms: number; rows_read_limit_reached: boolean }
+}
+
+/** Reads the events of an axon from the database of the service, in their order. */
+export type ReadEvents = (seq: number, afterSequence: number, limit: number) => Iterable<EventRow>
+interface EventRow {
+  sequence: number
+  timestamp_ms: number
+  origin: string
+  source: string
+  event_type: string
+  payload: string
+}
+
+/** A statement that SQLite refused; which one of the call, counted from 0. */
+export class Refusal extends Error {
+  readonly index: number
+  readonly errcode: number
+
+  constructor(index: number, cause: unknown) {
+    const { message, errcode } = cause as Error & { errcode?: number }
+    super(message, { cause })
+    this.index = index
+    this.errcode = errcode ?? 1
+  }
+}
+
+/** The SQLite database of one axon. Besides the user's tables it holds a copy of the axon's events. */
+export class AxonDatabase {
+  readonly #database: DatabaseSync
+  #isOwn = true
+
+  constructor(file: string) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    closeSync(openSync(file, 'a', 0o600))
+    this.#database = new DatabaseSync(file, {
+      timeout: 5_000,
+      // A value, and with it a row, cannot be larger than an answer.
+      limits: { attach: 0, length: maxAnswerBytes, sqlLength: 1024 * 1024, likePatternLength: 1_000 },
+    })
+    this.#database.setAuthorizer((action, first, second, schema) =>
+      this.#isOwn ? 0 : authorize(action, first, second, schema),
+    )
+    // What a query sorts or keeps on the way stays in memory, which is limited for the process.
+    this.#database.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;
+      CREATE TABLE IF NOT EXISTS rl_axon_events (
+        sequence INTEGER PRIMARY KEY, timestamp_ms INTEGER NOT NULL, origin TEXT NOT NULL, source TEXT NOT NULL,
+        event_type TEXT NOT NULL, payload TEXT NOT NULL
+      ) STRICT;
+      CREATE TABLE IF NOT EXISTS rl_copied (bytes INTEGER NOT NULL) STRICT;
+      INSERT INTO rl_copied SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rl_copied)`)
+  }
+
+  close() {
+    this.#database.close()
+  }
+
+  /** Whether what is asked, or a view or trigger it may run into, can read the events. */
+  needsEvents({ statements }: SqlRequest): boolean {
+    const inSchema = `SELECT 1 FROM sqlite_master WHERE sql LIKE '%rl\\_axon\\_events%' ESCAPE '\\' AND name <> 'rl_axon_events'`
+    return (
+      statements.some(({ sql }) => /rl_axon_events/i.test(sql)) || this.#database.prepare(inSchema).get() !== undefined
+    )
+  }
+
+  /** Takes in the events that came since. In steps: what is there stays if the time runs out. */
+  copyEvents(seq: number, read: ReadEvents) {
+    // What is lost with the power is copied again.
+    this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 4294967294')
+    const insert = this.#database.prepare('INSERT INTO rl_axon_events VALUES (?, ?, ?, ?, ?, ?)')
+    const count = this.#database.prepare('UPDATE rl_copied SET bytes = bytes + ?')
+    const lastCopied = this.#database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM rl_axon_events')
+    let { last } = lastCopied.get() as { last: number }
+    for (let rows = 1; rows > 0; ) {
+      rows = 0
+      let bytes = 0
+      this.#database.exec('BEGIN IMMEDIATE')
+      try {
+        for (const { sequence, timestamp_ms, origin, source, event_type, payload } of read(seq, last, copyRows)) {
+          insert.run(sequence, timestamp_ms, origin, source, event_type, payload)
+          last = sequence
+          rows++
+          bytes += 3 * payload.length + 1_000
+          if (bytes > copyBytes) break
+        }
+        if (rows > 0) count.run(bytes)
+        this.#database.exec('COMMIT')
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+        throw error
+      }
+    }
+  }
+
+  /** Runs the statements in one transaction; throws a Refusal, having undone them all. */
+  run({ statements, isReadOnly }: SqlRequest): Result[] {
+    const { bytes } = this.#database.prepare('SELECT bytes FROM rl_copied').get() as { bytes: number }
+    this.#database.exec(
+      `PRAGMA synchronous = FULL; PRAGMA max_page_count = ${Math.ceil((bytes + maxDatabaseBytes) / pageBytes)}`,
+    )
+    this.#database.exec(isReadOnly ? 'PRAGMA query_only = ON; BEGIN' : 'BEGIN IMMEDIATE')
+    let index = 0
+    try {
+      const budget = { bytes: maxAnswerBytes }
+      const results: Result[] = []
+      for (; index < statements.length; index++) {
+        const { sql, params } = statements[index] ?? { sql: '', params: [] }
+        results.push(this.#runOne(sql, params, budget))
+      }
+      index--
+      this.#database.exec('COMMIT')
+      return results
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw new Refusal(index, error)
+    } finally {
+      this.#isOwn = true
+      if (isReadOnly) this.#database.exec('PRAGMA query_only = OFF')
+    }
+  }
+
+  #runOne(sql: string, params: SqlValue[], budget: { bytes: number }): Result {
+    const start = performance.now()
+    this.#isOwn = false
+    try {
+      const statement = this.#database.prepare(sql)
+      refuseMore(sql, statement)
+      statement.setReadBigInts(true)
+      const columns = statement.columns().map(({ name, type }) => ({ name: name ?? '', type: typeName(type) }))
+      const rows: unknown[][] = []
+      let isLimited = false
+      const before = this.#totalChanges()
+      if (columns.length === 0) statement.run(...params)
+      else {
+        statement.setReturnArrays(true)
+        for (const row of statement.iterate(...params) as Iterable<unknown>) {
+          const values = (row as SqlValue[]).map(toJson)
+          for (const value of values) budget.bytes -= sizeOf(value)
+          if (rows.length >= maxRows || budget.bytes < 0) {
+            isLimited = true
+            break
+          }
+          rows.push(values)
+        }
+      }
+      // Not SQLite's own count of the statement, which one that is no write leaves at what the last write had.
+      const changes = this.#totalChanges() - before
+      const durationMs = Math.round((performance.now() - start) * 1000) / 1000
+      return { columns, rows, meta: { changes, duration_ms: durationMs, rows_read_limit_reached: isLimited } }
+    } finally {
+      this.#isOwn = true
+    }
+  }
+
+  #totalChanges(): number {
+    return (this.#database.prepare('SELECT total_changes() AS total').get() as { total: number }).total
+  }
+}
+
+/** SQLite compiles the first statement of a text and stops: what follows must not be dropped without a word. */
+const refuseMore = (sql: string, { sourceSQL }: StatementSync) => {
+  const rest = sql.slice(sourceSQL.length)
+  for (const match of rest.matchAll(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[^;\s]/g))
+    if (!match[0].startsWith('--') && !match[0].startsWith('/*'))
+      throw new Error('only one statement at a time; several go into a batch')
+}
+
+/** By the rules of SQLite's column affinity, in the words of the interface. */
+const typeName = (declared: string | null): string => {
+  const type = declared?.toUpperCase() ?? ''
+  if (type.includes('INT')) return 'INTEGER'
+  if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
+  if (type.includes('BLOB')) return 'BLOB'
+  return /REAL|FLOA|DOUB/.test(type) ? 'REAL' : ''
+}
+
+/**
+ * Unspecified: values JSON has no word for. A blob is `{"base64": …}`, as it may be given for a parameter; an integer that
+ * a number of JavaScript cannot hold is text, and an infinite number is null.
+ */
+const toJson = (value: SqlValue): unknown => {
+  if (typeof value === 'bigint')
+    return BigInt.asIntN(54, value) === value && Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
+  return value instanceof Uint8Array ? { base64: Buffer.from(value).toString('base64') } : value
+}
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length + 8
+  return typeof value === 'object' && value !== null ? (value as { base64: string }).base64.length + 16 : 16
+}
