@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { inspectDatabase, inTransaction, openDatabase } from './database.ts'
 import { migrations } from './migrations.ts'
+import { addSearchFunctions } from './search-text.ts'
 
 let folder: string
 let file: string
@@ -18,6 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const older = (version: number) => {
   const database = new DatabaseSync(file)
   database.exec('PRAGMA journal_mode = WAL')
+  addSearchFunctions(database)
   for (const sql of migrations.slice(0, version)) database.exec(sql)
   database.exec(`PRAGMA user_version = ${version}`)
   database
