@@ -23,8 +23,9 @@ const read = (schema: z.core.$ZodType, value: unknown): unknown => {
       return object(def.shape, value)
     case 'array': {
       const items = Array.isArray(value) ? value : []
-      const wanted = kindOf(def.element) === 'object' ? items.filter(isObject) : items
-      return wanted.map((each) => read(def.element, each))
+      const wanted = kindOf(def.element) === 'object' && !items.every(isObject) ? items.filter(isObject) : items
+      const found = wanted.map((each) => read(def.element, each))
+      return found.every((each, at) => Object.is(each, items[at])) && found.length === items.length ? items : found
     }
     case 'boolean':
       return value === true
@@ -45,19 +46,35 @@ const textual = ['string', 'enum', 'literal']
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const object = (shape: Readonly<Record<string, z.core.$ZodType>>, value: unknown): unknown => {
+type Shape = Readonly<Record<string, z.core.$ZodType>>
+const fieldsOf = new WeakMap<Shape, [string, z.core.$ZodType][]>()
+
+// A list holds thousands of these: what is valid, which is nearly all, is not copied.
+const object = (shape: Shape, value: unknown): unknown => {
   const given = isObject(value) ? value : {}
-  const result: Record<string, unknown> = { ...given }
-  for (const [name, schema] of Object.entries(shape)) {
+  let fields = fieldsOf.get(shape)
+  if (!fields) {
+    fields = Object.entries(shape)
+    fieldsOf.set(shape, fields)
+  }
+  let result = given
+  for (const [name, schema] of fields) {
     const found = read(schema, given[name])
+    if (Object.is(found, given[name]) && (found !== undefined || !Object.hasOwn(given, name))) continue
+    if (result === given) result = { ...given }
     if (found === undefined) delete result[name]
     else result[name] = found
   }
   return result
 }
 
-const stringMap = (value: unknown): StringMap =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, text(each)])) : {}
+const isText = (value: unknown) => typeof value === 'string'
+
+const stringMap = (value: unknown): StringMap => {
+  if (!isObject(value)) return {}
+  if (Object.values(value).every(isText)) return value as StringMap
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, text(each)]))
+}
 
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
