@@ -1,6 +1,6 @@
 'use client'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { AddressProblem } from '#components/filters/address-problem.tsx'
 import { remember } from '#components/layout/remember.ts'
 import { ListView } from '#components/list/list-view.tsx'
@@ -102,10 +102,15 @@ const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: 
     selected: selection.selected,
     onRestore: (selected) => setSelection({ selected: new Set(selected), anchor: null }),
   })
+  const order = useRef(rows)
+  useEffect(() => {
+    order.current = rows
+  })
+  // The same function for good: a new one would draw every row anew.
   const selectRow = useCallback(
     (key: string, range: boolean) =>
-      setSelection((before) => select(before, key, { range, order: range ? rows.map(idOf) : [] })),
-    [rows],
+      setSelection((before) => select(before, key, { range, order: range ? order.current.map(idOf) : [] })),
+    [],
   )
   const seenKeys = () => [...new Set(rows.slice(0, 500).flatMap(({ metadata }) => Object.keys(metadata)))].sort()
   const selectedRows = useMemo(
