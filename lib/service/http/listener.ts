@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { pipeline } from 'node:stream/promises'
-import type { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
 import { EncodedEvents, EncodedJson } from './encoded.ts'
@@ -34,6 +34,9 @@ export const createListener =
     })
     response.on('error', () => gone.abort())
     try {
+      if (context.stopping.aborted)
+        // Long enough for a restart: over HTTP/2 the public clients hang for a while when they meet no service at all.
+        throw new ServiceError('unavailable', 'The service is stopping', { retryAfterSeconds: 3 })
       const { endpoint, identity, call } = await admit(request, requestId, context)
       operation = endpoint.id
       if (endpoint.response.kind === 'websocket')

@@ -8,6 +8,7 @@ const headersTimeoutMs = 10_000
 /** Longer than a caller's pool keeps a connection, so that it is the caller who closes. */
 const keepAliveTimeoutMs = 65_000
 const closeGraceMs = 1_500
+const sessionGraceMs = 200
 /** How every HTTP/2 connection begins. No HTTP/1.1 request can. */
 const http2Preface = Buffer.from('PRI * HTTP/2.0')
 
@@ -89,12 +90,17 @@ export const listen = async ({
   const close = async () => {
     const closed = new Promise<void>((resolve) => http1.close(() => resolve()))
     upgrades.close()
-    for (const session of sessions) session.close()
+    // Not at once: a client that is told of the end on a stream calls again on the same session, and the public ones lose
+    // a call that meets the session's own end.
+    const closeSessions = setTimeout(() => {
+      for (const session of sessions) session.close()
+    }, sessionGraceMs)
     const cut = setTimeout(() => {
       upgrades.terminate()
       for (const socket of sockets) socket.destroy()
     }, closeGraceMs)
     await closed
+    clearTimeout(closeSessions)
     clearTimeout(cut)
   }
   return { port: (http1.address() as AddressInfo).port, close }
