@@ -1,5 +1,7 @@
+import type { AxonEvents } from './axon-events.ts'
 import type { Drain } from './drain.ts'
 import type { Evictions } from './evictions.ts'
+import type { AxonSql } from './runtime/axon-sql.ts'
 import type { Devboxes } from './runtime/devbox.ts'
 import type { Executions } from './runtime/execution.ts'
 import type { DevboxLogs } from './runtime/logs.ts'
@@ -7,6 +9,7 @@ import type { TerminalTokens } from './runtime/pty-tokens.ts'
 import type { Snapshots } from './runtime/snapshot.ts'
 import type { Terminals } from './runtime/terminal.ts'
 import type { Tunnels } from './runtime/tunnel.ts'
+import type { AxonEventStore } from './store/axon-events.ts'
 import type { AxonStore } from './store/axons.ts'
 import type { DevboxStore } from './store/devboxes.ts'
 import type { NetworkPolicyStore } from './store/network-policies.ts'
@@ -22,11 +25,14 @@ export interface Deps {
   now: () => number
   store: {
     axons: AxonStore
+    axonEvents: AxonEventStore
     devboxes: DevboxStore
     secrets: SecretStore
     networkPolicies: NetworkPolicyStore
     snapshots: SnapshotStore
   }
+  axonEvents: AxonEvents
+  axonSql: AxonSql
   devboxes: Devboxes
   executions: Executions
   snapshots: Snapshots

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import { hasEnded } from '#lib/contract/devboxes.ts'
 import type { Contract } from '#lib/contract/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import { AxonEvents } from './axon-events.ts'
 import type { ServiceConfig } from './config.ts'
 import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, reserveName, StartError } from './data-dir.ts'
 import type { Deps } from './deps.ts'
@@ -40,6 +41,7 @@ import { secretRoutes } from './routes/secrets.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
+import { AxonSql } from './runtime/axon-sql.ts'
 import { Devboxes } from './runtime/devbox.ts'
 import { Executions } from './runtime/execution.ts'
 import { DevboxLogs } from './runtime/logs.ts'
@@ -50,6 +52,7 @@ import { Snapshots } from './runtime/snapshot.ts'
 import { DevboxStats } from './runtime/stats.ts'
 import { Terminals } from './runtime/terminal.ts'
 import { Tunnels } from './runtime/tunnel.ts'
+import { createAxonEventStore } from './store/axon-events.ts'
 import { createAxonStore } from './store/axons.ts'
 import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
@@ -92,6 +95,7 @@ export const createService = async (
     undo.push(() => database.close())
     const store = {
       axons: createAxonStore(database),
+      axonEvents: createAxonEventStore(database),
       devboxes: createDevboxStore(database),
       secrets: createSecretStore(database, join(dataDir.path, 'secrets-key')),
       networkPolicies: createNetworkPolicyStore(database),
@@ -172,6 +176,12 @@ export const createService = async (
       log: logError,
     })
     undo.push(() => pressure.close())
+    const axonSql = new AxonSql({
+      database: join(dataDir.path, databaseName),
+      folder: join(dataDir.path, 'axons'),
+      serviceId: dataDir.serviceId,
+    })
+    undo.push(() => axonSql.close())
     const deps: Deps = {
       version: packageJson.version,
       isolation: sandbox.isolation,
@@ -186,6 +196,8 @@ export const createService = async (
       ptyTokens,
       evictions,
       drain,
+      axonEvents: new AxonEvents(database, store.axonEvents, Date.now),
+      axonSql,
     }
     const routes = Object.values(routesOf(deps)).flat()
 

@@ -2,11 +2,16 @@ import { axons, changeRefusal } from '#lib/contract/axons.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { EncodedJson } from '#lib/service/http/encoded.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
 
-export const axonRoutes = ({ store, now }: Deps) =>
-  implement(axons, {
+export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
+  const targetOf = (account: string, id: string) => ({
+    account,
+    id,
+    ...(store.axonEvents.find(account, id) ?? notFound('axon', id)),
+  })
+  return implement(axons, {
     list: ({ query, account }) => {
       if (query.starting_after === undefined) return new EncodedJson(store.axons.list(account, query))
       const before = store.axons.position(account, query.starting_after)
@@ -26,10 +31,18 @@ export const axonRoutes = ({ store, now }: Deps) =>
       if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
       return body.metadata ? (store.axons.update(account, params.id, body.metadata) ?? axon) : axon
     },
-    publish: notImplemented,
-    events: notImplemented,
-    subscribe: notImplemented,
-    query: notImplemented,
-    batch: notImplemented,
-    delete: ({ params, account }) => (store.axons.delete(account, params.id, now()) ? {} : notFound('axon', params.id)),
+    publish: ({ params, body, account }) => axonEvents.publish(account, params.id, body),
+    events: ({ params, query, account }) => {
+      const { seq } = store.axonEvents.find(account, params.id) ?? notFound('axon', params.id)
+      return store.axonEvents.list(seq, params.id, query)
+    },
+    subscribe: ({ params, query, account }) => axonEvents.subscribe(account, params.id, query.after_sequence ?? 0),
+    query: ({ params, body, account }) => axonSql.query(targetOf(account, params.id), body),
+    batch: ({ params, body, account }) => axonSql.batch(targetOf(account, params.id), body.statements),
+    delete: ({ params, account }) => {
+      if (!store.axons.delete(account, params.id, now())) notFound('axon', params.id)
+      axonEvents.end(params.id)
+      return {}
+    },
   })
+}

@@ -1,0 +1,233 @@
+import { type IncomingMessage, request } from 'node:http'
+import Runloop from '@runloop/api-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AxonEvent, maxPayloadBytes } from '#lib/contract/axons.ts'
+import { startService, type TestService } from '../testing.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const event = (payload: string) => ({
+  event_type: 'note',
+  origin: 'USER_EVENT' as const,
+  source: 'test',
+  payload,
+})
+const newAxon = async () => (await service.client.axons.create({ body: { name: 'log' } })).id
+const publish = (id: string, payload: string) => service.client.axons.publish({ params: { id }, body: event(payload) })
+const list = (id: string, query = {}) => service.client.axons.events({ params: { id }, query })
+
+/** The first events of a stream. */
+const take = async <T>(stream: AsyncIterable<T>, count: number): Promise<T[]> => {
+  const taken: T[] = []
+  for await (const each of stream) if (taken.push(each) === count) break
+  return taken
+}
+
+describe('POST /v1/axons/{id}/publish', () => {
+  it('200 gives every event the next sequence, of publishers at once too', async () => {
+    const id = await newAxon()
+    expect(await publish(id, 'first')).toEqual({ sequence: 1, timestamp_ms: expect.any(Number) })
+    const all = await Promise.all(Array.from({ length: 50 }, (_, i) => publish(id, String(i))))
+    expect(all.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 50 }, (_, i) => i + 2),
+    )
+    const { events } = await list(id, { limit: 5000 })
+    for (const [i, { sequence }] of all.entries())
+      expect(events.find((each) => each.sequence === sequence)?.payload).toBe(String(i))
+  })
+
+  it('200 keeps counting after a restart', async () => {
+    const id = await newAxon()
+    await publish(id, 'before')
+    await service.restart()
+    expect(await publish(id, 'after')).toMatchObject({ sequence: 2 })
+  })
+
+  it('200 takes any text up to the limit', async () => {
+    const id = await newAxon()
+    const payloads = ['', '\0\r\n\n: data: x\u2028', '{"a":1}', 'ü'.repeat(maxPayloadBytes / 2)]
+    for (const payload of payloads) await publish(id, payload)
+    const streamed = await take(service.client.axons.subscribe({ params: { id } }), payloads.length)
+    expect(streamed.map(({ payload }) => payload)).toEqual(payloads)
+    expect((await list(id)).events.map(({ payload }) => payload)).toEqual(payloads.toReversed())
+  })
+
+  it.each([
+    ['payload', { payload: 'x'.repeat(maxPayloadBytes + 1) }],
+    ['payload', { payload: { an: 'object' } }],
+    ['origin', { origin: 'SYSTEM_EVENT' }],
+    ['event_type', { event_type: '' }],
+    ['source', { source: null }],
+  ])('400 on a wrong %s', async (field, wrong) => {
+    const id = await newAxon()
+    await expect(
+      service.client.axons.publish({ params: { id }, body: { ...event('x'), ...wrong } as never }),
+    ).rejects.toMatchObject({ status: 400, field })
+    expect((await list(id)).events).toEqual([])
+  })
+
+  it('409 on a deleted axon, 404 on one of another account', async () => {
+    const id = await newAxon()
+    const [published] = await Promise.allSettled([publish(id, 'x'), service.client.axons.delete({ params: { id } })])
+    const kept = published?.status === 'fulfilled' ? 1 : 0
+    await expect(publish(id, 'y')).rejects.toMatchObject({ status: 409 })
+    expect((await list(id)).events).toHaveLength(kept)
+    const theirs = (await service.otherClient.axons.create()).id
+    await expect(publish(theirs, 'x')).rejects.toMatchObject({ status: 404 })
+    await expect(publish('axn_none', 'x')).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('GET /v1/axons/{id}/events', () => {
+  it('200 lists the newest first and goes on from a sequence', async () => {
+    const id = await newAxon()
+    for (let i = 1; i <= 5; i++) await publish(id, String(i))
+    const sequences = async (query: object) => {
+      const { events, has_more, total_count } = await list(id, query)
+      return [events.map(({ sequence }) => sequence), has_more, total_count]
+    }
+    expect(await sequences({})).toEqual([[5, 4, 3, 2, 1], false, 5])
+    expect(await sequences({ limit: 2 })).toEqual([[5, 4], true, 5])
+    expect(await sequences({ limit: 2, starting_after: 4 })).toEqual([[3, 2], true, 5])
+    expect(await sequences({ limit: 2, starting_after: 2, include_total_count: false })).toEqual([[1], false, null])
+    expect(await sequences({ starting_after: 1 })).toEqual([[], false, 5])
+  })
+
+  it('200 ends a page of large events early and says that there are more', async () => {
+    const id = await newAxon()
+    for (let i = 0; i < 40; i++) await publish(id, 'x'.repeat(maxPayloadBytes))
+    const { events, has_more } = await list(id, { limit: 5000 })
+    expect(events.length).toBeLessThan(40)
+    expect(has_more).toBe(true)
+    const rest = await list(id, { limit: 5000, starting_after: events.at(-1)?.sequence })
+    expect(events.length + rest.events.length).toBe(40)
+    expect(rest.has_more).toBe(false)
+  })
+
+  it('400 on a cursor that is none, 404 on an axon of another account', async () => {
+    const id = await newAxon()
+    const answer = await service.fetch(`/v1/axons/${id}/events?starting_after=axn_1`)
+    expect([answer.status, await answer.json()]).toMatchObject([400, { field: 'starting_after' }])
+    await expect(service.otherClient.axons.events({ params: { id } })).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('GET /v1/axons/{id}/subscribe/sse', () => {
+  it('200 replays after a sequence and goes on live', async () => {
+    const id = await newAxon()
+    for (let i = 1; i <= 3; i++) await publish(id, String(i))
+    const stream = service.client.axons
+      .subscribe({ params: { id }, query: { after_sequence: 1 } })
+      [Symbol.asyncIterator]()
+    expect((await stream.next()).value).toMatchObject({ axon_id: id, sequence: 2, payload: '2', origin: 'USER_EVENT' })
+    expect((await stream.next()).value).toMatchObject({ sequence: 3 })
+    const next = stream.next()
+    await publish(id, 'live')
+    expect((await next).value).toMatchObject({ sequence: 4, payload: 'live' })
+    await stream.return?.()
+  })
+
+  it('200 waits for the first event after a sequence that is not there yet', async () => {
+    const id = await newAxon()
+    const stream = take(service.client.axons.subscribe({ params: { id }, query: { after_sequence: 2 } }), 1)
+    for (let i = 1; i <= 3; i++) await publish(id, String(i))
+    expect(await stream).toMatchObject([{ sequence: 3 }])
+  })
+
+  it('200 loses and repeats nothing between replay and live, for many at once', async () => {
+    const id = await newAxon()
+    const publishers = 20
+    const each = 30
+    const publishing = Promise.all(
+      Array.from({ length: publishers }, async () => {
+        for (let i = 0; i < each; i++) await publish(id, 'x')
+      }),
+    )
+    const heard: Promise<AxonEvent[]>[] = []
+    // Subscribers come in while events do.
+    for (let i = 0; i < 20; i++) {
+      heard.push(take(service.client.axons.subscribe({ params: { id } }), publishers * each))
+      await publish(id, 'between')
+    }
+    await publishing
+    const sequences = Array.from({ length: publishers * each }, (_, i) => i + 1)
+    for (const events of await Promise.all(heard)) expect(events.map(({ sequence }) => sequence)).toEqual(sequences)
+  })
+
+  it('200 ends cleanly when the axon is deleted, after its last event', async () => {
+    const id = await newAxon()
+    await publish(id, 'last')
+    const live = take(service.client.axons.subscribe({ params: { id } }), 99)
+    await service.client.axons.delete({ params: { id } })
+    expect(await live).toMatchObject([{ payload: 'last' }])
+    expect(await take(service.client.axons.subscribe({ params: { id } }), 99)).toMatchObject([{ payload: 'last' }])
+  })
+
+  it('200 gives it all to who has not read for long', async () => {
+    const id = await newAxon()
+    const slow = await new Promise<IncomingMessage>((resolve, reject) => {
+      const { hostname, port } = new URL(service.url)
+      request(
+        { hostname, port, path: `/v1/axons/${id}/subscribe/sse`, headers: { authorization: `Bearer ${service.key}` } },
+        resolve,
+      )
+        .once('error', reject)
+        .end()
+    })
+    const count = 24
+    for (let i = 0; i < count; i++) await publish(id, `${i}`.padEnd(maxPayloadBytes, '.'))
+    // 12 MiB, of which the newest 4 MiB are kept for all: the rest comes from the database.
+    let text = ''
+    const payloads = new Set<string>()
+    for await (const chunk of slow.setEncoding('utf8')) {
+      text += chunk
+      const frames = text.split('\n\n')
+      text = frames.pop() ?? ''
+      for (const frame of frames)
+        if (frame.startsWith('data: '))
+          payloads.add((JSON.parse(frame.slice(6)) as AxonEvent).payload.replaceAll('.', ''))
+      if (payloads.size === count) break
+    }
+    slow.destroy()
+    expect([...payloads]).toEqual(Array.from({ length: count }, (_, i) => String(i)))
+  })
+
+  it('404 on an axon of another account, 400 on a sequence that is none', async () => {
+    const id = await newAxon()
+    await expect(take(service.otherClient.axons.subscribe({ params: { id } }), 1)).rejects.toMatchObject({
+      status: 404,
+    })
+    expect((await service.fetch(`/v1/axons/${id}/subscribe/sse?after_sequence=x`)).status).toBe(400)
+  })
+})
+
+describe.each([
+  ['HTTP/2', {}],
+  ['HTTP/1.1', { http2: false }],
+])('the public client over %s', (_, transport) => {
+  it('hears every event once, through a restart of the service', async () => {
+    const client = new Runloop({ bearerToken: service.key, baseURL: service.url, ...transport })
+    const { id } = await client.axons.create({ name: 'public' })
+    await client.axons.publish(id, event('1'))
+    const heard: number[] = []
+    const total = 60
+    const listening = (async () => {
+      for await (const { sequence } of await client.axons.subscribeSse(id)) if (heard.push(sequence) === total) return
+    })()
+    for (let i = 2; i <= 20; i++) await client.axons.publish(id, event(String(i)))
+    await service.restart()
+    for (let i = 21; i <= 40; i++) await publish(id, String(i))
+    // The client waits as long as the stopping service said.
+    await expect.poll(() => heard.length, { timeout: 40_000 }).toBe(40)
+    await service.restart()
+    for (let i = 41; i <= total; i++) await publish(id, String(i))
+    await listening
+    expect(heard).toEqual(Array.from({ length: total }, (_, i) => i + 1))
+    const { events } = await client.axons.events.list(id, { limit: 5 })
+    expect(events.map(({ sequence }) => sequence)).toEqual([60, 59, 58, 57, 56])
+  }, 90_000)
+})

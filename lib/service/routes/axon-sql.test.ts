@@ -1,0 +1,333 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Runloop from '@runloop/api-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { maxRows } from '#lib/service/runtime/axon-sql/protocol.ts'
+import { startService, type TestService } from '../testing.ts'
+
+let service: TestService
+let id: string
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+  id = await newAxon()
+})
+afterAll(() => service.close())
+
+const newAxon = async () => (await service.client.axons.create({ body: { name: 'sql' } })).id
+const query = (sql: string, params?: unknown[], axon = id) =>
+  service.client.axons.query({ params: { id: axon }, body: { sql, params } })
+const batch = (...statements: { sql: string; params?: unknown[] }[]) =>
+  service.client.axons.batch({ params: { id }, body: { statements } })
+const publish = (axon: string, payload: string) =>
+  service.client.axons.publish({
+    params: { id: axon },
+    body: { event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload },
+  })
+
+describe('POST /v1/axons/{id}/sql/query', () => {
+  it('200 creates, writes and reads tables, with columns, positional rows and changes', async () => {
+    expect(await query('CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, c REAL, d BLOB, e VARCHAR(9), f)')).toEqual({
+      columns: [],
+      rows: [],
+      meta: { changes: 0, duration_ms: expect.any(Number), rows_read_limit_reached: false },
+    })
+    const insert = 'INSERT INTO t (b, c, d, e, f) VALUES (?, ?, ?, ?, ?)'
+    const written = await query(insert, ["it's", 1.5, { base64: 'AAH/' }, null, true])
+    expect(written).toMatchObject({ rows: [], meta: { changes: 1 } })
+    const read = await query('SELECT *, a + 1 AS next, a AS a FROM t WHERE b = ?', ["it's"])
+    expect(read.columns).toEqual([
+      { name: 'a', type: 'INTEGER' },
+      { name: 'b', type: 'TEXT' },
+      { name: 'c', type: 'REAL' },
+      { name: 'd', type: 'BLOB' },
+      { name: 'e', type: 'TEXT' },
+      { name: 'f', type: '' },
+      { name: 'next', type: '' },
+      { name: 'a', type: 'INTEGER' },
+    ])
+    expect(read.rows).toEqual([[1, "it's", 1.5, { base64: 'AAH/' }, null, 1, 2, 1]])
+    expect(await query('UPDATE t SET c = 2 RETURNING a, c')).toMatchObject({ rows: [[1, 2]], meta: { changes: 1 } })
+    expect(await query('DELETE FROM t')).toMatchObject({ meta: { changes: 1 } })
+  })
+
+  it.each([
+    ['an integer', 7, 'integer', 7],
+    ['a fraction', 0.5, 'real', 0.5],
+    ['true', true, 'integer', 1],
+    ['text with a NUL', 'a\0b', 'text', 'a\0b'],
+    ['nothing', null, 'null', null],
+    ['bytes', { base64: '' }, 'blob', { base64: '' }],
+  ])('200 takes %s as a parameter', async (_, param, type, value) => {
+    expect((await query('SELECT typeof(?1), ?1', [param])).rows).toEqual([[type, value]])
+  })
+
+  it('200 answers what JSON has no word for', async () => {
+    const { rows } = await query("SELECT 9007199254740991, 9007199254740993, -9223372036854775808, 9e999, x'00ff'")
+    expect(rows).toEqual([[9007199254740991, '9007199254740993', '-9223372036854775808', null, { base64: 'AP8=' }]])
+  })
+
+  it('200 ends at the row limit, and at the size limit, and says so', async () => {
+    const count = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)'
+    const exact = await query(`${count} SELECT i FROM n`, [maxRows])
+    expect([exact.rows.length, exact.meta.rows_read_limit_reached]).toEqual([maxRows, false])
+    const more = await query(`${count} SELECT i FROM n`, [maxRows + 1])
+    expect([more.rows.length, more.meta.rows_read_limit_reached]).toEqual([maxRows, true])
+    const large = await query(`${count} SELECT hex(zeroblob(500000)) FROM n`, [100])
+    expect(large.rows.length).toBeLessThan(20)
+    expect(large.meta.rows_read_limit_reached).toBe(true)
+  })
+
+  it.each([
+    ['a syntax error', 'SELEC 1', 'syntax error'],
+    ['an unknown table', 'SELECT * FROM nowhere', 'no such table'],
+    ['two statements', 'SELECT 1; DROP TABLE t', 'one statement'],
+    ['something behind a NUL', 'SELECT 1\0; DROP TABLE t', 'one statement'],
+    ['no statement', '-- nothing', 'no statement'],
+  ])('400 on %s', async (_, sql, message) => {
+    await expect(query(sql)).rejects.toMatchObject({
+      status: 400,
+      field: 'sql',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('400 on a parameter that is no value, or one too many', async () => {
+    await expect(query('SELECT ?', [[1]])).rejects.toMatchObject({ status: 400, field: 'params.0' })
+    await expect(query('SELECT ?', [1, { base64: '?' }])).rejects.toMatchObject({ status: 400, field: 'params.1' })
+    await expect(query('SELECT ?', [1, 2])).rejects.toMatchObject({ status: 400 })
+    expect((await query('SELECT 1 -- done; \n ; /* really; */')).rows).toEqual([[1]])
+  })
+
+  it('404 on an axon of another account; a deleted one can only be read', async () => {
+    await expect(service.otherClient.axons.query({ params: { id }, body: { sql: 'SELECT 1' } })).rejects.toMatchObject({
+      status: 404,
+    })
+    const gone = await newAxon()
+    await query('CREATE TABLE t (a)', [], gone)
+    await publish(gone, 'before')
+    await service.client.axons.delete({ params: { id: gone } })
+    expect((await query('SELECT payload FROM rl_axon_events', [], gone)).rows).toEqual([['before']])
+    for (const sql of ['INSERT INTO t VALUES (1)', 'DROP TABLE t', 'CREATE TABLE u (a)'])
+      await expect(query(sql, [], gone)).rejects.toMatchObject({ status: 409 })
+    expect((await query('SELECT count(*) FROM t', [], gone)).rows).toEqual([[0]])
+  })
+})
+
+describe('what SQL may not do', () => {
+  const forbidden = [
+    "ATTACH 'devdeck.db' AS x",
+    "ATTACH ':memory:' AS x",
+    'DETACH main',
+    "VACUUM INTO '/tmp/devdeck-escape.db'",
+    'VACUUM',
+    "SELECT load_extension('x')",
+    "SELECT readfile('/etc/passwd')",
+    "SELECT writefile('/tmp/devdeck-escape', 'x')",
+    "SELECT fts3_tokenizer('simple')",
+    'PRAGMA writable_schema = 1',
+    'PRAGMA journal_mode = DELETE',
+    'PRAGMA max_page_count = 1000000000',
+    'PRAGMA temp_store_directory = "/tmp"',
+    'PRAGMA database_list',
+    'SELECT * FROM pragma_database_list',
+    'PRAGMA hard_heap_limit = 0',
+    'PRAGMA query_only = OFF',
+    'PRAGMA wal_checkpoint',
+    'BEGIN',
+    'COMMIT',
+    'ROLLBACK',
+    'CREATE TEMP TABLE x (a)',
+    'CREATE TEMP VIEW rl_axon_events AS SELECT 1',
+    'CREATE TEMP TRIGGER x BEFORE INSERT ON rl_axon_events BEGIN SELECT 1; END',
+    'CREATE VIRTUAL TABLE x USING dbstat',
+    "CREATE VIRTUAL TABLE x USING csv(filename='/etc/passwd')",
+    'INSERT INTO rl_axon_events VALUES (1, 1, 1, 1, 1, 1)',
+    'REPLACE INTO rl_axon_events VALUES (1, 1, 1, 1, 1, 1)',
+    "UPDATE RL_AXON_EVENTS SET payload = 'forged'",
+    'DELETE FROM main.rl_axon_events',
+    'DROP TABLE rl_axon_events',
+    'DROP TABLE "RL_axon_events"',
+    'ALTER TABLE rl_axon_events RENAME TO mine',
+    'ALTER TABLE rl_axon_events ADD COLUMN mine',
+    'CREATE INDEX mine ON rl_axon_events (payload)',
+    "CREATE TRIGGER mine BEFORE INSERT ON rl_axon_events BEGIN SELECT RAISE(ABORT, 'no'); END",
+    'CREATE TABLE rl_mine (a)',
+    'UPDATE rl_copied SET bytes = 0',
+    "UPDATE sqlite_master SET sql = 'x'",
+    'DELETE FROM sqlite_schema',
+  ]
+
+  it.each(forbidden)('400 on %s', async (sql) => {
+    await expect(query(sql)).rejects.toMatchObject({ status: 400, field: 'sql' })
+  })
+
+  it('leaves no trace of any of that, in a batch neither', async () => {
+    const axon = await newAxon()
+    await publish(axon, 'true')
+    for (const sql of forbidden) {
+      const statements = [{ sql: 'CREATE TABLE trace (a)' }, { sql }]
+      const { results } = await service.client.axons.batch({ params: { id: axon }, body: { statements } })
+      expect(results.map(({ error }) => typeof error?.message)).toEqual(['string', 'string'])
+    }
+    expect(
+      (await query("SELECT name FROM sqlite_master WHERE name NOT LIKE 'rl\\_%' ESCAPE '\\'", [], axon)).rows,
+    ).toEqual([])
+    expect((await query('SELECT payload FROM rl_axon_events', [], axon)).rows).toEqual([['true']])
+  })
+
+  it('400 on a way round by view, trigger or another name', async () => {
+    const axon = await newAxon()
+    await publish(axon, 'true')
+    await query('CREATE TABLE t (a)', [], axon)
+    const trigger = "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE rl_axon_events SET payload = 'forged'; END"
+    await query(trigger, [], axon)
+    await expect(query('INSERT INTO t VALUES (1)', [], axon)).rejects.toMatchObject({ status: 400 })
+    await query('CREATE VIEW v AS SELECT * FROM rl_axon_events', [], axon)
+    await query('CREATE TRIGGER w INSTEAD OF UPDATE ON v BEGIN DELETE FROM rl_axon_events; END', [], axon)
+    await expect(query("UPDATE v SET payload = 'x'", [], axon)).rejects.toMatchObject({ status: 400 })
+    await expect(query('ALTER TABLE t RENAME TO rl_axon_events', [], axon)).rejects.toMatchObject({ status: 400 })
+    await publish(axon, 'also')
+    expect((await query('SELECT payload FROM v ORDER BY sequence', [], axon)).rows).toEqual([['true'], ['also']])
+  })
+
+  it('408 on what never ends, while everyone else goes on; the database stays whole', async () => {
+    const axon = await newAxon()
+    await query('CREATE TABLE t (a)', [], axon)
+    const forever = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
+    const runaway = query(`INSERT INTO t ${forever} SELECT max(i) FROM n`, [], axon)
+    const refused = expect(runaway).rejects.toMatchObject({ status: 408 })
+    expect((await query('SELECT 1')).rows).toEqual([[1]])
+    expect(await publish(axon, 'meanwhile')).toMatchObject({ sequence: 1 })
+    await refused
+    expect((await query('SELECT count(*) FROM t', [], axon)).rows).toEqual([[0]])
+  })
+
+  it('refuses what takes too much memory or disk', async () => {
+    const axon = await newAxon()
+    await expect(query('SELECT zeroblob(1000000000)', [], axon)).rejects.toMatchObject({ status: 400 })
+    const rows = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000)'
+    await expect(
+      query(`${rows} SELECT count(*) FROM (SELECT hex(randomblob(1000000)) AS h FROM n ORDER BY h)`, [], axon),
+    ).rejects.toMatchObject({ status: expect.toBeOneOf([400, 408]) })
+    await query('CREATE TABLE t (a)', [], axon)
+    await expect(query(`${rows} INSERT INTO t SELECT zeroblob(1000000) FROM n`, [], axon)).rejects.toMatchObject({
+      status: expect.toBeOneOf([507, 408]),
+    })
+    expect((await query('SELECT count(*) FROM t', [], axon)).rows).toEqual([[0]])
+  })
+})
+
+describe('rl_axon_events', () => {
+  it('200 has every event as soon as it is published, and joins with tables and views', async () => {
+    const axon = await newAxon()
+    for (let i = 1; i <= 5; i++) {
+      await publish(axon, `{"n":${i}}`)
+      const { rows } = await query('SELECT max(sequence), count(*) FROM rl_axon_events', [], axon)
+      expect(rows).toEqual([[i, i]])
+    }
+    const sql =
+      'SELECT sequence, timestamp_ms, origin, source, event_type, payload FROM rl_axon_events ORDER BY sequence DESC LIMIT ? OFFSET ?'
+    const { columns, rows } = await query(sql, [2, 1], axon)
+    expect(columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'sequence INTEGER',
+      'timestamp_ms INTEGER',
+      'origin TEXT',
+      'source TEXT',
+      'event_type TEXT',
+      'payload TEXT',
+    ])
+    expect(rows).toEqual([
+      [4, expect.any(Number), 'AGENT_EVENT', 'test', 'note', '{"n":4}'],
+      [3, expect.any(Number), 'AGENT_EVENT', 'test', 'note', '{"n":3}'],
+    ])
+    await query('CREATE VIEW numbers AS SELECT payload ->> ? AS n FROM Rl_Axon_Events'.replace('?', "'$.n'"), [], axon)
+    await publish(axon, '{"n":6}')
+    expect((await query('SELECT sum(n) FROM numbers', [], axon)).rows).toEqual([[21]])
+  })
+
+  it('200 holds the events of this axon alone, and survives a restart', async () => {
+    const [one, two] = [await newAxon(), await newAxon()]
+    await publish(one, 'one')
+    await publish(two, 'two')
+    await query('CREATE TABLE kept (a)', [], one)
+    await service.restart()
+    expect((await query('SELECT payload FROM rl_axon_events', [], one)).rows).toEqual([['one']])
+    expect((await query('SELECT payload FROM rl_axon_events', [], two)).rows).toEqual([['two']])
+    expect((await query('SELECT count(*) FROM kept', [], one)).rows).toEqual([[0]])
+    await expect(query('SELECT count(*) FROM kept', [], two)).rejects.toMatchObject({ status: 400 })
+  })
+})
+
+describe('POST /v1/axons/{id}/sql/batch', () => {
+  it('200 runs the statements in one transaction', async () => {
+    const { results } = await batch(
+      { sql: 'CREATE TABLE b (a INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0))' },
+      { sql: 'INSERT INTO b (n) VALUES (?), (?)', params: [1, 2] },
+      { sql: 'SELECT a, n FROM b ORDER BY a' },
+    )
+    expect(results.map(({ success }) => success?.rows)).toEqual([
+      [],
+      [],
+      [
+        [1, 1],
+        [2, 2],
+      ],
+    ])
+    expect(results[1]?.success?.meta.changes).toBe(2)
+  })
+
+  it('200 undoes all of it when one fails, and says which', async () => {
+    const { results } = await batch(
+      { sql: 'INSERT INTO b (n) VALUES (3)' },
+      { sql: 'INSERT INTO b (n) VALUES (-1)' },
+      { sql: 'INSERT INTO b (n) VALUES (4)' },
+    )
+    expect(results).toEqual([
+      { error: { message: 'Undone: statement 2 of the batch failed' } },
+      { error: { message: expect.stringContaining('CHECK constraint failed') } },
+      { error: { message: 'Not run: statement 2 of the batch failed' } },
+    ])
+    expect((await query('SELECT count(*) FROM b')).rows).toEqual([[2]])
+  })
+
+  it('200 loses no write of many callers at once', async () => {
+    await query('CREATE TABLE counter (n INTEGER)')
+    await query('INSERT INTO counter VALUES (0)')
+    const step = { sql: 'UPDATE counter SET n = n + 1' }
+    await Promise.all(Array.from({ length: 50 }, () => batch(step, step)))
+    expect((await query('SELECT n FROM counter')).rows).toEqual([[100]])
+  })
+
+  it('400 on no statement, and on a parameter that is no value', async () => {
+    await expect(batch()).rejects.toMatchObject({ status: 400, field: 'statements' })
+    await expect(batch({ sql: 'SELECT 1' }, { sql: 'SELECT ?', params: [{}] })).rejects.toMatchObject({
+      status: 400,
+      field: 'statements.1.params.0',
+    })
+  })
+})
+
+it('keeps nothing of the environment in the process that runs SQL', () => {
+  const process = readdirSync('/proc').find((pid) => {
+    try {
+      return readFileSync(join('/proc', pid, 'cmdline'), 'utf8').includes(`axon-sql/process.ts\0${service.dataDir}`)
+    } catch {
+      return false
+    }
+  })
+  const environment = readFileSync(`/proc/${process}/environ`, 'utf8')
+    .split('\0')
+    .map((each) => each.split('=')[0])
+  expect(environment.filter((name) => !/^(NODE_|DEVDECK_SERVICE_ID$|$)/.test(name ?? ''))).toEqual([])
+})
+
+it('speaks with the public client', async () => {
+  const client = new Runloop({ bearerToken: service.key, baseURL: service.url, maxRetries: 0 })
+  const axon = await client.axons.create({})
+  await client.axons.sql.query(axon.id, { sql: 'CREATE TABLE t (a TEXT)' })
+  const { results } = await client.axons.sql.batch(axon.id, {
+    statements: [{ sql: 'INSERT INTO t VALUES (?)', params: ['x'] }, { sql: 'SELECT a FROM t' }],
+  })
+  expect(results[1]?.success?.rows).toEqual([['x']])
+  await expect(client.axons.sql.query(axon.id, { sql: 'SELECT nope' })).rejects.toMatchObject({ status: 400 })
+})

@@ -1,0 +1,77 @@
+import type { AxonEvent, AxonEventList, AxonEventListQuery } from '#lib/contract/axons.ts'
+import type { Database } from './database.ts'
+
+export type NewEvent = Pick<AxonEvent, 'timestamp_ms' | 'origin' | 'source' | 'event_type' | 'payload'>
+
+interface EventRow extends NewEvent {
+  sequence: number
+}
+
+export type AxonEventStore = ReturnType<typeof createAxonEventStore>
+
+/** The log of each axon: sequences 1, 2, 3 … without a gap; nothing in it ever changes. */
+export const createAxonEventStore = (database: Database) => {
+  const axon = database.prepare('SELECT seq, deleted_at_ms FROM axons WHERE id = ? AND account = ?')
+  const last = database.prepare('SELECT max(sequence) AS last FROM axon_events WHERE axon = ?')
+  const insert = database.prepare(
+    'INSERT INTO axon_events (axon, sequence, timestamp_ms, origin, source, event_type, payload) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  )
+  const columns = 'sequence, timestamp_ms, origin, source, event_type, payload'
+  const after = database.prepare(
+    `SELECT ${columns} FROM axon_events WHERE axon = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+  )
+  const before = database.prepare(
+    `SELECT ${columns} FROM axon_events WHERE axon = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
+  )
+
+  const lastOf = (seq: number) => (last.get(seq) as { last: number | null }).last ?? 0
+
+  /** At least one row if there is one, then as many as are not too large together. */
+  const some = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
+    const taken: EventRow[] = []
+    let bytes = 0
+    for (const row of rows as Iterable<EventRow>) {
+      bytes += row.payload.length
+      if (taken.length > 0 && bytes > maxBytes) break
+      taken.push(row)
+    }
+    return taken
+  }
+
+  return {
+    /** Under which number the axon's events are kept; undefined when there is no such axon. */
+    find: (account: string, id: string): { seq: number; isDeleted: boolean } | undefined => {
+      const row = axon.get(id, account) as { seq: number; deleted_at_ms: number | null } | undefined
+      return row && { seq: row.seq, isDeleted: row.deleted_at_ms !== null }
+    },
+
+    last: lastOf,
+
+    /** Appends within the caller's transaction and returns the sequence. */
+    append: (seq: number, { timestamp_ms, origin, source, event_type, payload }: NewEvent): number => {
+      const sequence = lastOf(seq) + 1
+      insert.run(seq, sequence, timestamp_ms, origin, source, event_type, payload)
+      return sequence
+    },
+
+    /** In their order, those after `sequence`: so many, or fewer when they are large. */
+    after: (seq: number, id: string, sequence: number, limit: number, maxBytes: number): AxonEvent[] =>
+      some(after.iterate(seq, sequence, limit), maxBytes).map((row) => ({ axon_id: id, ...row })),
+
+    /**
+     * Newest first. Unspecified: a page of large events; it ends early, and says that there are more. A cursor that is no
+     * event's sequence is as good: it stands for its place.
+     */
+    list: (seq: number, id: string, query: AxonEventListQuery): AxonEventList => {
+      const from = query.starting_after ?? Number.MAX_SAFE_INTEGER
+      const rows = some(before.iterate(seq, from, query.limit), maxPageBytes)
+      return {
+        events: rows.map((row) => ({ axon_id: id, ...row })),
+        has_more: (rows.at(-1)?.sequence ?? 1) > 1,
+        total_count: query.include_total_count ? lastOf(seq) : null,
+      }
+    },
+  }
+}
+
+const maxPageBytes = 16 * 1024 * 1024
