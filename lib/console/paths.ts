@@ -1,4 +1,6 @@
 import type { AxonListQuery } from '#lib/contract/axons.ts'
+import type { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
+import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { pageDefaults, searchOf } from './url-query.ts'
@@ -12,6 +14,10 @@ export const paths = {
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   /** `event` is a sequence in the log of the axon. */
   axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,
+  benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
+  benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
+  benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
+  benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
 }
 

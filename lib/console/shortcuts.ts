@@ -1,5 +1,14 @@
 /** What the frame does at a key, outside of fields and terminals. */
-export type ShortcutAction = 'palette' | 'filter' | 'help' | 'overview' | 'devboxes' | 'axons' | 'snapshots'
+export type ShortcutAction =
+  | 'palette'
+  | 'filter'
+  | 'help'
+  | 'overview'
+  | 'devboxes'
+  | 'axons'
+  | 'snapshots'
+  | 'benchmarkJobs'
+  | 'benchmarkRuns'
 
 export interface KeyStroke {
   key: string
@@ -22,6 +31,8 @@ const afterLeader: Record<string, ShortcutAction> = {
   d: 'devboxes',
   a: 'axons',
   s: 'snapshots',
+  j: 'benchmarkJobs',
+  r: 'benchmarkRuns',
 }
 
 /** The list the help dialog shows. */
@@ -36,6 +47,8 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['g', 'd'], does: 'Go to devboxes' },
   { keys: ['g', 'a'], does: 'Go to axons' },
   { keys: ['g', 's'], does: 'Go to snapshots' },
+  { keys: ['g', 'j'], does: 'Go to benchmark jobs' },
+  { keys: ['g', 'r'], does: 'Go to benchmark runs' },
   { keys: ['?'], does: 'Show these shortcuts' },
 ]
 

@@ -1,0 +1,1 @@
+export { JobMissing as default } from '#components/benchmarks/job-detail.tsx'

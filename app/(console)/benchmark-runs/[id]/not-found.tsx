@@ -1,0 +1,1 @@
+export { RunMissing as default } from '#components/benchmarks/run-detail.tsx'

@@ -1,0 +1,34 @@
+import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { RunDetail } from '#components/benchmarks/run-detail.tsx'
+import { isMissing } from '#lib/console/failures.ts'
+import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import { makeQueryClient } from '#lib/console/query-client.ts'
+import { idPattern } from '#lib/contract/common.ts'
+import { requireSession } from '#lib/gateway/session.ts'
+
+interface Props {
+  params: Promise<{ id: string }>
+}
+
+export const generateMetadata = async ({ params }: Props): Promise<Metadata> => {
+  const { id } = await params
+  return { title: idPattern.test(id) ? `Run ${id}` : 'Run' }
+}
+
+export default async function RunDetailPage({ params }: Props) {
+  const { api } = await requireSession()
+  const { id } = await params
+  if (!idPattern.test(id)) notFound()
+  const queryClient = makeQueryClient()
+  await queryClient.fetchQuery(benchmarkRunQueries.get(id, api)).catch((error: unknown) => {
+    if (isMissing(error)) notFound()
+    // Anything else the page shows itself, with a way to try again.
+  })
+  return (
+    <HydrationBoundary state={dehydrate(queryClient)}>
+      <RunDetail id={id} />
+    </HydrationBoundary>
+  )
+}

@@ -1,0 +1,229 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { SearchX } from 'lucide-react'
+import Link from 'next/link'
+import { useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { type Column, DataTable } from '#components/ui/data-table.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { type AgentRow, agentRows, progressOf } from '#lib/console/benchmark-jobs.ts'
+import { isMissing, isPassing } from '#lib/console/failures.ts'
+import { formatCount, formatDurationMs } from '#lib/console/format.ts'
+import { paths } from '#lib/console/paths.ts'
+import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { BenchmarkState } from './benchmark-state.tsx'
+import { JobSource } from './job-source.tsx'
+import { OutcomeTable } from './outcome-table.tsx'
+import { AverageScore, Progress } from './score.tsx'
+
+export const JobDetail = ({ id }: { id: string }) => {
+  const job = useQuery(benchmarkJobQueries.get(id))
+  const error = useShownError(job)
+  if (!job.data) {
+    if (isMissing(error)) return <JobMissing />
+    if (!error) return <SkeletonRows columns={4} label="Loading the job" />
+    return (
+      <ErrorState
+        title="The job could not be loaded"
+        error={error}
+        recovers={isPassing(error)}
+        retrying={job.isFetching}
+        onRetry={() => void job.refetch()}
+        action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
+      />
+    )
+  }
+  return (
+    <>
+      {job.isRefetchError && (
+        <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
+          It was read <RelativeTime ms={job.dataUpdatedAt} /> and could not be read since:{' '}
+          {problemOf(job.error).message}
+        </Banner>
+      )}
+      <Job job={job.data} />
+    </>
+  )
+}
+
+export const JobMissing = () => (
+  <EmptyState
+    icon={SearchX}
+    title="There is no benchmark job with this id"
+    titleAs="h1"
+    action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
+  >
+    It may belong to another account, or the address may be mistyped.
+  </EmptyState>
+)
+
+const Job = ({ job }: { job: BenchmarkJob }) => {
+  const progress = progressOf(job)
+  const rows = agentRows(job)
+  return (
+    <>
+      <PageHeader
+        back={{ href: paths.benchmarkJobs(), label: 'Benchmark jobs' }}
+        title={<VisibleText max={200}>{job.name}</VisibleText>}
+        id={job.id}
+        badge={
+          <span role="status">
+            <BenchmarkState of="job" state={job.state} />
+          </span>
+        }
+        description={
+          <span className="inline-flex flex-wrap items-center gap-x-4 gap-y-1">
+            <span>
+              Created <RelativeTime ms={job.create_time_ms} />
+            </span>
+            <span className="inline-flex items-center gap-2">
+              Trials <Progress {...progress} label="Progress of the job" />
+            </span>
+          </span>
+        }
+      />
+      {job.failure_reason && (
+        <Banner tone="danger" className="mb-4 rounded-md" title="The job failed">
+          <span className="whitespace-pre-wrap">
+            <VisibleText max={4000}>{job.failure_reason}</VisibleText>
+          </span>
+        </Banner>
+      )}
+      <div className="space-y-8">
+        <section aria-label="Agents" className="space-y-3">
+          <h2 className="text-lg font-medium">Agents</h2>
+          {rows.length === 0 ? (
+            <p className="text-muted">The job has not told its agents yet.</p>
+          ) : (
+            <DataTable caption="Agents of the job" columns={agentColumns} rows={rows} rowKey={({ key }) => key} />
+          )}
+        </section>
+        <Outcomes rows={rows} />
+        <JobSource job={job} />
+      </div>
+    </>
+  )
+}
+
+const agentColumns: Column<AgentRow>[] = [
+  {
+    id: 'agent',
+    header: 'Agent',
+    priority: 1,
+    cell: ({ name, model }) => (
+      <>
+        <VisibleText max={80}>{name}</VisibleText>
+        {model && (
+          <span className="ml-2 font-normal text-muted">
+            <VisibleText max={80}>{model}</VisibleText>
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'score',
+    header: 'Average score',
+    priority: 2,
+    width: '15rem',
+    cell: ({ outcome }) =>
+      outcome ? <AverageScore outcome={outcome} /> : <span className="text-muted">None yet</span>,
+  },
+  {
+    id: 'state',
+    header: 'State',
+    priority: 3,
+    width: '8rem',
+    cell: ({ state, run }) =>
+      state === 'pending' ? (
+        <BenchmarkState of="job" state="queued" />
+      ) : (
+        <BenchmarkState of="run" state={state === 'running' ? 'running' : (run?.state ?? 'completed')} />
+      ),
+  },
+  {
+    id: 'counts',
+    header: 'Completed, failed, timed out',
+    priority: 3,
+    width: '13rem',
+    align: 'right',
+    cell: ({ outcome }) =>
+      outcome
+        ? `${formatCount(outcome.n_completed)}, ${formatCount(outcome.n_failed)}, ${formatCount(outcome.n_timeout)}`
+        : '',
+  },
+  {
+    id: 'duration',
+    header: 'Duration',
+    priority: 3,
+    width: '7rem',
+    align: 'right',
+    cell: ({ outcome, run }) =>
+      outcome?.duration_ms != null ? (
+        formatDurationMs(outcome.duration_ms)
+      ) : run ? (
+        <>
+          since <RelativeTime ms={run.start_time_ms} />
+        </>
+      ) : (
+        ''
+      ),
+  },
+  {
+    id: 'run',
+    header: 'Run',
+    priority: 3,
+    width: '6rem',
+    cell: ({ runId }) =>
+      runId && (
+        <Link href={paths.benchmarkRun(runId)} title={runId} className="relative z-1 text-accent hover:underline">
+          Open run
+        </Link>
+      ),
+  },
+]
+
+/** The scenarios of one agent at a time. */
+const Outcomes = ({ rows }: { rows: readonly AgentRow[] }) => {
+  const withOutcome = rows.filter(({ outcome }) => outcome !== null)
+  const [chosen, setChosen] = useState<string | null>(null)
+  const row = withOutcome.find(({ key }) => key === chosen) ?? withOutcome[0]
+  if (!row?.outcome) return null
+  return (
+    <section aria-label="Scenario outcomes" className="space-y-3">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <h2 className="text-lg font-medium">Scenario outcomes</h2>
+        {withOutcome.length > 1 && (
+          <fieldset className="flex flex-wrap gap-1">
+            <legend className="sr-only">Agent</legend>
+            {withOutcome.map(({ key, name, model }) => (
+              <label
+                key={key}
+                className="inline-flex h-7 cursor-pointer items-center rounded-md border border-line px-2 text-sm has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
+              >
+                <input
+                  type="radio"
+                  name="agent"
+                  className="sr-only"
+                  checked={key === row.key}
+                  onChange={() => setChosen(key)}
+                />
+                <VisibleText max={60}>{model ? `${name} · ${model}` : name}</VisibleText>
+              </label>
+            ))}
+          </fieldset>
+        )}
+      </div>
+      <OutcomeTable outcomes={row.outcome.scenario_outcomes} />
+    </section>
+  )
+}

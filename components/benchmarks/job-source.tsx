@@ -1,0 +1,123 @@
+'use client'
+import { Eye, EyeOff } from 'lucide-react'
+import { Fragment, type ReactNode, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { looksSecret, mask, maskYaml } from '#lib/console/benchmark-jobs.ts'
+import { formatCount } from '#lib/console/format.ts'
+import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+
+/** What the job was made from and what that came to; what looks like a secret is hidden until asked for. */
+export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob }) => {
+  const [isShown, setIsShown] = useState(false)
+  const yaml = job_source?.inline_yaml
+  if (!job_source && !job_spec) return null
+  return (
+    <section aria-label="Source and configuration" className="space-y-4">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h2 className="text-lg font-medium">Source and configuration</h2>
+        <Button
+          size="sm"
+          variant="ghost"
+          icon={isShown ? EyeOff : Eye}
+          aria-pressed={isShown}
+          onClick={() => setIsShown(!isShown)}
+        >
+          {isShown ? 'Hide values that look secret' : 'Show values that look secret'}
+        </Button>
+      </div>
+      <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-2">
+        <Fact label="Made from">{job_source ? sourceWords(job_source) : 'not told'}</Fact>
+        {job_spec && <Fact label="Scenarios">{formatCount(job_spec.scenario_ids.length)}</Fact>}
+        {Object.entries(job_spec?.orchestrator_config ?? {}).map(
+          ([name, value]) =>
+            value != null && (
+              <Fact key={name} label={<code className="font-mono text-sm">{name}</code>}>
+                {String(value)}
+              </Fact>
+            ),
+        )}
+      </dl>
+      {job_spec?.agent_configs.map((agent, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
+        <Agent key={index} agent={agent} isShown={isShown} />
+      ))}
+      {yaml != null && (
+        <figure className="space-y-1">
+          <figcaption className="font-medium">Job file</figcaption>
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            tabIndex={0}
+            className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
+          >
+            <VisibleText max={200_000}>{isShown ? yaml : maskYaml(yaml)}</VisibleText>
+          </pre>
+        </figure>
+      )}
+    </section>
+  )
+}
+
+const Fact = ({ label, children }: { label: ReactNode; children: ReactNode }) => (
+  <>
+    <dt className="text-muted">{label}</dt>
+    <dd className="min-w-0 break-words">{children}</dd>
+  </>
+)
+
+const sourceWords = ({ type, benchmark_name, benchmark_id }: NonNullable<BenchmarkJob['job_source']>): ReactNode => {
+  if (type === 'harbor') return 'a Harbor job file'
+  if (type === 'scenarios') return 'a list of scenarios'
+  if (type === 'benchmark')
+    return (
+      <>
+        benchmark <VisibleText max={120}>{benchmark_name ?? benchmark_id ?? ''}</VisibleText>
+      </>
+    )
+  return <VisibleText max={60}>{type}</VisibleText>
+}
+
+const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => {
+  const pairs: [string, string][] = [
+    ...Object.entries(agent.kwargs ?? {}).map(([name, value]): [string, string] => [
+      `kwargs.${name}`,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+    ...Object.entries(agent.agent_environment?.environment_variables ?? {}).map(([name, value]): [string, string] => [
+      name,
+      value,
+    ]),
+  ]
+  const secrets = Object.entries(agent.agent_environment?.secrets ?? {})
+  return (
+    <div className="space-y-1">
+      <h3 className="font-medium">
+        <VisibleText max={80}>{agent.name}</VisibleText>
+        {agent.model_name && (
+          <span className="ml-2 font-normal text-muted">
+            <VisibleText max={80}>{agent.model_name}</VisibleText>
+          </span>
+        )}
+      </h3>
+      <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-1 font-mono text-sm">
+        {agent.timeout_seconds != null && <Fact label="timeout_seconds">{agent.timeout_seconds}</Fact>}
+        {pairs.map(([name, value]) => (
+          <Fragment key={name}>
+            <dt className="break-all text-muted">
+              <VisibleText max={120}>{name}</VisibleText>
+            </dt>
+            <dd className="min-w-0 whitespace-pre-wrap break-all">
+              {!isShown && looksSecret(name, value) ? mask : <VisibleText max={4_000}>{value}</VisibleText>}
+            </dd>
+          </Fragment>
+        ))}
+        {secrets.map(([name, secret]) => (
+          <Fact key={name} label={<VisibleText max={120}>{name}</VisibleText>}>
+            <span className="font-sans">secret </span>
+            <VisibleText max={120}>{secret}</VisibleText>
+          </Fact>
+        ))}
+      </dl>
+    </div>
+  )
+}

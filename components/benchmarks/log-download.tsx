@@ -1,0 +1,71 @@
+'use client'
+import { Download, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { formatBytes } from '#lib/console/format.ts'
+import { type DownloadState, fileNameOf, readZip } from '#lib/console/log-download.ts'
+import { downloadRunLogs } from '#lib/console/queries/benchmark-runs.ts'
+import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+
+/** Downloads the logs of a run, says how far it is, and saves them only when they are whole. */
+export const LogDownload = ({ run: { id, name } }: { run: BenchmarkRun }) => {
+  const [state, setState] = useState<DownloadState>({ phase: 'idle' })
+  const leaving = useRef<AbortController>(undefined)
+  useEffect(() => () => leaving.current?.abort(), [])
+  const start = async () => {
+    const abort = new AbortController()
+    leaving.current = abort
+    setState({ phase: 'loading', receivedBytes: 0 })
+    let received = 0
+    try {
+      const zip = await readZip(await downloadRunLogs(id, abort.signal), (receivedBytes) => {
+        received = receivedBytes
+        setState({ phase: 'loading', receivedBytes })
+      })
+      save(zip, fileNameOf(name ?? '', id))
+      setState({ phase: 'done', receivedBytes: zip.size })
+    } catch (error) {
+      setState(
+        abort.signal.aborted
+          ? { phase: 'idle' }
+          : { phase: 'failed', receivedBytes: received, reason: problemOf(error).message },
+      )
+    }
+  }
+  const isLoading = state.phase === 'loading'
+  return (
+    <>
+      {isLoading ? (
+        <Button icon={X} onClick={() => leaving.current?.abort()}>
+          Stop the download
+        </Button>
+      ) : (
+        <Button icon={Download} onClick={() => void start()}>
+          Download logs
+        </Button>
+      )}
+      <p role="status" className="tabular basis-full text-sm empty:hidden">
+        {state.phase === 'loading' && (
+          <span className="text-muted">{formatBytes(state.receivedBytes)} received; the whole size is not known</span>
+        )}
+        {state.phase === 'done' && <span className="text-muted">Saved, {formatBytes(state.receivedBytes)}</span>}
+        {state.phase === 'failed' && (
+          <span className="text-danger">
+            {state.reason} ({formatBytes(state.receivedBytes)} received)
+          </span>
+        )}
+      </p>
+    </>
+  )
+}
+
+const save = (file: Blob, fileName: string) => {
+  const url = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = fileName
+  link.click()
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

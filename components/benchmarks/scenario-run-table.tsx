@@ -1,0 +1,77 @@
+'use client'
+import Link from 'next/link'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { type Column, DataTable } from '#components/ui/data-table.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatScore } from '#lib/console/benchmark-jobs.ts'
+import { formatDurationMs, formatShown } from '#lib/console/format.ts'
+import { paths } from '#lib/console/paths.ts'
+import type { ScenarioRun, ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import { BenchmarkState } from './benchmark-state.tsx'
+
+export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { list: ScenarioRunList }) => {
+  if (runs.length === 0) return <p className="text-muted">The run has no scenario runs yet.</p>
+  return (
+    <>
+      <p role="status" className="tabular text-sm text-muted">
+        {formatShown(runs.length, has_more, total_count)}
+      </p>
+      <DataTable caption="Scenario runs, newest first" columns={columns} rows={runs} rowKey={({ id }) => id} />
+    </>
+  )
+}
+
+const columns: Column<ScenarioRun>[] = [
+  {
+    id: 'name',
+    header: 'Scenario',
+    priority: 1,
+    cell: ({ name, scenario_id }) => <VisibleText truncate>{name || scenario_id}</VisibleText>,
+  },
+  {
+    id: 'state',
+    header: 'State',
+    priority: 2,
+    width: '8.5rem',
+    cell: ({ state }) => <BenchmarkState of="scenario-run" state={state} />,
+  },
+  {
+    id: 'score',
+    header: 'Score',
+    priority: 3,
+    width: '6rem',
+    align: 'right',
+    cell: ({ scoring_contract_result: result }) =>
+      result ? formatScore(result.score) : <span className="text-muted">None</span>,
+  },
+  { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
+  {
+    id: 'devbox',
+    header: 'Devbox',
+    priority: 3,
+    width: '7rem',
+    cell: ({ devbox_id }) =>
+      devbox_id && (
+        <Link href={paths.devbox(devbox_id)} title={devbox_id} className="relative z-1 text-accent hover:underline">
+          Open devbox
+        </Link>
+      ),
+  },
+  {
+    id: 'duration',
+    header: 'Duration',
+    priority: 3,
+    width: '7rem',
+    align: 'right',
+    cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
+  },
+  {
+    id: 'started',
+    header: 'Started',
+    priority: 3,
+    width: '7rem',
+    align: 'right',
+    cell: ({ start_time_ms }) => start_time_ms != null && <RelativeTime ms={start_time_ms} />,
+  },
+]

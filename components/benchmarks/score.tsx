@@ -1,0 +1,30 @@
+import { formatScore, scoreBase } from '#lib/console/benchmark-jobs.ts'
+import { formatCount } from '#lib/console/format.ts'
+import type { BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
+
+/** The mean of an agent and what it was taken over: never one without the other. */
+export const AverageScore = ({ outcome }: { outcome: BenchmarkOutcome }) => (
+  <span className="tabular whitespace-nowrap">
+    <span className="font-medium">
+      {outcome.average_score == null ? 'No score' : formatScore(outcome.average_score)}
+    </span>{' '}
+    <span className="text-muted">({scoreBase(outcome)})</span>
+  </span>
+)
+
+/** How many are done of how many there will be. */
+export const Progress = ({ finished, total, label }: { finished: number; total: number | null; label: string }) => (
+  <span className="inline-flex items-center gap-2 whitespace-nowrap">
+    {total !== null && total > 0 && (
+      <progress
+        aria-label={label}
+        value={finished}
+        max={total}
+        className="h-1.5 w-24 overflow-hidden rounded-full [&::-webkit-progress-bar]:bg-surface-3 [&::-webkit-progress-value]:bg-accent"
+      />
+    )}
+    <span className="tabular">
+      {total === null ? `${formatCount(finished)} finished` : `${formatCount(finished)} of ${formatCount(total)}`}
+    </span>
+  </span>
+)

@@ -1,0 +1,153 @@
+import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
+
+/** One agent of a job: its run, as far as that has come. */
+export interface AgentRow {
+  key: string
+  name: string
+  model: string | null
+  runId: string | null
+  state: 'pending' | 'running' | 'finished'
+  /** Null until something has finished. */
+  outcome: BenchmarkOutcome | null
+  run: InProgressRun | null
+}
+
+/**
+ * The agents of a job, in the order of its specification. A run may stand both among the outcomes and among the runs in
+ * progress; what has come of it is then in the outcome, and that it still goes on in the other.
+ */
+export const agentRows = (job: BenchmarkJob): AgentRow[] => {
+  const running = new Map((job.in_progress_runs ?? []).map((run) => [run.benchmark_run_id, run]))
+  const rows: AgentRow[] = (job.benchmark_outcomes ?? []).map((outcome) => {
+    const run = running.get(outcome.benchmark_run_id) ?? null
+    running.delete(outcome.benchmark_run_id)
+    return {
+      key: outcome.benchmark_run_id,
+      name: outcome.agent_name,
+      model: outcome.model_name ?? null,
+      runId: outcome.benchmark_run_id,
+      state: run?.state === 'running' ? 'running' : 'finished',
+      outcome,
+      run,
+    }
+  })
+  for (const run of running.values())
+    rows.push({
+      key: run.benchmark_run_id,
+      name: run.agent_config?.name ?? run.agent_config?.info ?? 'Unnamed agent',
+      model: run.agent_config?.model_name ?? null,
+      runId: run.benchmark_run_id,
+      state: run.state === 'running' ? 'running' : 'finished',
+      outcome: null,
+      run,
+    })
+  const specified = job.job_spec?.agent_configs ?? []
+  for (const [index, agent] of missingAgents(specified, rows).entries())
+    rows.push({
+      key: `pending ${index} ${agent.name}`,
+      name: agent.name,
+      model: agent.model_name ?? null,
+      runId: null,
+      state: 'pending',
+      outcome: null,
+      run: null,
+    })
+  const place = (row: AgentRow) => {
+    const index = specified.findIndex((agent) => isSame(agent, row))
+    return index === -1 ? specified.length : index
+  }
+  return rows.toSorted((a, b) => place(a) - place(b))
+}
+
+const isSame = (agent: AgentConfig, row: Pick<AgentRow, 'name' | 'model'>) =>
+  agent.name === row.name && (agent.model_name ?? null) === row.model
+
+/** Agents of the specification that no row stands for; an agent may be named several times. */
+const missingAgents = (agents: readonly AgentConfig[], rows: readonly AgentRow[]): AgentConfig[] => {
+  const left = [...rows]
+  return agents.filter((agent) => {
+    const index = left.findIndex((row) => isSame(agent, row))
+    if (index === -1) return true
+    left.splice(index, 1)
+    return false
+  })
+}
+
+export interface JobProgress {
+  /** Scenario outcomes there are. */
+  finished: number
+  /** Scenarios times attempts times agents; null where the record does not tell. */
+  total: number | null
+}
+
+/**
+ * How far a job is. Attempts multiply the trials of a Harbor job; of the other kinds `n_attempts` counts repetitions
+ * after a failure, which leave one outcome.
+ */
+export const progressOf = (job: BenchmarkJob): JobProgress => {
+  const finished = (job.benchmark_outcomes ?? []).reduce(
+    (sum, { scenario_outcomes }) => sum + scenario_outcomes.length,
+    0,
+  )
+  const spec = job.job_spec
+  if (!spec) return { finished, total: null }
+  const attempts = job.job_source?.type === 'harbor' ? Math.max(1, spec.orchestrator_config?.n_attempts ?? 1) : 1
+  const planned = spec.scenario_ids.length * attempts * Math.max(spec.agent_configs.length, 1)
+  return { finished, total: Math.max(planned, finished) }
+}
+
+/** `0.67`, with as many digits as tell it apart: "1.00", "0.333". */
+export const formatScore = (score: number): string =>
+  score.toFixed(score === 0 || score === 1 ? 2 : 3).replace(/^(-?\d\.\d\d)0$/, '$1')
+
+/** How many outcomes a mean was taken over, and how many there are: "n = 9 of 12 completed". */
+export const scoreBase = ({ n_completed, scenario_outcomes }: BenchmarkOutcome): string =>
+  `n = ${n_completed} of ${scenario_outcomes.length} completed`
+
+const secretName =
+  /(^|[_-])(api[_-]?key|key|token|secret|password|passwd|pwd|credential|auth|bearer|cookie|private)s?($|[_-])/i
+const secretValue = /^(ak_|rk_|sk-|ghp_|gho_|github_pat_|xox[abp]-|AKIA|eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN )/
+const urlPassword = /^([a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/i
+
+/** Whether a value under this name is to be hidden until someone asks to see it. Rather one too many than one too few. */
+export const looksSecret = (name: string, value: string): boolean =>
+  value !== '' &&
+  !/^\$\{\w+(:-[^}]*)?\}$/.test(value) &&
+  (secretName.test(name) || secretValue.test(value) || urlPassword.test(value))
+
+export const mask = '••••••••'
+
+/** The text of a YAML file with the values hidden that look secret, line by line; comments and layout stay. */
+export const maskYaml = (yaml: string): string =>
+  yaml
+    .split('\n')
+    .map((line) => {
+      const pair = /^(\s*(?:- )?["']?)([\w.-]+)(["']?\s*[:=]\s*)(["']?)(.+?)(["']?\s*)$/.exec(line)
+      if (pair) {
+        const [, indent = '', name = '', colon = '', open = '', value = '', close = ''] = pair
+        return looksSecret(name, value)
+          ? `${indent}${name}${colon}${open}${mask}${close}`
+          : line.replace(urlInText, `$1:${mask}@`)
+      }
+      return line.replace(urlInText, `$1:${mask}@`)
+    })
+    .join('\n')
+
+const urlInText = /([a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi
+
+/** A problem of a job file at its place; `line` counts from 1. */
+export interface YamlProblem {
+  line: number | null
+  text: string
+}
+
+/** The problems a refusal lists, one to a line of its message, each with the line of the file it is at. */
+export const yamlProblems = (message: string): YamlProblem[] =>
+  message
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((text) => {
+      const at = /\bline (\d+)\b/i.exec(text) ?? /(?:^|\s)(\d+):\d+\b/.exec(text)
+      return { line: at?.[1] ? Number(at[1]) : null, text }
+    })

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { fileNameOf, readZip } from './log-download.ts'
+
+const emptyZip = new Uint8Array(22)
+emptyZip.set([0x50, 0x4b, 0x05, 0x06])
+const zipWith = (bytes: number) => {
+  const zip = new Uint8Array(bytes + 22)
+  zip.set([0x50, 0x4b, 0x03, 0x04])
+  zip.set([0x50, 0x4b, 0x05, 0x06], bytes)
+  return zip
+}
+
+const answer = (chunks: Uint8Array[], { type = 'application/zip', cut = false } = {}) =>
+  new Response(
+    new ReadableStream({
+      pull(controller) {
+        const next = chunks.shift()
+        if (next) controller.enqueue(next)
+        else if (cut) controller.error(new TypeError('network error'))
+        else controller.close()
+      },
+    }),
+    { headers: { 'content-type': type } },
+  )
+
+it('gives the bytes as they came and tells how many', async () => {
+  const zip = zipWith(1000)
+  const told: number[] = []
+  const blob = await readZip(answer([zip.subarray(0, 400), zip.subarray(400)]), (bytes) => told.push(bytes))
+  expect(new Uint8Array(await blob.arrayBuffer())).toEqual(zip)
+  expect(told.at(-1)).toBe(1022)
+  expect((await readZip(answer([emptyZip]), () => undefined)).size).toBe(22)
+})
+
+it.each([
+  ['cut by the network', answer([zipWith(1000).subarray(0, 500)], { cut: true }), /cut off/],
+  ['that ends early', answer([zipWith(1000).subarray(0, 500)]), /not whole/],
+  [
+    'of JSON',
+    answer([new TextEncoder().encode('{}')], { type: 'application/json' }),
+    /not a zip file but application\/json/,
+  ],
+  ['of HTML that says it is a zip', answer([new TextEncoder().encode('<html>'.repeat(10))]), /not a zip file/],
+  ['of nothing', answer([]), /not a zip file/],
+])('refuses an answer %s', async (_, response, reason) => {
+  await expect(readZip(response, () => undefined)).rejects.toThrow(reason)
+})
+
+it('names the file after the run, safely', () => {
+  expect(fileNameOf('nightly / "run"\r\n../x', 'bmr_1')).toBe('nightly-run-..-x-bmr_1-logs.zip')
+  expect(fileNameOf('', 'bmr_1')).toBe('bmr_1-logs.zip')
+  expect(fileNameOf('../..', 'bmr_1')).toBe('bmr_1-logs.zip')
+})

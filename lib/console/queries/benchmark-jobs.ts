@@ -1,0 +1,54 @@
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import type { Client } from '#lib/client/client.ts'
+import { type BenchmarkJobCreate, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { browserApi } from '../api.ts'
+import { asksAgainInMs, isMissing } from '../failures.ts'
+
+const jobKeys = {
+  all: ['benchmark-jobs'] as const,
+  lists: ['benchmark-jobs', 'list'] as const,
+  one: (id: string) => ['benchmark-jobs', 'get', id] as const,
+}
+
+const runningMs = 2_000
+const restingMs = 30_000
+
+export const benchmarkJobQueries = {
+  /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
+  list: (query: BenchmarkJobListQuery, api: Client = browserApi) =>
+    infiniteQueryOptions({
+      queryKey: [...jobKeys.lists, query] as const,
+      queryFn: ({ pageParam, signal }) =>
+        api.benchmarkJobs.list({ query: { ...query, starting_after: pageParam }, signal }),
+      initialPageParam: query.starting_after,
+      getNextPageParam: ({ has_more, jobs }) => (has_more ? jobs.at(-1)?.id : undefined),
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state: { data, error } }) => {
+        if (error) return asksAgainInMs(error)
+        const goesOn = data?.pages.some(({ jobs }) => jobs.some(({ state }) => !hasJobEnded(state)))
+        return goesOn ? runningMs * (data?.pages.length ?? 1) : restingMs
+      },
+    }),
+
+  get: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: jobKeys.one(id),
+      queryFn: ({ signal }) => api.benchmarkJobs.get({ params: { id }, signal }),
+      refetchInterval: ({ state: { data, error } }) => {
+        if (error) return isMissing(error) ? false : asksAgainInMs(error)
+        return data && hasJobEnded(data.state) ? false : runningMs
+      },
+    }),
+}
+
+export const benchmarkJobMutations = {
+  create: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: [...jobKeys.all, 'create'],
+      mutationFn: (body: BenchmarkJobCreate) => api.benchmarkJobs.create({ body }),
+      onSuccess: (job, _body, _result, { client }) => {
+        client.setQueryData(jobKeys.one(job.id), job)
+        return client.invalidateQueries({ queryKey: jobKeys.lists })
+      },
+    }),
+}

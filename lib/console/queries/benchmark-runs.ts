@@ -1,0 +1,112 @@
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import type { Client } from '#lib/client/client.ts'
+import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import { maxPageSize } from '#lib/contract/common.ts'
+import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
+import { browserApi } from '../api.ts'
+import { asksAgainInMs, isMissing } from '../failures.ts'
+
+const runKeys = {
+  all: ['benchmark-runs'] as const,
+  lists: ['benchmark-runs', 'list'] as const,
+  one: (id: string) => ['benchmark-runs', 'get', id] as const,
+  scenarioRuns: (id: string) => ['benchmark-runs', 'scenario-runs', id] as const,
+  cancelling: (id: string) => ['benchmark-runs', 'cancelling', id] as const,
+}
+
+const runningMs = 2_000
+const cancellingMs = 1_000
+const restingMs = 30_000
+
+export const benchmarkRunQueries = {
+  /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
+  list: (query: BenchmarkRunListQuery, api: Client = browserApi) =>
+    infiniteQueryOptions({
+      queryKey: [...runKeys.lists, query] as const,
+      queryFn: ({ pageParam, signal }) =>
+        api.benchmarkRuns.list({ query: { ...query, starting_after: pageParam }, signal }),
+      initialPageParam: query.starting_after,
+      getNextPageParam: ({ has_more, runs }) => (has_more ? runs.at(-1)?.id : undefined),
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state: { data, error } }) => {
+        if (error) return asksAgainInMs(error)
+        const goesOn = data?.pages.some(({ runs }) => runs.some(({ state }) => state === 'running'))
+        return goesOn ? runningMs * (data?.pages.length ?? 1) : restingMs
+      },
+    }),
+
+  get: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: runKeys.one(id),
+      queryFn: ({ signal }) => api.benchmarkRuns.get({ params: { id }, signal }),
+      refetchInterval: ({ state: { data, error } }) => {
+        if (error) return isMissing(error) ? false : asksAgainInMs(error)
+        return data && data.state !== 'running' ? false : cancellingMs
+      },
+    }),
+
+  /** All scenario runs of a run, as far as one call carries them. */
+  scenarioRuns: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: runKeys.scenarioRuns(id),
+      queryFn: ({ signal }) =>
+        api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
+      refetchInterval: ({ state: { data, error } }) => {
+        if (error) return asksAgainInMs(error)
+        return data?.runs.some(({ state }) => !hasScenarioRunEnded(state)) ? runningMs : restingMs
+      },
+    }),
+
+  /** Whether this browser has asked for the run's cancellation; never fetched. */
+  cancelling: (id: string) =>
+    queryOptions({
+      queryKey: runKeys.cancelling(id),
+      queryFn: () => false,
+      enabled: false,
+      initialData: false,
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: Number.POSITIVE_INFINITY,
+    }),
+
+  benchmarkMetadataKeys: (api: Client = browserApi) =>
+    queryOptions({
+      queryKey: ['benchmarks', 'metadata-keys'] as const,
+      queryFn: ({ signal }) => api.benchmarks.metadataKeys({ signal }),
+      staleTime: 60_000,
+    }),
+
+  /** The values benchmarks have under a key: what runs of them are most likely found by. */
+  benchmarkMetadataValues: (key: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: ['benchmarks', 'metadata-values', key] as const,
+      queryFn: ({ signal }) => api.benchmarks.metadataValues({ params: { key }, signal }),
+      staleTime: 60_000,
+    }),
+}
+
+export const benchmarkRunMutations = {
+  /** The answer may still say `running`; until it does not, the run is shown as being cancelled. */
+  cancel: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: [...runKeys.all, 'cancel'],
+      mutationFn: (id: string) => api.benchmarkRuns.cancel({ params: { id } }),
+      onMutate: (id: string, { client }) => {
+        client.setQueryData(runKeys.cancelling(id), true)
+      },
+      onSuccess: (run: BenchmarkRun, id, _result, { client }) => {
+        client.setQueryData(runKeys.one(id), run)
+        void client.invalidateQueries({ queryKey: runKeys.scenarioRuns(id) })
+        void client.invalidateQueries({ queryKey: runKeys.lists })
+        void client.invalidateQueries({ queryKey: ['benchmark-jobs'] })
+      },
+      // A refusal mostly means that what the page shows is old.
+      onError: (_error, id, _result, { client }) => {
+        client.setQueryData(runKeys.cancelling(id), false)
+        void client.invalidateQueries({ queryKey: runKeys.one(id) })
+      },
+    }),
+}
+
+/** The answer with the zip of a run's logs; its body comes as the service makes it. */
+export const downloadRunLogs = (id: string, signal: AbortSignal, api: Client = browserApi): Promise<Response> =>
+  api.benchmarkRuns.downloadLogs({ params: { id }, signal })
