@@ -238,6 +238,18 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     expect((await run('pwd; echo $X', 'trap')).stdout).toBe('/usr\n5\n')
   })
 
+  it('goes on in a named shell without PATH, without a variable it was given, and after a command cut short', async () => {
+    await run('A=kept; export PATH=/nowhere; unset USER', 'bare')
+    expect((await run('echo "$A|$PATH|$USER|"', 'bare')).stdout).toBe('kept|/nowhere||\n')
+    // After these bash misread what was parsed next, or aborted.
+    for (const command of ['echo $(', 'echo "', '[[ a']) {
+      const { exit_status, stderr } = await run(command, 'bare')
+      expect([command, exit_status]).toEqual([command, 2])
+      expect(stderr).not.toMatch(/devdeck|near unexpected token `}'/)
+    }
+    expect((await run('echo $A', 'bare')).stdout).toBe('kept\n')
+  })
+
   it('queues the commands of one shell', async () => {
     const first = await start('echo started; sleep 0.3; echo first >> ~/order', 'queue')
     const second = await start('echo second >> ~/order', 'queue')

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
  * The bash script that runs one command of a named shell: it takes up where the shell's last command left (directory,
  * variables, functions, aliases, options, umask), runs the command in that same bash, and leaves its state on exit. So
  * each command is a process group of its own with its own exit status, and still one shell goes on. A command that sets
- * an EXIT trap takes the place of ours; its state is then left behind before that trap runs.
+ * an EXIT trap takes the place of ours; its state is then left behind before that trap runs. One group holds
+ * the command and what follows, since after a command that is cut short, as `echo $(`, bash misreads its next line or aborts.
  */
 export const shellScript = (command: string, stateFile: string): string => {
   const file = quote(stateFile)
@@ -12,9 +13,9 @@ export const shellScript = (command: string, stateFile: string): string => {
 ${rememberGiven}
 shopt -s expand_aliases
 [ -f ${file} ] && . ${file} 2>/dev/null
-eval ${quote(command)}
+{ eval ${quote(command)}
 { __devdeck_status=$?; [[ $(trap -p EXIT) == *__devdeck_options=* ]] || ${saveState(file)}
-(exit "$__devdeck_status"); } 2>/dev/null`
+(exit "$__devdeck_status"); } 2>/dev/null; }`
 }
 
 /** A file name for a shell of any name. */
@@ -28,7 +29,8 @@ while read -r __devdeck_name; do __devdeck_given[$__devdeck_name]=\${!__devdeck_
 
 // Written beside and renamed, so that a shell killed in between keeps its former state. Variables that bash makes
 // itself are skipped: setting them again would fail. Shell options stand first, since functions may be written in them;
-// `set` options last, since errexit or nounset would act on the lines before; a substitution leaves errexit out. The group hides what xtrace prints of it.
+// `set` options last, since errexit or nounset would act on the lines before; a substitution leaves errexit out. Neither
+// PATH nor an alias of the shell's may keep the file from its place. The group hides what xtrace prints of it.
 const saveState = (file: string) => `{
 __devdeck_options=$(set +o)
 [[ $- != *e* ]] || __devdeck_options+=$'\\nset -e'
@@ -41,10 +43,11 @@ for __devdeck_name in "\${__devdeck_names[@]}"; do
 case $__devdeck_name in BASH*|SHELLOPTS|EUID|PPID|UID|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|_|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH*|COMP_*|HISTCMD|__devdeck*) ;;
 *) [[ \${!__devdeck_name@A} == "\${__devdeck_given[$__devdeck_name]-}" ]] || declare -p "$__devdeck_name" ;; esac
 done
+for __devdeck_name in "\${!__devdeck_given[@]}"; do [[ -v $__devdeck_name ]] || printf 'unset -v %s\\n' "$__devdeck_name"; done
 declare -f
 declare -xF
 alias -p
 umask -p
 printf '%s\\n' "$__devdeck_options"
-} > ${file}.new && mv -f ${file}.new ${file}
+} > ${file}.new && /bin/mv -f ${file}.new ${file}
 } 2>/dev/null`
