@@ -178,7 +178,10 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
   })
 
   it('gives commands a clean environment, with the variables of the devbox', async () => {
-    const id = await create({ environment_variables: { GREETING: "it's $HOME\nand more", LD_PRELOAD: '' } })
+    // The last two make a bash that sets both of them end at once.
+    const id = await create({
+      environment_variables: { GREETING: "it's $HOME\nand more", LD_PRELOAD: '', POSIXLY_CORRECT: '1', UID: '7' },
+    })
     const { stdout } = await run(id, 'env -0')
     const env = Object.fromEntries(
       stdout

@@ -305,8 +305,9 @@ const text = async (stream: Readable | null): Promise<string> => {
 const prefix = 'DEVDECK_SET_'
 
 // nsenter itself runs outside the devbox, so it must not see the devbox's variables: LD_PRELOAD and its kind would act
-// out there. They travel under another name and get their own in the first process inside.
-const takeEnvironment = `for _devdeck in \${!${prefix}@}; do export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; cd; exec "$@"`
+// out there. They travel under another name and get their own in the first process inside. `command` lets bash go on when
+// it has a read-only one of that name, as UID, which under POSIXLY_CORRECT would be its end.
+const takeEnvironment = `for _devdeck in \${!${prefix}@}; do command export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; cd; exec "$@"`
 
 interface Namespaces {
   holder: number
