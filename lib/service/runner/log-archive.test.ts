@@ -1,0 +1,277 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
+import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
+import { LogArchives } from './log-archive.ts'
+import { readZip } from './testing-zip.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'devdeck-logs-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const inFolder = (...path: string[]) => join(folder, ...path)
+const put = (path: string, content: string | Buffer = path) => {
+  mkdirSync(join(inFolder(path), '..'), { recursive: true })
+  writeFileSync(inFolder(path), content)
+}
+
+const archives = (secrets: Record<string, string> = {}) =>
+  new LogArchives({
+    folderOf: (id) => inFolder('runs', id),
+    devboxFolderOf: (id) => inFolder('devboxes', id),
+    flush: async () => undefined,
+    secrets: {
+      reveal: (_, asked) => Object.fromEntries(Object.entries(asked).map(([key, name]) => [key, secrets[name] ?? ''])),
+    },
+    jobFile: () => ({ name: 'job.yaml', text: 'agents: [{name: oracle}]\n', timeMs: 0, secrets: {} }),
+  })
+
+const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunRecord => ({
+  id,
+  account: 'test',
+  scenario_id: 'scn_1',
+  scenario_name: 'hello',
+  benchmark_run_id: null,
+  devbox_id: 'dbx_1',
+  name: null,
+  state: 'completed',
+  start_time_ms: 1_000_000,
+  end_time_ms: 1_005_000,
+  metadata: {},
+  profile: {},
+  score: 1,
+  scoring_contract_result: null,
+  outcome: null,
+  failure: null,
+  attempt: null,
+  retry: null,
+  replaced: false,
+  ...more,
+})
+
+const benchmarkRun: BenchmarkRunRecord = {
+  id: 'bmr_1',
+  account: 'test',
+  benchmark_id: null,
+  name: 'a run',
+  state: 'running',
+  start_time_ms: 1_000_000,
+  end_time_ms: null,
+  score: null,
+  metadata: {},
+  profile: {},
+  job_id: 'bmj_1',
+  agent_index: 0,
+  agent: null,
+}
+
+/** Content by name. */
+const archived = async (record: ScenarioRunRecord, secrets?: Record<string, string>) =>
+  contents(await buffer(await archives(secrets).ofScenarioRun(record)))
+
+const contents = (bytes: Buffer) => {
+  const entries = readZip(bytes)
+  const byName = Object.fromEntries(entries.map(({ name, content }) => [name, content.toString()]))
+  expect(Object.keys(byName), 'names are there once').toHaveLength(entries.length)
+  return byName
+}
+
+describe('the archive of a scenario run', () => {
+  it('is flat, each name beginning with the id', async () => {
+    put('runs/scr_1/agent/oracle.txt')
+    put('runs/scr_1/verifier/reward.txt')
+    put('runs/scr_1/trial.log')
+    expect(Object.keys(await archived(run('scr_1')))).toEqual([
+      'scr_1_results.json',
+      'scr_1_agent_oracle.txt',
+      'scr_1_trial.log',
+      'scr_1_verifier_reward.txt',
+    ])
+  })
+
+  it('has only the results of a run that left nothing', async () => {
+    const failure = { exception_type: 'AgentTimeoutError', exception_message: 'too slow' }
+    const entries = await archived(run('scr_1', { outcome: 'TIMEOUT', score: null, failure, devbox_id: null }))
+    expect(Object.keys(entries)).toEqual(['scr_1_results.json'])
+    expect(JSON.parse(entries['scr_1_results.json'] as string)).toMatchObject({
+      scenario_run_id: 'scr_1',
+      scenario_name: 'hello',
+      state: 'TIMEOUT',
+      score: null,
+      duration_ms: 5000,
+      failure_reason: failure,
+    })
+  })
+
+  it('has what is in the devbox of a run that is going on', async () => {
+    put('devboxes/dbx_1/root/logs/agent/oracle.txt', 'so far')
+    put('devboxes/dbx_1/log/1.jsonl')
+    put('devboxes/dbx_1/executions/e1/stdout', 'output')
+    put('devboxes/dbx_1/home/private')
+    const going = await archived(run('scr_1', { state: 'running', end_time_ms: null }))
+    expect(Object.keys(going)).toEqual([
+      'scr_1_results.json',
+      'scr_1_agent_oracle.txt',
+      'scr_1_devbox_log_1.jsonl',
+      'scr_1_devbox_executions_e1_stdout',
+    ])
+    expect(going['scr_1_agent_oracle.txt']).toBe('so far')
+  })
+
+  it('follows no link, opens nothing that is no file, and says so', async () => {
+    put('outside/secret', 'not for you')
+    put('runs/scr_1/file')
+    symlinkSync(inFolder('outside/secret'), inFolder('runs/scr_1/link'))
+    symlinkSync(inFolder('outside'), inFolder('runs/scr_1/linked-folder'))
+    execFileSync('mkfifo', [inFolder('runs/scr_1/pipe')])
+    const entries = await archived(run('scr_1'))
+    expect(Object.keys(entries)).toEqual(['scr_1_results.json', 'scr_1_file', 'scr_1_not-in-this-archive.txt'])
+    expect(entries['scr_1_not-in-this-archive.txt']).toBe(
+      'link: it is a link\nlinked-folder: it is a link\npipe: it is no file\n',
+    )
+  })
+
+  it('takes no link for the folder of the logs', async () => {
+    put('outside/secret')
+    mkdirSync(inFolder('runs'))
+    symlinkSync(inFolder('outside'), inFolder('runs/scr_1'))
+    expect(Object.keys(await archived(run('scr_1')))).toEqual(['scr_1_results.json'])
+  })
+
+  it('stays in the folder it is in when a devbox puts a link in its place', async () => {
+    put('outside/b', 'not for you')
+    put('runs/scr_1/sub/a')
+    put('runs/scr_1/sub/b', 'ours')
+    const noise = Buffer.alloc(20e6)
+    crypto.getRandomValues(noise.subarray(0, 60_000))
+    put('runs/scr_1/sub/a', noise)
+    const reader = await archives().ofScenarioRun(run('scr_1'))
+    const parts: Uint8Array[] = []
+    for await (const part of reader) {
+      // `a` is being read by now: the folder is open.
+      if (parts.push(part) === 2) {
+        renameSync(inFolder('runs/scr_1/sub'), inFolder('runs/scr_1/moved'))
+        symlinkSync(inFolder('outside'), inFolder('runs/scr_1/sub'))
+      }
+    }
+    expect(contents(Buffer.concat(parts)).scr_1_sub_b).toBe('ours')
+  })
+
+  it('makes names harmless and keeps them apart', async () => {
+    for (const name of ['..\\..\\evil', 'new\nline', 'a\u202etxt', 'ünï 日本.log']) put(`runs/scr_1/${name}`)
+    put('runs/scr_1/x/y', 'below')
+    put('runs/scr_1/x_y', 'beside')
+    writeFileSync(Buffer.concat([Buffer.from(inFolder('runs/scr_1/')), Buffer.of(0xff, 0xfe)]), 'no text')
+    writeFileSync(Buffer.concat([Buffer.from(inFolder('runs/scr_1/')), Buffer.of(0xff, 0xfd)]), 'no text either')
+    const entries = await archived(run('scr_1'))
+    expect(Object.keys(entries).sort()).toEqual(
+      [
+        'scr_1_results.json',
+        'scr_1_.._.._evil',
+        'scr_1_new_line',
+        'scr_1_a_txt',
+        'scr_1_ünï 日本.log',
+        'scr_1_x_y',
+        'scr_1_x_y-2',
+        'scr_1_\ufffd\ufffd',
+        'scr_1_\ufffd\ufffd-2',
+      ].sort(),
+    )
+    expect([entries.scr_1_x_y, entries['scr_1_x_y-2']].sort()).toEqual(['below', 'beside'])
+  })
+
+  it('has a file that grows as long as it was, and one that shrinks as short as it is', async () => {
+    put('runs/scr_1/grows', Buffer.alloc(3e6, 'a'))
+    put('runs/scr_1/shrinks', Buffer.alloc(3e6, 'b'))
+    const parts: Uint8Array[] = []
+    for await (const part of await archives().ofScenarioRun(run('scr_1'))) {
+      // The first one is the results; by the second one the file that grows is open.
+      if (parts.push(part) !== 2) continue
+      appendFileSync(inFolder('runs/scr_1/grows'), Buffer.alloc(5e6, 'a'))
+      truncateSync(inFolder('runs/scr_1/shrinks'), 1e6)
+    }
+    const entries = contents(Buffer.concat(parts))
+    expect(entries.scr_1_grows?.length).toBe(3e6)
+    expect(entries.scr_1_shrinks?.length).toBe(1e6)
+  })
+
+  it('masks the secrets of the run, in files, names and results', async () => {
+    put('runs/scr_1/log', `${'x'.repeat(256 * 1024 - 3)}hunter2 and ${'y'.repeat(512 * 1024)}hunter2`)
+    put('runs/scr_1/hunter2.txt', 'other')
+    const failure = { exception_type: 'Error', exception_message: 'wrong password hunter2' }
+    const record = run('scr_1', { failure, profile: { secrets: { PASSWORD: 'pw' } } })
+    const entries = await archived(record, { pw: 'hunter2' })
+    expect(Object.keys(entries)).toContain('scr_1_***.txt')
+    expect(JSON.stringify(entries)).not.toContain('hunter2')
+    expect(entries.scr_1_log).toContain('*** and ')
+  })
+})
+
+describe('the archive of a benchmark run', () => {
+  it('has a folder for each attempt, the results of all and the file of its job', async () => {
+    put('runs/scr_1/agent/a.txt')
+    put('runs/scr_2/agent/a.txt')
+    put('runs/scr_3/agent/a.txt')
+    const runs = [
+      run('scr_1', { attempt: 0 }),
+      run('scr_2', { attempt: 0, replaced: true }),
+      run('scr_3', { attempt: 1 }),
+      run('scr_4', { scenario_id: 'scn_2', scenario_name: '../../etc', devbox_id: null }),
+      run('scr_5', { scenario_id: 'scn_3', scenario_name: 'C:\\x', devbox_id: null }),
+      run('scr_6', { scenario_id: 'scn_4', scenario_name: '', devbox_id: null }),
+    ]
+    const entries = contents(await buffer(await archives().ofBenchmarkRun(benchmarkRun, runs)))
+    expect(Object.keys(entries)).toEqual([
+      'results.json',
+      'job.yaml',
+      'hello__1/scr_1_results.json',
+      'hello__1/scr_1_agent/a.txt',
+      'hello__1-2/scr_2_results.json',
+      'hello__1-2/scr_2_agent/a.txt',
+      'hello__2/scr_3_results.json',
+      'hello__2/scr_3_agent/a.txt',
+      '__.._etc__1/scr_4_results.json',
+      'C__x__1/scr_5_results.json',
+      '___1/scr_6_results.json',
+    ])
+    expect(JSON.parse(entries['results.json'] as string)).toMatchObject({
+      benchmark_run_id: 'bmr_1',
+      state: 'running',
+      scenario_runs: [
+        { scenario_run_id: 'scr_1', attempt: 1 },
+        { scenario_run_id: 'scr_2', attempt: 1, replaced: true },
+        { scenario_run_id: 'scr_3', attempt: 2 },
+        {},
+        {},
+        {},
+      ],
+    })
+  })
+
+  it('is a zip of its results when nothing was started', async () => {
+    const entries = contents(await buffer(await archives().ofBenchmarkRun({ ...benchmarkRun, job_id: null }, [])))
+    expect(Object.keys(entries)).toEqual(['results.json'])
+  })
+
+  it('is the same bytes each time', async () => {
+    put('runs/scr_1/b')
+    put('runs/scr_1/a')
+    const make = async () => buffer(await archives().ofBenchmarkRun(benchmarkRun, [run('scr_1')]))
+    expect((await make()).equals(await make())).toBe(true)
+  })
+})

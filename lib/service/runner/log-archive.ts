@@ -1,0 +1,244 @@
+import { join } from 'node:path'
+import type { StringMap } from '#lib/contract/common.ts'
+import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
+import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
+import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { filesBelow, type LogFile } from './log-files.ts'
+import { createScrubber, type Scrubber } from './scrub.ts'
+import { type ZipEntry, zip } from './zip.ts'
+
+interface Options {
+  /** Where the logs of a scenario run were put when it ended. */
+  folderOf: (scenarioRunId: string) => string
+  devboxFolderOf: (devboxId: string) => string
+  /** Resolves when what happened in devboxes so far is in their folders. */
+  flush: () => Promise<void>
+  secrets: Pick<SecretStore, 'reveal'>
+  /** What a job was made from. */
+  jobFile: (jobId: string) => JobFile | undefined
+}
+
+interface JobFile {
+  name: string
+  text: string
+  timeMs: number
+  /** Environment variable to secret name: of all its trials. */
+  secrets: StringMap
+}
+
+/** Unspecified: how many files of one scenario run an archive holds. */
+const maxFilesPerRun = 10_000
+
+/**
+ * Zips of what scenario runs left behind, or have so far: their logs, what happened in their devboxes, and results.json.
+ * The values of the secrets a run was given are not in them.
+ */
+export class LogArchives {
+  readonly #options: Options
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /**
+   * Flat: each name begins with the id of the run, and tools that know this format take that off and write what is left
+   * into one folder. Throws a SealError when secrets cannot be opened.
+   */
+  async ofScenarioRun(run: ScenarioRunRecord, benchmarkRun?: BenchmarkRunRecord): Promise<AsyncIterable<Uint8Array>> {
+    const scrubber = this.#scrubber(run.account, [secretsOf(run), secretsOf(benchmarkRun)])
+    await this.#options.flush()
+    const results = jsonFile('results.json', resultOf(run), timeOf(run))
+    return zip(this.#entries(results, run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
+  }
+
+  /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws a SealError. */
+  async ofBenchmarkRun(run: BenchmarkRunRecord, runs: ScenarioRunRecord[]): Promise<AsyncIterable<Uint8Array>> {
+    const job = run.job_id === null ? undefined : this.#options.jobFile(run.job_id)
+    const scrubber = this.#scrubber(run.account, [secretsOf(run), job?.secrets, ...runs.map(secretsOf)])
+    await this.#options.flush()
+    return zip(this.#all(run, runs, job, scrubber))
+  }
+
+  async *#all(
+    run: BenchmarkRunRecord,
+    runs: ScenarioRunRecord[],
+    job: JobFile | undefined,
+    scrubber: Scrubber,
+  ): AsyncGenerator<ZipEntry> {
+    yield toEntry(jsonFile('results.json', resultsOf(run, runs), timeOf(run)), 'results.json', scrubber)
+    if (job) yield toEntry(textFile(job.name, job.text, job.timeMs), job.name, scrubber)
+    const folders = new Names()
+    const attempts = new Map<string, number>()
+    for (const each of runs) {
+      const counted = (attempts.get(each.scenario_id) ?? 0) + 1
+      attempts.set(each.scenario_id, counted)
+      const attempt = each.attempt === null ? counted : each.attempt + 1
+      const folder = folders.take(`${safeFolder(scrubber.text(each.scenario_name))}__${attempt}`)
+      const results = jsonFile('results.json', resultOf(each), timeOf(each))
+      yield* this.#entries(results, each, scrubber, ([first = '', ...rest]) =>
+        [folder, `${each.id}_${first}`, ...rest].join('/'),
+      )
+    }
+  }
+
+  async *#entries(
+    first: LogFile,
+    run: ScenarioRunRecord,
+    scrubber: Scrubber,
+    nameOf: (path: string[]) => string,
+  ): AsyncGenerator<ZipEntry> {
+    const names = new Names()
+    const omitted: string[] = []
+    const omit = (path: string[], reason: string) => {
+      if (omitted.length < maxOmissions) omitted.push(`${path.join('/')}: ${reason}`)
+    }
+    let count = 0
+    for await (const file of chain([first], this.#files(run, omit))) {
+      if (count++ === maxFilesPerRun) {
+        omitted.push(`…: there are more than ${maxFilesPerRun} files`)
+        break
+      }
+      yield toEntry(file, names.take(nameOf(file.path.map((part) => safePart(scrubber.text(part))))), scrubber)
+    }
+    if (omitted.length === 0) return
+    const list = textFile('not-in-this-archive.txt', `${omitted.join('\n')}\n`, timeOf(run))
+    yield toEntry(list, names.take(nameOf(list.path)), scrubber)
+  }
+
+  async *#files(run: ScenarioRunRecord, omit: (path: string[], reason: string) => void): AsyncGenerator<LogFile> {
+    const { folderOf, devboxFolderOf } = this.#options
+    const seen = new Set<string>()
+    for await (const file of filesBelow(folderOf(run.id), omit)) {
+      seen.add(file.path.join('/'))
+      yield file
+    }
+    if (run.devbox_id === null) return
+    const devbox = devboxFolderOf(run.devbox_id)
+    // Where the logs were put aside, they tell it all. Until then it is in the devbox.
+    if (seen.size > 0 && hasScenarioRunEnded(run.state)) return
+    for await (const file of filesBelow(join(devbox, 'root', 'logs'), omit))
+      if (!seen.has(file.path.join('/'))) yield file
+    for (const folder of ['log', 'executions'])
+      yield* under(
+        ['devbox', folder],
+        filesBelow(join(devbox, folder), (path, why) => omit(['devbox', ...path], why)),
+      )
+  }
+
+  #scrubber(account: string, secrets: (StringMap | null | undefined)[]): Scrubber {
+    const values = secrets.flatMap((each) => Object.values(this.#options.secrets.reveal(account, each ?? {})))
+    return createScrubber([...new Set(values)])
+  }
+}
+
+// What is said of what is left out.
+const maxOmissions = 1000
+
+const secretsOf = (run: ScenarioRunRecord | BenchmarkRunRecord | undefined): StringMap => ({
+  ...(run && 'agent' in run ? run.agent?.agent_environment?.secrets : undefined),
+  ...run?.profile.secrets,
+})
+
+/** As the public tools write it beside the logs. */
+const resultOf = (run: ScenarioRunRecord) => ({
+  scenario_run_id: run.id,
+  scenario_id: run.scenario_id,
+  scenario_name: run.scenario_name,
+  ...(run.attempt !== null && { attempt: run.attempt + 1 }),
+  ...(run.replaced && { replaced: true }),
+  state: run.outcome ?? run.state,
+  score: run.scoring_contract_result?.score ?? run.score,
+  duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+  ...(run.failure && { failure_reason: run.failure }),
+  ...(run.scoring_contract_result && {
+    scoring_functions: run.scoring_contract_result.scoring_function_results.map(
+      ({ scoring_function_name, score, state, output }) => ({ name: scoring_function_name, score, state, output }),
+    ),
+  }),
+})
+
+const resultsOf = (run: BenchmarkRunRecord, runs: ScenarioRunRecord[]) => ({
+  benchmark_run_id: run.id,
+  name: run.name,
+  ...(run.benchmark_id !== null && { benchmark_id: run.benchmark_id }),
+  ...(run.job_id !== null && { job_id: run.job_id }),
+  ...(run.agent && { agent_name: run.agent.name, model_name: run.agent.model_name ?? null }),
+  state: run.state,
+  score: run.score,
+  duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+  scenario_runs: runs.map(resultOf),
+})
+
+/** The same for as long as the run stays as it is. */
+const timeOf = (run: ScenarioRunRecord | BenchmarkRunRecord) => run.end_time_ms ?? run.start_time_ms
+
+const toEntry = ({ size, modifiedMs, content }: LogFile, name: string, scrubber: Scrubber): ZipEntry => ({
+  name,
+  modifiedMs,
+  maxBytes: size,
+  content: scrubber.bytes(content),
+})
+
+const jsonFile = (name: string, value: unknown, timeMs: number) =>
+  textFile(name, `${JSON.stringify(value, null, 2)}\n`, timeMs)
+
+const textFile = (name: string, text: string, modifiedMs: number): LogFile => {
+  const bytes = Buffer.from(text)
+  return { path: [name], size: bytes.length, modifiedMs, content: once(bytes) }
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}
+
+async function* chain<T>(...sources: (Iterable<T> | AsyncIterable<T>)[]): AsyncGenerator<T> {
+  for (const source of sources) yield* source
+}
+
+async function* under(path: string[], files: AsyncIterable<LogFile>): AsyncGenerator<LogFile> {
+  for await (const file of files) yield { ...file, path: [...path, ...file.path] }
+}
+
+/** Names none of which is there twice. */
+class Names {
+  /** With the number the next one of that name begins to look at. */
+  readonly #taken = new Map<string, number>()
+
+  take(name: string): string {
+    let free = name
+    let number = this.#taken.get(name) ?? 1
+    while (this.#taken.has(free)) free = `${name}-${++number}`
+    this.#taken.set(name, number)
+    if (free !== name) this.#taken.set(free, 1)
+    return free
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a name
+const unsafe = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069/\\]/g
+
+const safePart = (part: string): string => {
+  const safe = part.replace(unsafe, '_')
+  return safe === '.' || safe === '..' ? '_' : safe
+}
+
+/** A scenario's name may be anything; a folder's must be one everywhere. */
+const safeFolder = (name: string): string =>
+  cut(
+    safePart(name.toWellFormed())
+      .replace(/[:*?"<>|]/g, '_')
+      .replace(/^[. ]+|[. ]+$/g, '_'),
+  ) || '_'
+
+// Room for what comes before and behind it: file systems know names of 255 bytes.
+const maxNameBytes = 180
+
+/** The end is what tells files apart. */
+const cut = (text: string): string => {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxNameBytes) return text
+  let start = bytes.length - maxNameBytes
+  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++
+  return bytes.toString('utf8', start)
+}

@@ -1,0 +1,103 @@
+import { constants, existsSync } from 'node:fs'
+import { type FileHandle, open, opendir } from 'node:fs/promises'
+
+export interface LogFile {
+  /** Its name below the folder, part by part; what is no UTF-8 in it is U+FFFD. */
+  path: string[]
+  /** When it was found. It may have grown since, or shrunk; `content` has this much of it at most. */
+  size: number
+  modifiedMs: number
+  /** To be read before the next file is asked for. A chunk holds until the next one is asked for. */
+  content: AsyncIterable<Uint8Array>
+}
+
+/** Told of what is there and left out: its path, and why. */
+type Omit = (path: string[], reason: string) => void
+
+/** Unspecified: how much of one folder is looked at. */
+const maxEntriesPerFolder = 10_000
+const maxDepth = 64
+const readBytes = 256 * 1024
+
+/**
+ * The regular files below a folder, by name; nothing when there is no such folder. A devbox may be changing it
+ * meanwhile: each step goes by the open folder it is in and never through a link, so that nothing outside is reached.
+ */
+export async function* filesBelow(folder: string, omit: Omit): AsyncGenerator<LogFile> {
+  const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(ifMissing)
+  if (handle) yield* walk({ handle, location: folder }, [], omit)
+}
+
+interface Folder {
+  handle: FileHandle
+  location: string
+}
+
+async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator<LogFile> {
+  try {
+    for (const name of await namesIn(folder, path, omit)) {
+      const below = [...path, name.toString()]
+      const location = Buffer.concat([Buffer.from(`${inside(folder)}/`), name])
+      // NONBLOCK: a FIFO nobody writes to would not open.
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+      const handle = await open(location, flags).catch((error: NodeJS.ErrnoException) => {
+        omit(below, reasons[error.code ?? ''] ?? 'it cannot be read')
+      })
+      if (!handle) continue
+      const stats = await handle.stat()
+      if (stats.isDirectory() && below.length < maxDepth) {
+        yield* walk({ handle, location: location.toString() }, below, omit)
+        continue
+      }
+      try {
+        if (stats.isFile())
+          yield { path: below, size: stats.size, modifiedMs: stats.mtimeMs, content: read(handle, stats.size) }
+        else omit(below, stats.isDirectory() ? 'it is too deep below' : 'it is no file')
+      } finally {
+        await handle.close()
+      }
+    }
+  } finally {
+    await folder.handle.close()
+  }
+}
+
+// Where there is no /proc, a folder that is replaced meanwhile can lead elsewhere.
+const hasProc = existsSync('/proc/self/fd')
+const inside = ({ handle, location }: Folder) => (hasProc ? `/proc/self/fd/${handle.fd}` : location)
+
+const namesIn = async (folder: Folder, path: string[], omit: Omit): Promise<Buffer[]> => {
+  const names: Buffer[] = []
+  // Names need not be text; the types know of no other kind.
+  for await (const entry of await opendir(inside(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
+    if (names.length === maxEntriesPerFolder) {
+      omit([...path, '…'], `there are more than ${maxEntriesPerFolder} in one folder`)
+      break
+    }
+    names.push(entry.name as unknown as Buffer)
+  }
+  return names.sort(Buffer.compare)
+}
+
+async function* read(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(size, readBytes))
+  for (let position = 0; position < size; ) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, size - position), position)
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+const reasons: Record<string, string> = {
+  ELOOP: 'it is a link',
+  ENOENT: 'it was removed meanwhile',
+  ENXIO: 'it is no file',
+  EACCES: 'it may not be read',
+}
+
+const ifMissing = (error: NodeJS.ErrnoException) => {
+  // A link, or a file, in the place of the folder is none.
+  if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) return undefined
+  throw error
+}
