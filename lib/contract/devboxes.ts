@@ -11,7 +11,7 @@ import {
   pageQuery,
   StringMap,
 } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoint, json, maxScriptBodyBytes } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { Tunnel, TunnelOptions } from './tunnels.ts'
 
@@ -217,6 +217,7 @@ export const devboxes = {
     method: 'POST',
     path: '/v1/devboxes',
     body: DevboxCreate,
+    maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
     stability: 'stable',
     summary: 'Create a devbox; it is provisioning when the answer comes',
@@ -226,6 +227,7 @@ export const devboxes = {
     method: 'POST',
     path: '/v1/devboxes/create_and_await_running',
     body: DevboxCreate,
+    maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
     stability: 'stable',
     summary: 'Create a devbox and hold the answer, for a bounded time, until it runs',

@@ -57,6 +57,12 @@ export interface Endpoint {
 
 export const defaultMaxBodyBytes = 1024 * 1024
 
+/**
+ * Unspecified: the largest body that carries scripts or small files: the public client allows files of 1.3 MB for a
+ * devbox, which JSON may write in up to six times as many bytes.
+ */
+export const maxScriptBodyBytes = 8 * 1024 * 1024
+
 /** The largest body of a call: for a form, `maxBodyBytes` of file and what boundaries, headers and text parts add. */
 export const bodyLimit = ({ bodyFormat, maxBodyBytes = defaultMaxBodyBytes }: Endpoint): number =>
   bodyFormat === 'multipart' ? maxBodyBytes + maxFormEnvelopeBytes : maxBodyBytes

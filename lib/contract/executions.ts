@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Id, openEnum, queryInt } from './common.ts'
-import { defineEndpoint, events, json } from './endpoint.ts'
+import { defineEndpoint, events, json, maxScriptBodyBytes } from './endpoint.ts'
 
 export const executionStatuses = ['queued', 'running', 'completed'] as const
 export type ExecutionStatus = (typeof executionStatuses)[number]
@@ -66,6 +66,7 @@ export const executions = {
     path: '/v1/devboxes/:id/execute_sync',
     params: ById,
     body: ExecuteCommand,
+    maxBodyBytes: maxScriptBodyBytes,
     response: json(SyncExecution),
     stability: 'deprecated',
     summary: 'Run a bash command and wait for its end; use execute_async',
@@ -76,6 +77,7 @@ export const executions = {
     path: '/v1/devboxes/:id/execute_async',
     params: ById,
     body: ExecuteCommand,
+    maxBodyBytes: maxScriptBodyBytes,
     response: json(Execution),
     stability: 'stable',
     summary: 'Start a bash command',
@@ -90,6 +92,7 @@ export const executions = {
       command_id: z.nullish(Id),
       optimistic_timeout: z.nullish(z.number().check(z.minimum(0), z.maximum(maxHoldSeconds))),
     }),
+    maxBodyBytes: maxScriptBodyBytes,
     response: json(Execution),
     stability: 'stable',
     summary: 'Start a bash command and hold the answer, for a bounded time, until it ends',
@@ -136,6 +139,7 @@ export const executions = {
     body: z
       .object({ text: z.nullish(z.string()), signal: z.nullish(z.enum(stdinSignals)) })
       .check(z.refine(({ text, signal }) => text != null || signal != null, 'needs text or signal')),
+    maxBodyBytes: maxScriptBodyBytes,
     response: json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
     stability: 'stable',
     summary: 'Send text, the end of input or an interrupt to an execution started with attach_stdin',

@@ -83,6 +83,14 @@ describeUnderEachIsolation('devboxes under isolation', (isolation) => {
     })
   })
 
+  it('mounts as much as the public client lets through, escapes and all', async () => {
+    const content = '\x01'.repeat(131_000)
+    const id = await create({
+      file_mounts: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${i}`, content])),
+    })
+    expect((await run(id, 'cat [0-9] | wc -c')).stdout).toBe('1310000\n')
+  })
+
   it('mounts files below the home directory and /tmp, and nowhere else', async () => {
     const id = await create({
       file_mounts: { 'a/b.txt': 'one ', '~/c.txt': 'two ', '/home/user/./d//e': 'three ' },

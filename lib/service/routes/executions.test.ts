@@ -67,7 +67,9 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   })
 
   it('runs a command longer than one process argument may be', async () => {
-    expect((await run(`: ${'x'.repeat(200_000)}\necho end`)).stdout).toBe('end\n')
+    for (const length of [200_000, 2_000_000])
+      for (const shell of [undefined, 'long'])
+        expect((await run(`: ${'x'.repeat(length)}\necho end`, shell)).stdout).toBe('end\n')
   })
 
   it('refuses stdin, an empty command and NUL', async () => {
