@@ -173,5 +173,16 @@ describe.skipIf(problem !== undefined)('a box of bubblewrap', () => {
       expect(answers).toEqual(['hello 0', 'hello 1', 'hello 5000000'])
       child.kill()
     })
+
+    it('is reached on the other address of its loopback as well', async () => {
+      const script =
+        'import socket\ns = socket.create_server(("::1", 8081), family=socket.AF_INET6)\nopen("/tmp/up6", "w").close()\ns.accept()[0].sendall(b"six")'
+      const child = spawnIn(other.launch({ argv: ['/usr/bin/env', 'python3', '-c', script], env: {} }), {
+        stdio: ['ignore', 'ignore', 'ignore'],
+      })
+      await outputOf(other, 'until [ -e /tmp/up6 ]; do sleep 0.01; done')
+      expect(await text(await other.connect(8081))).toBe('six')
+      child.kill()
+    })
   })
 })

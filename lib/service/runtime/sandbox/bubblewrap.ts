@@ -7,12 +7,12 @@ import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { childrenOf, isGone, signal, waitUntil } from '#lib/service/runtime/processes.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
+import { connectToLoopback } from './loopback.ts'
 import { createConnector } from './own-network.ts'
 import {
   type Box,
   baseEnvironment,
   type Command,
-  connectLocally,
   isRootFolder,
   type Launch,
   markers,
@@ -128,7 +128,7 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,
-    connect: connector?.connect ?? connectLocally,
+    connect: connector?.connect ?? connectToLoopback,
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()

@@ -1,7 +1,8 @@
 import { findProcesses, signal, waitUntil } from '#lib/service/runtime/processes.ts'
 import { removeGroupOf, removeGroupsOf } from './cgroup.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
-import { type Box, baseEnvironment, connectLocally, markers, type Sandbox, type Site } from './sandbox.ts'
+import { connectToLoopback } from './loopback.ts'
+import { type Box, baseEnvironment, markers, type Sandbox, type Site } from './sandbox.ts'
 
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Sandbox = {
@@ -31,7 +32,7 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,
-    connect: connectLocally,
+    connect: connectToLoopback,
     async stop() {
       await enforcement.end()
       await endProcesses(markers(site))

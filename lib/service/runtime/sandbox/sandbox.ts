@@ -1,6 +1,4 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export type Isolation = 'bubblewrap' | 'none'
@@ -152,10 +150,3 @@ export const markers = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devbo
   DEVDECK_SERVICE_ID: serviceId,
   DEVDECK_DEVBOX_ID: devboxId,
 })
-
-/** Connects to a port of this machine's loopback, for devboxes that share its network. */
-export const connectLocally = async (port: number): Promise<Duplex> => {
-  const socket = connect({ host: '127.0.0.1', port })
-  await once(socket, 'connect')
-  return socket
-}
