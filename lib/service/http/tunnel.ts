@@ -13,7 +13,8 @@ import { requestIdOf } from './request-id.ts'
 import { invalid } from './router.ts'
 
 const tokenHeader = 'x-runloop-tunnel-authorization'
-// Of one connection, not of the message (RFC 9110 7.6.1); what Connection names comes on top.
+// Of one connection, not of the message (RFC 9110 7.6.1); what Connection names comes on top, but for the length: a body
+// that goes on without it would be read as a request of its own.
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -181,9 +182,12 @@ const requireToken = ({ headers }: IncomingMessage, { tunnel }: TunnelOwner) => 
  */
 const forwarded = (request: IncomingMessage, isOwnKey: (token: string) => boolean, upgrade: string | undefined) => {
   const headers = headersOf(request.rawHeaders)
-  const { authorization = '', host = request.headers[':authority'] as string | undefined } = request.headers
+  const { host = request.headers[':authority'] as string | undefined } = request.headers
   delete headers[tokenHeader]
-  if (isOwnKey(/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '')) delete headers.authorization
+  // Every line of it, and whatever else is in the line: Node itself looks at the first alone.
+  const others = headers.authorization?.filter((line) => !line.split(/[\s,]+/).some(isOwnKey)) ?? []
+  if (others.length > 0) headers.authorization = others
+  else delete headers.authorization
   // HTTP/2 may send one cookie per line.
   if (headers.cookie) headers.cookie = [headers.cookie.join('; ')]
   const peer = request.socket.remoteAddress
@@ -218,7 +222,7 @@ const headersOf = (rawHeaders: readonly string[]): Record<string, string[]> => {
       .split(',')
       .map((name) => name.trim()),
   )
-  for (const name of [...hopByHop, ...named]) delete headers[name]
+  for (const name of [...hopByHop, ...named]) if (name !== 'content-length') delete headers[name]
   return headers
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { createServer } from 'node:net'
 import Runloop from '@runloop/api-client'
@@ -90,7 +90,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   const send = (
     host: string,
     path = '/',
-    { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: Buffer } = {},
+    { method = 'GET', headers = {}, body }: { method?: string; headers?: OutgoingHttpHeaders; body?: Buffer } = {},
   ) =>
     new Promise<{ status: number; response: IncomingMessage; text: string }>((resolve, reject) => {
       const options = {
@@ -169,6 +169,29 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
         const { text } = await send(box.host(), '/', { headers: { authorization: `${scheme} ${service.key}` } })
         expect(JSON.parse(text).headers).not.toHaveProperty('authorization')
       }
+      for (const lines of [
+        ['Basic eA==', `Bearer ${service.key}`],
+        [`Bearer ${service.key}, Basic eA==`, 'Basic eA=='],
+      ]) {
+        const { text } = await send(box.host(), '/', { headers: { authorization: lines as unknown as string } })
+        expect(text).not.toContain(service.key)
+        expect(JSON.parse(text).headers.authorization).toBe('Basic eA==')
+      }
+    })
+
+    it('frames a body whatever Connection calls its length', async () => {
+      const headers = { connection: 'close, content-length', 'content-length': '5' }
+      const { text } = await send(box.host(), '/', { headers, body: Buffer.from('hello') })
+      expect(JSON.parse(text)).toMatchObject({ method: 'GET', length: 5 })
+    })
+
+    it('reaches a server on either address of the loopback', async () => {
+      const port = await freePort()
+      const script = `require('http').createServer((_, response) => response.end('six')).listen(${port}, '::1')`
+      await act(box.id, 'execute_async', { command: `node -e "${script}"` })
+      const host = box.host().replace(/^\d+/, String(port))
+      await untilListening(host)
+      expect((await send(host)).text).toBe('six')
     })
 
     it('takes HTTP/2 too', async () => {
