@@ -1,0 +1,50 @@
+const clause = /^(===?|!=|~=|<=?|>=?)\s*(\d+(?:\.\d+)*)(\.\*)?$/
+
+/**
+ * Whether a version like 3.12.10 meets a constraint like `>=3.10,<4`, `==3.12.*` or `~=3.11`; undefined when the
+ * constraint cannot be read. Of a version only the leading numbers count.
+ */
+export const meetsConstraint = (version: string, constraint: string): boolean | undefined => {
+  const actual = numbers(/^\d+(\.\d+)*/.exec(version)?.[0] ?? '')
+  let meets = true
+  for (const text of constraint.split(',').map((part) => part.trim())) {
+    if (text === '') continue
+    const [, operator = '', wanted = '', wildcard] = clause.exec(text) ?? []
+    if (operator === '' || (wildcard && operator !== '==' && operator !== '!=')) return undefined
+    meets &&= holds(actual, operator, numbers(wanted), wildcard !== undefined)
+  }
+  return meets
+}
+
+const holds = (actual: number[], operator: string, wanted: number[], isPrefix: boolean): boolean => {
+  const order = compare(isPrefix ? actual.slice(0, wanted.length) : actual, wanted)
+  switch (operator) {
+    case '==':
+    case '===':
+      return order === 0
+    case '!=':
+      return order !== 0
+    case '>=':
+      return order >= 0
+    case '<=':
+      return order <= 0
+    case '>':
+      return order > 0
+    case '<':
+      return order < 0
+    // ~=3.11.2 is at least 3.11.2, and any 3.11.
+    default:
+      return order >= 0 && compare(actual.slice(0, wanted.length - 1), wanted.slice(0, -1)) === 0
+  }
+}
+
+const numbers = (text: string) => (text === '' ? [] : text.split('.').map(Number))
+
+/** 3.12 is 3.12.0. */
+const compare = (a: readonly number[], b: readonly number[]): number => {
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
