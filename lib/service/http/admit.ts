@@ -91,13 +91,13 @@ const readBody = async (
 const parseSearch = (endpoint: Endpoint, search: string): object => {
   if (!endpoint.query) return {}
   const parsed = parseQuery(endpoint.query, search)
-  if (!parsed.ok) throw invalid(parsed.problems[0])
+  if (!parsed.ok) throw invalid(...parsed.problems)
   return parsed.value as object
 }
 
 const parseBody = (endpoint: Endpoint, body: unknown): object => {
   if (!endpoint.body) return {}
   const parsed = endpoint.body.safeParse(body)
-  if (!parsed.success) throw invalid(fieldProblems(parsed.error)[0])
+  if (!parsed.success) throw invalid(...fieldProblems(parsed.error))
   return parsed.data as object
 }

@@ -49,9 +49,16 @@ export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   return parsed.data as object
 }
 
-/** The 400 of one problem with the input. */
-export const invalid = (problem: FieldProblem = { field: 'body', message: 'is not valid' }) =>
-  new ServiceError('invalid_argument', `${problem.field}: ${problem.message}`, { field: problem.field })
+const maxToldProblems = 20
+
+/** The 400 of what is wrong with the input, all of it in one message; the field is that of the first. */
+export const invalid = (...problems: readonly (FieldProblem | undefined)[]) => {
+  const [first = { field: 'body', message: 'is not valid' }, ...others] = problems.filter((each) => each !== undefined)
+  const told = [first, ...others.slice(0, maxToldProblems - 1)].map(({ field, message }) => `${field}: ${message}`)
+  const more = 1 + others.length - told.length
+  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  return new ServiceError('invalid_argument', message, { field: first.field })
+}
 
 /** Undefined for what is not valid percent-encoded UTF-8. */
 const decode = (segment: string): string | undefined => {
