@@ -13,9 +13,12 @@ export class Database extends DatabaseSync {
     this.#reserve = new Reserve(file)
   }
 
-  /** A write of what has happened already, or of what makes room: it finds room on a full disk. */
+  /**
+   * A write of what has happened already, or of what makes room: it finds room on a full disk. Within a transaction,
+   * which a full disk ends, it is a write like any other: the whole transaction has to be essential.
+   */
   essential<T>(write: () => T): T {
-    return this.#reserve ? this.#reserve.essential(write) : write()
+    return this.#reserve && !this.isTransaction ? this.#reserve.essential(write) : write()
   }
 }
 
