@@ -1,6 +1,8 @@
 import type { AxonEvents } from './axon-events.ts'
 import type { Drain } from './drain.ts'
 import type { Evictions } from './evictions.ts'
+import type { BenchmarkRuns } from './runner/benchmark-runs.ts'
+import type { ScenarioRuns } from './runner/scenario-runs.ts'
 import type { AxonSql } from './runtime/axon-sql.ts'
 import type { Devboxes } from './runtime/devbox.ts'
 import type { Executions } from './runtime/execution.ts'
@@ -11,8 +13,13 @@ import type { Terminals } from './runtime/terminal.ts'
 import type { Tunnels } from './runtime/tunnel.ts'
 import type { AxonEventStore } from './store/axon-events.ts'
 import type { AxonStore } from './store/axons.ts'
+import type { BenchmarkRunStore } from './store/benchmark-runs.ts'
+import type { BenchmarkStore } from './store/benchmarks.ts'
 import type { DevboxStore } from './store/devboxes.ts'
 import type { NetworkPolicyStore } from './store/network-policies.ts'
+import type { ScenarioRunStore } from './store/scenario-runs.ts'
+import type { ScenarioStore } from './store/scenarios.ts'
+import type { ScorerStore } from './store/scorers.ts'
 import type { SecretStore } from './store/secrets.ts'
 import type { SnapshotStore } from './store/snapshots.ts'
 
@@ -30,6 +37,11 @@ export interface Deps {
     secrets: SecretStore
     networkPolicies: NetworkPolicyStore
     snapshots: SnapshotStore
+    benchmarks: BenchmarkStore
+    scenarios: ScenarioStore
+    scorers: ScorerStore
+    scenarioRuns: ScenarioRunStore
+    benchmarkRuns: BenchmarkRunStore
   }
   axonEvents: AxonEvents
   axonSql: AxonSql
@@ -42,4 +54,6 @@ export interface Deps {
   ptyTokens: TerminalTokens
   evictions: Evictions
   drain: Drain
+  scenarioRuns: ScenarioRuns
+  benchmarkRuns: BenchmarkRuns
 }

@@ -41,6 +41,8 @@ import { secretRoutes } from './routes/secrets.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
+import { BenchmarkRuns } from './runner/benchmark-runs.ts'
+import { ScenarioRuns } from './runner/scenario-runs.ts'
 import { AxonSql } from './runtime/axon-sql.ts'
 import { Devboxes } from './runtime/devbox.ts'
 import { Executions } from './runtime/execution.ts'
@@ -54,12 +56,17 @@ import { Terminals } from './runtime/terminal.ts'
 import { Tunnels } from './runtime/tunnel.ts'
 import { createAxonEventStore } from './store/axon-events.ts'
 import { createAxonStore } from './store/axons.ts'
+import { createBenchmarkRunStore } from './store/benchmark-runs.ts'
+import { createBenchmarkStore } from './store/benchmarks.ts'
 import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { createKeyStore, digestOf } from './store/keys.ts'
 import { createNetworkPolicyStore } from './store/network-policies.ts'
+import { createScenarioRunStore } from './store/scenario-runs.ts'
+import { createScenarioStore } from './store/scenarios.ts'
+import { createScorerStore } from './store/scorers.ts'
 import { createSecretStore } from './store/secrets.ts'
 import { createSnapshotStore } from './store/snapshots.ts'
 
@@ -100,6 +107,11 @@ export const createService = async (
       secrets: createSecretStore(database, join(dataDir.path, 'secrets-key')),
       networkPolicies: createNetworkPolicyStore(database),
       snapshots: createSnapshotStore(database),
+      benchmarks: createBenchmarkStore(database),
+      scenarios: createScenarioStore(database),
+      scorers: createScorerStore(database),
+      scenarioRuns: createScenarioRunStore(database),
+      benchmarkRuns: createBenchmarkRunStore(database),
     }
     // Held back until the service is up: what keeps it from starting is one line and nothing else.
     const sandbox = await choice.sandbox
@@ -166,6 +178,11 @@ export const createService = async (
     await snapshots.recover()
     await devboxes.recover()
     evictions.recover()
+    const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation: sandbox.isolation, log: logError })
+    // Before the devboxes are closed: a scorer that ends with its devbox has given no score.
+    undo.push(() => scenarioRuns.close())
+    scenarioRuns.recover()
+    const benchmarkRuns = new BenchmarkRuns({ store, scenarioRuns })
     const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
     const pressure = await PressureWatch.start({
       pressure: config.pressure,
@@ -196,6 +213,8 @@ export const createService = async (
       ptyTokens,
       evictions,
       drain,
+      scenarioRuns,
+      benchmarkRuns,
       axonEvents: new AxonEvents(database, store.axonEvents, Date.now),
       axonSql,
     }
@@ -274,11 +293,11 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
-  scenarioRuns: scenarioRunRoutes(),
-  scenarios: scenarioRoutes(),
+  scenarioRuns: scenarioRunRoutes(deps),
+  scenarios: scenarioRoutes(deps),
   benchmarkJobs: benchmarkJobRoutes(),
-  benchmarkRuns: benchmarkRunRoutes(),
-  benchmarks: benchmarkRoutes(),
+  benchmarkRuns: benchmarkRunRoutes(deps),
+  benchmarks: benchmarkRoutes(deps),
   hostedOnly: hostedOnlyRoutes(),
   drain: drainRoutes(deps),
 })

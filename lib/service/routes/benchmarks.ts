@@ -1,19 +1,110 @@
-import { benchmarks } from '#lib/contract/benchmarks.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { type Benchmark, benchmarks } from '#lib/contract/benchmarks.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { notFound } from '#lib/service/errors.ts'
+import { implement } from '#lib/service/http/implement.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { newId } from '#lib/service/ids.ts'
+import type { BenchmarkFields } from '#lib/service/store/benchmarks.ts'
+import { envelope, nothingPublic, pageOf } from './pages.ts'
 
-export const benchmarkRoutes = () =>
-  implement(benchmarks, {
-    list: notImplemented,
-    listPublic: notImplemented,
-    create: notImplemented,
-    metadataKeys: notImplemented,
-    metadataValues: notImplemented,
-    startRun: notImplemented,
-    get: notImplemented,
-    update: notImplemented,
-    definitions: notImplemented,
-    changeScenarios: notImplemented,
-    archive: notImplemented,
-    unarchive: notImplemented,
-    runs: notImplemented,
+export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
+  const get = (account: string, id: string): Benchmark => store.benchmarks.get(account, id) ?? notFound('benchmark', id)
+
+  /** Each once, in the order given. Throws 400 naming every one the account has not. */
+  const scenarioIds = (account: string, field: string, ids: readonly string[]): string[] => {
+    const missing = store.scenarios.missing(account, [...new Set(ids)])
+    if (missing.length > 0) throw invalid(...missing.map((id) => ({ field, message: `there is no scenario ${id}` })))
+    return [...new Set(ids)]
+  }
+  const change = (account: string, id: string, fields: Partial<BenchmarkFields>): Benchmark => {
+    store.benchmarks.update(account, id, { ...get(account, id), ...fields })
+    return get(account, id)
+  }
+  const setStatus = (account: string, id: string, status: 'active' | 'archived'): Benchmark => {
+    get(account, id)
+    store.benchmarks.setStatus(account, id, status)
+    return get(account, id)
+  }
+
+  return implement(benchmarks, {
+    list: ({ query, account }) =>
+      envelope(
+        'benchmarks',
+        pageOf(
+          query,
+          'benchmark',
+          (id) => store.benchmarks.position(account, id),
+          (before) => store.benchmarks.list(account, query, before),
+        ),
+      ),
+    listPublic: ({ query }) => envelope('benchmarks', nothingPublic(query)),
+    create: ({ body, account }) => {
+      const { scenario_ids, ...fields } = body
+      const id = newId('bmd')
+      store.benchmarks.insert({
+        ...fields,
+        id,
+        account,
+        create_time_ms: now(),
+        metadata: body.metadata ?? {},
+        scenarioIds: scenarioIds(account, 'scenario_ids', scenario_ids ?? []),
+      })
+      return get(account, id)
+    },
+    metadataKeys: ({ account }) => ({ keys: store.benchmarks.metadataKeys(account) }),
+    metadataValues: ({ params, account }) => ({
+      key: params.key,
+      values: store.benchmarks.metadataValues(account, params.key),
+    }),
+    startRun: ({ body, account, requestId }) => benchmarkRuns.start(account, body, requestId),
+    get: ({ params, account }) => get(account, params.id),
+    update: ({ params, body, account }) => {
+      get(account, params.id)
+      const { scenario_ids, ...fields } = body
+      return change(account, params.id, {
+        ...given(fields),
+        ...(scenario_ids && { scenarioIds: scenarioIds(account, 'scenario_ids', scenario_ids) }),
+      })
+    },
+    definitions: ({ params, query, account }) => {
+      const benchmark = store.benchmarks.position(account, params.id) ?? notFound('benchmark', params.id)
+      return envelope(
+        'scenarios',
+        pageOf(
+          query,
+          'scenario',
+          (id) => store.scenarios.position(account, id),
+          (before) => store.scenarios.ofBenchmark(benchmark, query, before),
+        ),
+      )
+    },
+    changeScenarios: ({ params, body, account }) => {
+      const { scenarioIds: present } = get(account, params.id)
+      const added = scenarioIds(account, 'scenarios_to_add', body.scenarios_to_add ?? [])
+      const removed = new Set(body.scenarios_to_remove ?? [])
+      // Unspecified: one that is to be added and removed, and removing one that is not there. It is not there after.
+      const wanted = [...new Set([...present, ...added])].filter((id) => !removed.has(id))
+      return change(account, params.id, { scenarioIds: wanted })
+    },
+    archive: ({ params, account }) => setStatus(account, params.id, 'archived'),
+    unarchive: ({ params, account }) => setStatus(account, params.id, 'active'),
+    runs: ({ params, query, account }) => {
+      get(account, params.id)
+      return envelope(
+        'runs',
+        pageOf(
+          query,
+          'benchmark run',
+          (id) => store.benchmarkRuns.position(account, id),
+          (before) => store.benchmarkRuns.list(account, { ...query, benchmark_id: params.id }, before),
+        ),
+      )
+    },
   })
+}
+
+/** Null keeps what is there, as an absent field does. */
+const given = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>
+  }

@@ -1,19 +1,126 @@
-import { scenarios } from '#lib/contract/scenarios.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { type Scenario, type ScenarioCreate, type ScenarioUpdate, scenarios } from '#lib/contract/scenarios.ts'
+import type { Deps } from '#lib/service/deps.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { implement } from '#lib/service/http/implement.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { newId } from '#lib/service/ids.ts'
+import { testFilePath } from '#lib/service/runner/score.ts'
+import { envelope, nothingPublic, pageOf } from './pages.ts'
 
-export const scenarioRoutes = () =>
-  implement(scenarios, {
-    list: notImplemented,
-    listPublic: notImplemented,
-    create: notImplemented,
-    metadataKeys: notImplemented,
-    metadataValues: notImplemented,
-    listScorers: notImplemented,
-    createScorer: notImplemented,
-    getScorer: notImplemented,
-    updateScorer: notImplemented,
-    get: notImplemented,
-    update: notImplemented,
-    archive: notImplemented,
-    unarchive: notImplemented,
+export const scenarioRoutes = ({ store, now }: Deps) => {
+  const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
+
+  /** Throws 400 or 501 for what could never be run or scored here. */
+  const requirePossible = (account: string, body: ScenarioCreate | ScenarioUpdate) => {
+    const { blueprint_id, working_directory } = body.environment_parameters ?? {}
+    if (blueprint_id)
+      throw new ServiceError(
+        'not_implemented',
+        'environment_parameters.blueprint_id: this service has no blueprints; use a snapshot or launch commands',
+        { field: 'environment_parameters.blueprint_id', shouldRetry: false },
+      )
+    const problems = (body.scoring_contract?.scoring_function_parameters ?? []).flatMap(({ scorer }, i) => {
+      const field = `scoring_contract.scoring_function_parameters.${i}.scorer`
+      if (scorer.type === 'test_based_scorer')
+        return (scorer.test_files ?? []).flatMap(({ file_path }, j) =>
+          testFilePath(file_path) === undefined
+            ? [{ field: `${field}.test_files.${j}.file_path`, message: 'must be a file below the working directory' }]
+            : [],
+        )
+      if (scorer.type === 'custom_scorer' && !store.scorers.byType(account, scorer.custom_scorer_type))
+        return [
+          {
+            field: `${field}.custom_scorer_type`,
+            message: `there is no custom scorer ${scorer.custom_scorer_type}`,
+          },
+        ]
+      return []
+    })
+    if (working_directory?.includes('\0'))
+      problems.push({ field: 'environment_parameters.working_directory', message: 'must not contain a NUL character' })
+    if (problems.length > 0) throw invalid(...problems)
+  }
+  const setStatus = (account: string, id: string, status: 'active' | 'archived'): Scenario => {
+    get(account, id)
+    store.scenarios.setStatus(account, id, status)
+    return get(account, id)
+  }
+  const scorer = (account: string, id: string) => store.scorers.get(account, id) ?? notFound('scorer', id)
+  const typeTaken = (type: string) =>
+    new ServiceError('conflict', `There is a scorer of the type ${type} already`, { field: 'type', shouldRetry: false })
+
+  return implement(scenarios, {
+    list: ({ query, account }) =>
+      envelope(
+        'scenarios',
+        pageOf(
+          query,
+          'scenario',
+          (id) => store.scenarios.position(account, id),
+          (before) => store.scenarios.list(account, query, before),
+        ),
+      ),
+    listPublic: ({ query }) => envelope('scenarios', nothingPublic(query)),
+    create: ({ body, account }) => {
+      requirePossible(account, body)
+      const { environment_parameters, ...fields } = body
+      const id = newId('scn')
+      store.scenarios.insert({
+        ...fields,
+        id,
+        account,
+        create_time_ms: now(),
+        metadata: body.metadata ?? {},
+        environment: environment_parameters,
+      })
+      return get(account, id)
+    },
+    metadataKeys: ({ account }) => ({ keys: store.scenarios.metadataKeys(account) }),
+    metadataValues: ({ params, account }) => ({
+      key: params.key,
+      values: store.scenarios.metadataValues(account, params.key),
+    }),
+    listScorers: ({ query, account }) =>
+      envelope(
+        'scorers',
+        pageOf(
+          query,
+          'scorer',
+          (id) => store.scorers.position(account, id),
+          (before) => store.scorers.list(account, query, before),
+        ),
+      ),
+    createScorer: ({ body, account }) => {
+      const created = store.scorers.create(account, body)
+      if (!created) throw typeTaken(body.type)
+      return created
+    },
+    getScorer: ({ params, account }) => scorer(account, params.id),
+    updateScorer: ({ params, body, account }) => {
+      scorer(account, params.id)
+      const updated = store.scorers.update(account, params.id, body)
+      if (!updated) throw typeTaken(body.type)
+      return updated
+    },
+    get: ({ params, account }) => get(account, params.id),
+    update: ({ params, body, account }) => {
+      const before = get(account, params.id)
+      requirePossible(account, body)
+      store.scenarios.update(account, params.id, {
+        name: body.name ?? before.name,
+        metadata: body.metadata ?? before.metadata,
+        input_context: body.input_context ?? before.input_context,
+        scoring_contract: body.scoring_contract ?? before.scoring_contract,
+        environment: body.environment_parameters ?? before.environment,
+        reference_output: body.reference_output ?? before.reference_output,
+        required_environment_variables: body.required_environment_variables ?? before.required_environment_variables,
+        required_secret_names: body.required_secret_names ?? before.required_secret_names,
+        scorer_timeout_sec: body.scorer_timeout_sec ?? before.scorer_timeout_sec,
+        validation_type: body.validation_type ?? before.validation_type,
+      })
+      return get(account, params.id)
+    },
+    archive: ({ params, account }) => setStatus(account, params.id, 'archived'),
+    unarchive: ({ params, account }) => setStatus(account, params.id, 'active'),
   })
+}

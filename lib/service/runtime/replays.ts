@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 interface Replay {
   answer: Promise<string>
   untilMs: number
@@ -34,3 +36,9 @@ export class Replays {
     return answer
   }
 }
+
+/** What tells one call from another: the same request of the same account with the same body is one call. */
+export const callKey = (account: string, requestId: string, body: object): string =>
+  createHash('sha256')
+    .update(JSON.stringify([account, requestId, body]))
+    .digest('base64')

@@ -152,6 +152,9 @@ export const createScenarioRunStore = (database: Database) => {
     /** Of all accounts, oldest first. */
     unended: (): ScenarioRunRecord[] => (unended.all() as unknown as ScenarioRunRow[]).map(toRecord),
 
+    /** All that `work` writes is kept, on a full disk as well, or none of it. */
+    together: <T>(work: () => T): T => database.essential(() => inTransaction(database, work)),
+
     /** False when it was not in `from` any more. */
     move: (id: string, { from, to, timeMs, result, outcome, failure }: ScenarioRunMove): boolean => {
       const before = row(id)

@@ -1,0 +1,143 @@
+import { EventEmitter } from 'node:events'
+import {
+  type BenchmarkRun,
+  type BenchmarkRunAction,
+  type BenchmarkRunState,
+  benchmarkRunRefusal,
+} from '#lib/contract/benchmark-runs.ts'
+import type { BenchmarkRunStart } from '#lib/contract/benchmarks.ts'
+import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
+import { runScore } from '#lib/service/domain/benchmark-runs.ts'
+import { mergeProfiles, unmetNeeds } from '#lib/service/domain/run-profile.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { newId } from '#lib/service/ids.ts'
+import { callKey, Replays } from '#lib/service/runtime/replays.ts'
+import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
+import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
+import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
+
+const replayMs = 10 * 60 * 1000
+
+interface Options {
+  store: {
+    benchmarkRuns: BenchmarkRunStore
+    benchmarks: BenchmarkStore
+    scenarioRuns: ScenarioRunStore
+    secrets: SecretStore
+  }
+  scenarioRuns: ScenarioRuns
+}
+
+/** Runs of benchmarks: each gathers scenario runs, which its caller or its job starts, and gives them one score. */
+export class BenchmarkRuns {
+  /** Emits `state` with (id, state) when a run ends. */
+  readonly changes = new EventEmitter().setMaxListeners(0)
+  readonly #options: Options
+  readonly #replays = new Replays(replayMs)
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Throws 404. */
+  get(account: string, id: string): BenchmarkRun {
+    return this.#options.store.benchmarkRuns.get(account, id) ?? notFound('benchmark run', id)
+  }
+
+  /** Starts no scenario: whoever asked does. Throws 400 or 404. */
+  async start(account: string, body: BenchmarkRunStart, requestId: string): Promise<BenchmarkRun> {
+    const key = callKey(account, requestId, body)
+    return this.get(account, await this.#replays.once(key, async () => this.#start(account, body)))
+  }
+
+  #start(account: string, body: BenchmarkRunStart): string {
+    const { store } = this.#options
+    const benchmark = store.benchmarks.get(account, body.benchmark_id) ?? notFound('benchmark', body.benchmark_id)
+    if (benchmark.status !== 'active')
+      throw invalid({ field: 'benchmark_id', message: `benchmark ${benchmark.id} is archived and cannot be run` })
+    const profile = mergeProfiles({}, body.runProfile ?? {})
+    const secrets = [...new Set(Object.values(profile.secrets ?? {}))]
+    const problems = [
+      ...unmetNeeds(benchmark, profile),
+      ...store.secrets
+        .missing(account, secrets)
+        .map((name) => ({ field: 'runProfile.secrets', message: `there is no secret ${name}` })),
+    ]
+    if (problems.length > 0) throw invalid(...problems)
+    const id = newId('bmr')
+    store.benchmarkRuns.insert({
+      id,
+      account,
+      benchmark_id: benchmark.id,
+      name: body.run_name || null,
+      start_time_ms: Date.now(),
+      metadata: body.metadata ?? {},
+      profile,
+      job_id: null,
+      agent_index: null,
+      agent: null,
+    })
+    return id
+  }
+
+  /**
+   * Unspecified: scenario runs that have not ended by then. Those that are scored are completed, the others canceled.
+   * Resolves when their devboxes are gone, or go. Throws 404 or 409.
+   */
+  complete(account: string, id: string): Promise<BenchmarkRun> {
+    return this.#end(account, id, 'complete')
+  }
+
+  /**
+   * Cancels every scenario run that has not ended; resolves when their devboxes are gone, or go. A canceled run stays as
+   * it is. Throws 404 or 409.
+   */
+  cancel(account: string, id: string): Promise<BenchmarkRun> {
+    return this.#end(account, id, 'cancel')
+  }
+
+  async #end(account: string, id: string, action: BenchmarkRunAction): Promise<BenchmarkRun> {
+    const run = this.#own(account, id)
+    const refusal = benchmarkRunRefusal(action, run.state)
+    if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+    if (action === 'complete' && run.job_id !== null)
+      throw new ServiceError('conflict', 'The run belongs to a job, which completes it', { shouldRetry: false })
+    const all = this.#options.store.scenarioRuns.ofBenchmarkRun(id)
+    if (run.state === 'running')
+      this.conclude(id, action === 'complete' ? 'completed' : 'canceled', (state) =>
+        action === 'complete' && state === 'scored' ? 'complete' : 'cancel',
+      )
+    await this.#options.scenarioRuns.released(all.map(({ id }) => id))
+    return this.get(account, id)
+  }
+
+  /**
+   * Gives a run its last state and its score, and ends what of its scenario runs has not ended, all in one step; their
+   * devboxes are shut down behind it. A run that has ended stays as it is.
+   */
+  conclude(
+    id: string,
+    state: Exclude<BenchmarkRunState, 'running'>,
+    eventFor: (state: string) => EndingEvent = () => 'cancel',
+  ): void {
+    const { store, scenarioRuns } = this.#options
+    if (store.benchmarkRuns.record(id)?.state !== 'running') return
+    const endings = store.scenarioRuns
+      .ofBenchmarkRun(id)
+      .filter(({ state }) => !hasScenarioRunEnded(state))
+      .map((run) => ({ id: run.id, event: eventFor(run.state) }))
+    scenarioRuns.endAll(endings, () => {
+      const score = runScore(store.scenarioRuns.ofBenchmarkRun(id))
+      store.benchmarkRuns.end(id, { state, timeMs: Date.now(), score })
+    })
+    this.changes.emit('state', id, state)
+  }
+
+  #own(account: string, id: string): BenchmarkRunRecord {
+    const run = this.#options.store.benchmarkRuns.record(id)
+    return run?.account === account ? run : notFound('benchmark run', id)
+  }
+}

@@ -1,0 +1,432 @@
+import { EventEmitter } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import {
+  hasScenarioRunEnded,
+  type RunProfile,
+  type ScenarioRun,
+  type ScenarioRunStart,
+  type ScoringResult,
+  scenarioRunRefusal,
+} from '#lib/contract/scenario-runs.ts'
+import { defaultScorerTimeoutSeconds, type Scenario } from '#lib/contract/scenarios.ts'
+import { mergeLaunchParameters, mergeProfiles, unmetNeeds } from '#lib/service/domain/run-profile.ts'
+import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenario-runs.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { newId } from '#lib/service/ids.ts'
+import type { Devboxes } from '#lib/service/runtime/devbox.ts'
+import type { Executions } from '#lib/service/runtime/execution.ts'
+import { callKey, Replays } from '#lib/service/runtime/replays.ts'
+import type { Isolation } from '#lib/service/runtime/sandbox/sandbox.ts'
+import type { BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
+import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
+import type { RunFailure, ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
+import type { ScorerStore } from '#lib/service/store/scorers.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { judge } from './score.ts'
+import { quotePath, Workplace } from './workplace.ts'
+
+/** The public clients expect to meet a run while it is being scored, however fast its scorers are. */
+const minScoringMs = 150
+/** An answer waits this long for the end of a devbox, which goes on without it. */
+const shutdownAnswerMs = 5000
+const maxStartMs = 24 * 60 * 60 * 1000
+// The longest a timer can take.
+const maxTimerMs = 2 ** 31 - 1
+/** Unspecified: how long a repeated call answers the run that the first one started. */
+const replayMs = 10 * 60 * 1000
+
+interface Options {
+  store: {
+    scenarioRuns: ScenarioRunStore
+    benchmarkRuns: BenchmarkRunStore
+    benchmarks: BenchmarkStore
+    scenarios: ScenarioStore
+    scorers: ScorerStore
+    secrets: SecretStore
+  }
+  devboxes: Devboxes
+  executions: Executions
+  isolation: Isolation
+  log: (entry: object) => void
+}
+
+export interface Opening {
+  /** Made up when it is absent. */
+  id?: string
+  account: string
+  scenario: Pick<Scenario, 'id' | 'name' | 'environment'>
+  benchmarkRunId: string | null
+  name: string | null
+  metadata: Record<string, string>
+  /** Whole: that of the benchmark run is in it. */
+  profile: RunProfile
+  /** Of a job's run. Its devbox may then end without ending it: the job decides. */
+  attempt?: number
+  retry?: number
+  /** Of its devbox. */
+  root?: readonly string[]
+  network?: 'none'
+}
+
+interface Ending {
+  result?: ScoringResult | null
+  outcome?: string
+  failure?: RunFailure
+}
+
+export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fail' | 'time_out'>
+
+/** Every scenario run of the service: each has a devbox of its own from its start to its end. */
+export class ScenarioRuns {
+  /** Emits `state` with (id, state) after every move, and `started` with (id). */
+  readonly changes = new EventEmitter().setMaxListeners(0)
+  /** Saves what is to be kept of the devbox of a run that has just ended; its processes may still run. */
+  beforeShutdown: ((run: ScenarioRunRecord) => Promise<void>) | undefined
+  readonly #options: Options
+  readonly #judging = new Set<Promise<void>>()
+  readonly #releases = new Map<string, Promise<void>>()
+  readonly #replays = new Replays(replayMs)
+  readonly #closing = new AbortController()
+
+  constructor(options: Options) {
+    this.#options = options
+    options.devboxes.changes.on('status', this.#devboxMoved)
+  }
+
+  /**
+   * Takes up where the last life of the service ended; the devboxes must have been. Those of runs that have ended are
+   * shut down, and runs that were being scored are scored anew. Runs of jobs are left to the job.
+   */
+  recover(): void {
+    const { store, devboxes, log } = this.#options
+    for (const { id, account } of store.scenarioRuns.strayDevboxes())
+      void devboxes
+        .shutdown(account, id, { force: true })
+        .catch((error: unknown) => log({ message: `Devbox ${id} has no run and stays`, error: String(error) }))
+    for (const run of store.scenarioRuns.unended()) {
+      if (isOfJob(run)) continue
+      const { status } = devboxes.get(run.account, run.devbox_id ?? '')
+      if (hasEnded(status)) this.#endWithDevbox(run, status)
+      else if (run.state === 'scoring') this.#judge(run)
+    }
+  }
+
+  /** Gives up what is being scored; the next life takes it up. */
+  async close(): Promise<void> {
+    this.#options.devboxes.changes.off('status', this.#devboxMoved)
+    this.#closing.abort()
+    await Promise.allSettled(this.#judging)
+  }
+
+  /** Throws 404. */
+  get(account: string, id: string): ScenarioRun {
+    return this.#options.store.scenarioRuns.get(account, id) ?? notFound('scenario run', id)
+  }
+
+  /** Its devbox is still starting when this resolves. Throws 400, 404 or 409 for what cannot run, and what devboxes throw. */
+  async start(account: string, body: ScenarioRunStart, requestId: string): Promise<ScenarioRun> {
+    const key = callKey(account, requestId, body)
+    return this.get(account, await this.#replays.once(key, () => this.#start(account, body)))
+  }
+
+  async #start(account: string, body: ScenarioRunStart): Promise<string> {
+    const { store } = this.#options
+    const scenario = store.scenarios.get(account, body.scenario_id) ?? notFound('scenario', body.scenario_id)
+    if (scenario.status !== 'active')
+      throw invalid({ field: 'scenario_id', message: `scenario ${scenario.id} is archived and cannot be run` })
+    const under = body.benchmark_run_id ? this.#profileOf(account, body.benchmark_run_id, scenario.id) : {}
+    const profile = mergeProfiles(under, body.runProfile ?? {})
+    const secrets = [...new Set(Object.values(profile.secrets ?? {}))]
+    const problems = [
+      ...unmetNeeds(scenario, profile),
+      ...store.secrets
+        .missing(account, secrets)
+        .map((name) => ({ field: 'runProfile.secrets', message: `there is no secret ${name}` })),
+    ]
+    if (problems.length > 0) throw invalid(...problems)
+    return this.open({
+      account,
+      scenario,
+      benchmarkRunId: body.benchmark_run_id || null,
+      name: body.run_name || null,
+      metadata: body.metadata ?? {},
+      profile,
+    })
+  }
+
+  /** Throws 400, 404 or 409 when the scenario cannot be run as part of the benchmark run. */
+  #profileOf(account: string, benchmarkRunId: string, scenarioId: string): RunProfile {
+    const { store } = this.#options
+    const field = 'benchmark_run_id'
+    const run = store.benchmarkRuns.record(benchmarkRunId)
+    if (run?.account !== account) return notFound('benchmark run', benchmarkRunId)
+    requireRunning(run.state)
+    if (run.job_id !== null) throw invalid({ field, message: `run ${run.id} belongs to a job, which starts its runs` })
+    const benchmark = run.benchmark_id === null ? undefined : store.benchmarks.get(account, run.benchmark_id)
+    if (benchmark && !benchmark.scenarioIds.includes(scenarioId))
+      throw invalid({
+        field: 'scenario_id',
+        message: `scenario ${scenarioId} is not part of benchmark ${benchmark.id}`,
+      })
+    return run.profile
+  }
+
+  /** Makes the devbox and the record of a run; resolves to its id. */
+  async open(opening: Opening): Promise<string> {
+    const { store, devboxes } = this.#options
+    const { account, scenario, benchmarkRunId, name, metadata, profile, attempt, retry, network } = opening
+    const id = opening.id ?? newId('scr')
+    const environment = scenario.environment ?? {}
+    const launchParameters = mergeLaunchParameters(environment.launch_parameters ?? {}, profile.launchParameters ?? {})
+    const folder = environment.working_directory
+    const root = opening.root ?? (folder ? this.#ownFolder(folder) : undefined)
+    const devbox = await devboxes.create(
+      account,
+      {
+        name: name ?? scenario.name,
+        // Unspecified: who makes the working directory. It is there when the devbox runs, whoever made it.
+        launch_parameters: folder
+          ? mergeLaunchParameters(launchParameters, { launch_commands: [`mkdir -p -- ${quotePath(folder)}`] })
+          : launchParameters,
+        environment_variables: profile.envVars,
+        secrets: profile.secrets,
+        snapshot_id: environment.snapshot_id || null,
+        mounts: profile.mounts,
+      },
+      { initiatorType: 'scenario', initiatorId: id, ...(root && { root }), ...(network && { network }) },
+    )
+    try {
+      // It may have ended while the devbox was made; from here to the insert nothing can come in between.
+      if (benchmarkRunId !== null) requireRunning(store.benchmarkRuns.record(benchmarkRunId)?.state ?? 'gone')
+      store.scenarioRuns.insert({
+        id,
+        account,
+        scenario_id: scenario.id,
+        scenario_name: scenario.name,
+        benchmark_run_id: benchmarkRunId,
+        devbox_id: devbox.id,
+        name,
+        start_time_ms: Date.now(),
+        metadata,
+        profile,
+        ...(attempt !== undefined && { attempt }),
+        ...(retry !== undefined && { retry }),
+      })
+    } catch (error) {
+      await devboxes.shutdown(account, devbox.id, { force: true })
+      throw error
+    }
+    this.changes.emit('started', id)
+    const { status } = devboxes.get(account, devbox.id)
+    if (hasEnded(status)) this.#devboxMoved(devbox.id, status)
+    return id
+  }
+
+  /** A working directory like /app is below a folder that only a devbox with a root of its own can have. */
+  #ownFolder(workingDirectory: string): string[] | undefined {
+    const [, top] = /^\/([A-Za-z0-9][A-Za-z0-9_-]*)(\/|$)/.exec(workingDirectory) ?? []
+    const isOwn = top !== undefined && !readdirSync('/').includes(top) && this.#options.isolation !== 'none'
+    return isOwn ? [top] : undefined
+  }
+
+  /** The run is `scoring` when this returns, and `scored` when its scorers are done. Throws 400, 404 or 409. */
+  score(account: string, id: string): ScenarioRun {
+    const { devboxes } = this.#options
+    const run = this.#own(account, id)
+    requireAllowed('score', run)
+    const { status } = devboxes.get(account, run.devbox_id ?? '')
+    const refusal = devboxRefusal('execute', status)
+    if (refusal && !starting.includes(status))
+      throw new ServiceError('invalid_argument', `${refusal}, so the run cannot be scored`, { shouldRetry: false })
+    this.#move(run, 'score')
+    this.#judge(run)
+    return this.get(account, id)
+  }
+
+  /** Resolves when the devbox is gone, or goes. A completed run stays as it is. Throws 404 or 409. */
+  async complete(account: string, id: string): Promise<ScenarioRun> {
+    const run = this.#own(account, id)
+    if (run.state !== 'completed') requireAllowed('complete', run)
+    await this.end(id, 'complete')
+    return this.get(account, id)
+  }
+
+  /** Resolves when the devbox is gone, or goes. A canceled run stays as it is. Throws 404 or 409. */
+  async cancel(account: string, id: string): Promise<ScenarioRun> {
+    const run = this.#own(account, id)
+    if (run.state !== 'canceled') requireAllowed('cancel', run)
+    await this.end(id, 'cancel')
+    return this.get(account, id)
+  }
+
+  /**
+   * Ends a run and shuts its devbox down; resolves when that is gone, or after five seconds. A run that has ended stays
+   * as it is.
+   */
+  async end(id: string, event: EndingEvent, ending: Ending = {}): Promise<void> {
+    this.settle(id, event, ending)
+    await this.released([id])
+  }
+
+  /** As `end`, but nothing waits for the devbox. */
+  settle(id: string, event: EndingEvent, ending: Ending = {}): void {
+    this.endAll([{ id, event, ...ending }])
+  }
+
+  /** Ends runs, and writes what `also` does, in one step; their devboxes are shut down behind it. */
+  endAll(endings: readonly (Ending & { id: string; event: EndingEvent })[], also: () => void = () => undefined): void {
+    const { store } = this.#options
+    const ended = store.scenarioRuns.together(() => {
+      const moved = endings.flatMap(({ id, event, ...ending }) => {
+        const run = store.scenarioRuns.record(id)
+        const to = run && this.#write(run, event, ending)
+        return to ? [{ run, to }] : []
+      })
+      also()
+      return moved
+    })
+    for (const { run, to } of ended) {
+      const release = this.#release(run).finally(() => this.#releases.delete(run.id))
+      this.#releases.set(run.id, release)
+      this.changes.emit('state', run.id, to)
+    }
+  }
+
+  /** Resolves when the devboxes of runs that were ended here are gone, or after five seconds. */
+  async released(ids: readonly string[]): Promise<void> {
+    const waited = new AbortController()
+    const releases = Promise.all(ids.map((id) => this.#releases.get(id)))
+    const late = delay(shutdownAnswerMs, undefined, { signal: waited.signal }).catch(() => undefined)
+    await Promise.race([releases, late])
+    waited.abort()
+  }
+
+  /** What the scorers of its scenario give for the devbox as it is now. Rejects when the devbox does not run. */
+  async judge(run: ScenarioRunRecord, signal: AbortSignal = this.#closing.signal): Promise<ScoringResult> {
+    const { store, devboxes, executions } = this.#options
+    const { account, scenario_id } = run
+    const devboxId = run.devbox_id ?? ''
+    await devboxes.reaches(account, devboxId, notStarting, maxStartMs, signal)
+    signal.throwIfAborted()
+    // Unspecified: a scenario changed while it ran. It is scored as it is by now.
+    const scenario = store.scenarios.get(account, scenario_id) ?? notFound('scenario', scenario_id)
+    const timeoutMs = (scenario.scorer_timeout_sec ?? defaultScorerTimeoutSeconds) * 1000
+    const workplace = new Workplace({
+      account,
+      devboxId,
+      devbox: () => devboxes.running(account, devboxId, 'execute'),
+      executions,
+      workingDirectory: scenario.environment?.working_directory || null,
+      deadlineMs: Date.now() + Math.min(timeoutMs, maxTimerMs),
+      signal,
+    })
+    const customScorer = (type: string) => store.scorers.byType(account, type)?.bash_script
+    const result = await judge({ scenario, workplace, customScorer })
+    // A devbox that was suspended or ended took the scorers with it: what they gave is worth nothing.
+    devboxes.running(account, devboxId, 'execute')
+    return result
+  }
+
+  #judge(run: ScenarioRunRecord) {
+    const { store, log } = this.#options
+    const untilMs = Date.now() + minScoringMs
+    const over = this.#closing.signal
+    const judging = (async () => {
+      let result: ScoringResult | undefined
+      try {
+        result = await this.judge(run)
+        await delay(Math.max(0, untilMs - Date.now()), undefined, { signal: over })
+      } catch (error) {
+        if (over.aborted) return
+        log({ message: `Scenario run ${run.id} could not be scored`, error: String(error) })
+      }
+      const now = store.scenarioRuns.record(run.id)
+      if (now) this.#move(now, result ? 'scored' : 'interrupt', result ? { result } : {})
+    })()
+      .catch((error: unknown) =>
+        log({ message: `The score of run ${run.id} could not be stored`, error: String(error) }),
+      )
+      .finally(() => this.#judging.delete(judging))
+    this.#judging.add(judging)
+  }
+
+  #own(account: string, id: string): ScenarioRunRecord {
+    const run = this.#options.store.scenarioRuns.record(id)
+    return run?.account === account ? run : notFound('scenario run', id)
+  }
+
+  #move(run: ScenarioRunRecord, event: ScenarioRunEvent, ending: Ending = {}) {
+    const to = this.#write(run, event, ending)
+    if (to) this.changes.emit('state', run.id, to)
+  }
+
+  /** The new state, or undefined when the event means nothing in the one the run is in by now. */
+  #write(run: ScenarioRunRecord, event: ScenarioRunEvent, ending: Ending) {
+    const to = nextRunState(run.state, event)
+    if (to === undefined) return undefined
+    const isMoved = this.#options.store.scenarioRuns.move(run.id, {
+      from: run.state,
+      to,
+      timeMs: Date.now(),
+      // A score that is being made anew is none until then.
+      ...(event === 'score' && { result: null }),
+      ...ending,
+    })
+    return isMoved ? to : undefined
+  }
+
+  async #release(run: ScenarioRunRecord): Promise<void> {
+    const { devboxes, log } = this.#options
+    if (run.devbox_id === null) return
+    try {
+      await this.beforeShutdown?.(run)
+    } catch (error) {
+      log({ message: `Not all of scenario run ${run.id} could be saved`, error: String(error) })
+    }
+    try {
+      await devboxes.shutdown(run.account, run.devbox_id, { force: true })
+    } catch (error) {
+      log({ message: `The devbox of scenario run ${run.id} could not be shut down`, error: String(error) })
+    }
+  }
+
+  readonly #devboxMoved = (devboxId: string, status: string) => {
+    if (!hasEnded(status)) return
+    const run = this.#options.store.scenarioRuns.byDevbox(devboxId)
+    if (run && !isOfJob(run) && !hasScenarioRunEnded(run.state)) this.#endWithDevbox(run, status)
+  }
+
+  /**
+   * Unspecified: a run whose devbox ended by itself. One that was scored is complete, as the end of the devbox is all
+   * that was left to do; any other has failed.
+   */
+  #endWithDevbox(run: ScenarioRunRecord, status: string) {
+    if (run.state === 'scored') this.#move(run, 'complete')
+    else {
+      const exception_message = `Devbox ${run.devbox_id} ended before the run did: ${status}`
+      this.#move(run, 'fail', { failure: { exception_type: 'DevboxEndedError', exception_message } })
+    }
+  }
+}
+
+const starting = ['scheduled', 'queued', 'provisioning', 'initializing', 'resuming']
+const notStarting = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
+
+const isOfJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
+
+const requireAllowed = (action: 'score' | 'complete' | 'cancel', { state }: ScenarioRunRecord) => {
+  const refusal = scenarioRunRefusal(action, state)
+  if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+}
+
+const requireRunning = (state: string) => {
+  if (state !== 'running')
+    throw new ServiceError('conflict', `The benchmark run is ${state}; it needs to be running`, {
+      field: 'benchmark_run_id',
+      shouldRetry: false,
+    })
+}

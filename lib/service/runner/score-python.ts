@@ -1,0 +1,87 @@
+import * as z from 'zod/mini'
+import type { Scorer } from '#lib/contract/scenarios.ts'
+import { meetsConstraint } from '#lib/service/domain/version-constraint.ts'
+import { fromZeroToOne, numberInLastLine } from './score-text.ts'
+import { quote, ScorerError, type Workplace } from './workplace.ts'
+
+type PythonScorer = Extract<Scorer, { type: 'python_script_scorer' }>
+
+/**
+ * Runs the script with the python3 of the devbox. Nothing is installed: another version than the constraint wants, or a
+ * package that is not there already, is an error.
+ */
+export const scorePython = async (scorer: PythonScorer, workplace: Workplace) => {
+  const { python_script, python_version_constraint, requirements_contents } = scorer
+  await requirePython(workplace, python_version_constraint ?? '', requirementsIn(requirements_contents ?? ''))
+  // The script may import what lies in the working directory.
+  const { exitStatus, stdout, output } = await workplace.lend(python_script, '.py', (path) =>
+    workplace.run(
+      `PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1 exec python3 ${quote(path)}`,
+    ),
+  )
+  if (exitStatus !== 0) throw new ScorerError(`The script ended with ${exitStatus}`, output)
+  const text = numberInLastLine(stdout)
+  if (text === undefined) throw new ScorerError('The last line of its output is not a number', output)
+  return { score: fromZeroToOne(text, output), output }
+}
+
+interface Requirement {
+  name: string
+  constraint: string
+}
+
+const requirementsIn = (text: string): Requirement[] =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [, name, constraint = ''] = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;@]*)$/.exec(line) ?? []
+      if (!name || meetsConstraint('1', constraint) === undefined)
+        throw new ScorerError(`The requirement ${JSON.stringify(line)} is none that can be checked here`)
+      return { name, constraint }
+    })
+
+const Found = z.object({ version: z.string(), packages: z.array(z.nullable(z.string())) })
+
+// Python before 3.8 has no importlib.metadata; it is asked for only when a package is.
+const lookScript = `
+import json, platform, sys
+def version(name):
+    from importlib import metadata
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+print(json.dumps({"version": platform.python_version(), "packages": [version(name) for name in sys.argv[1:]]}))
+`
+
+const requirePython = async (workplace: Workplace, constraint: string, requirements: readonly Requirement[]) => {
+  const names = requirements.map(({ name }) => quote(name)).join(' ')
+  const { exitStatus, stdout, output } = await workplace.run(
+    `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(lookScript)} ${names}`,
+  )
+  if (exitStatus === 127) throw new ScorerError('There is no python3 in the devbox, which this scorer needs', output)
+  const found = exitStatus === 0 ? Found.safeParse(parsed(stdout)).data : undefined
+  if (!found) throw new ScorerError(`The python3 of the devbox does not work: it ended with ${exitStatus}`, output)
+  const meets = meetsConstraint(found.version, constraint)
+  if (meets === undefined) throw new ScorerError(`The Python version constraint ${constraint} cannot be read`)
+  if (!meets) throw new ScorerError(`The python3 of the devbox is ${found.version}; the scorer needs ${constraint}`)
+  const missing = requirements.filter(({ constraint }, i) => {
+    const version = found.packages[i]
+    return !version || !meetsConstraint(version, constraint)
+  })
+  if (missing.length > 0)
+    throw new ScorerError(
+      `Packages cannot be installed here, and the devbox lacks ${missing.map(({ name, constraint }) => name + constraint).join(', ')}`,
+    )
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Something the devbox runs before every Python, as sitecustomize, wrote in between.
+    return undefined
+  }
+}

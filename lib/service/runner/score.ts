@@ -1,0 +1,139 @@
+import { posix } from 'node:path'
+import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
+import type { Scenario, Scorer, ScorerType } from '#lib/contract/scenarios.ts'
+import { type FunctionResult, weightedScore } from '#lib/service/domain/scenario-runs.ts'
+import { scorePython } from './score-python.ts'
+import { fromZeroToOne, lastScore, numberInLastLine } from './score-text.ts'
+import { type Finished, quote, quotePath, ScorerError, type Workplace } from './workplace.ts'
+
+export interface Judging {
+  scenario: Pick<Scenario, 'input_context' | 'reference_output' | 'environment' | 'scoring_contract'>
+  workplace: Workplace
+  /** The script of a custom scorer, or undefined where the account has none of that type. */
+  customScorer: (type: string) => string | undefined
+}
+
+interface Score {
+  score: number
+  output: string
+}
+
+/**
+ * Runs the scoring functions one after the other. One that cannot give a score counts 0, and its output says why.
+ * Rejects only for what is no scorer's fault: the devbox does not run, or the service stops.
+ */
+export const judge = async (judging: Judging): Promise<ScoringResult> => {
+  const functions = judging.scenario.scoring_contract.scoring_function_parameters
+  const results: FunctionResult[] = []
+  for (const { name, scorer } of functions) {
+    const named = { scoring_function_name: name }
+    try {
+      await judging.workplace.enter()
+      results.push({ ...named, ...(await score(scorer, judging)), state: 'complete' })
+    } catch (error) {
+      if (!(error instanceof ScorerError)) throw error
+      results.push({ ...named, score: 0, output: withReason(error), state: 'error' })
+    }
+  }
+  return { score: weightedScore(functions, results), scoring_function_results: results }
+}
+
+const withReason = ({ message, output }: ScorerError) =>
+  `${output === '' || output.endsWith('\n') ? output : `${output}\n`}devdeck: ${message}`
+
+type Scorers = { [T in ScorerType]: (scorer: Extract<Scorer, { type: T }>, judging: Judging) => Promise<Score> }
+
+const score = (scorer: Scorer, judging: Judging): Promise<Score> =>
+  (scorers[scorer.type] as (scorer: Scorer, judging: Judging) => Promise<Score>)(scorer, judging)
+
+const scorers: Scorers = {
+  command_scorer: async ({ command }, { workplace }) => {
+    if (!command) throw new ScorerError('The command scorer has no command')
+    return byExitStatus(await workplace.run(command))
+  },
+
+  bash_script_scorer: async ({ bash_script }, { workplace }) => {
+    if (!bash_script) throw new ScorerError('The bash script scorer has no script')
+    return byLine(await workplace.run(bash_script))
+  },
+
+  python_script_scorer: (scorer, { workplace }) => scorePython(scorer, workplace),
+
+  test_based_scorer: async ({ test_command, test_files }, { workplace }) => {
+    if (!test_command) throw new ScorerError('The test based scorer has no test command')
+    for (const { file_path, file_contents } of test_files ?? []) {
+      const path = testFilePath(file_path)
+      if (path === undefined)
+        throw new ScorerError(`The test file ${JSON.stringify(file_path ?? '')} is not below the working directory`)
+      await workplace.write(path, file_contents ?? '')
+    }
+    return byExitStatus(await workplace.run(test_command))
+  },
+
+  ast_grep_scorer: async ({ pattern, search_directory, lang }, { workplace }) => {
+    const folder = quotePath(search_directory || '.')
+    const language = lang ? `--lang ${quote(lang)}` : ''
+    const found = await workplace.run(
+      [
+        'tool=$(command -v ast-grep) || exit 127',
+        `[[ -e ${folder} ]] || { printf '%s: No such file or directory\\n' ${folder} >&2; exit 126; }`,
+        `exec "$tool" run --pattern ${quote(asTyped(pattern))} ${language} --json=stream -- ${folder}`,
+      ].join('\n'),
+    )
+    if (found.exitStatus === 127)
+      throw new ScorerError('There is no ast-grep in the devbox, which this scorer needs', found.output)
+    // Like grep it ends with 1 when it found nothing.
+    if (found.exitStatus > 1) throw new ScorerError(`ast-grep ended with ${found.exitStatus}`, found.output)
+    return { score: found.stdout.trim() === '' ? 0 : 1, output: found.output }
+  },
+
+  custom_scorer: async ({ custom_scorer_type, scorer_params }, judging) => {
+    const script = judging.customScorer(custom_scorer_type)
+    if (script === undefined) throw new ScorerError(`There is no custom scorer ${custom_scorer_type}`)
+    const finished = await judging.workplace.run(script, { RL_SCORER_CONTEXT: scorerContext(scorer_params, judging) })
+    // Unspecified: how it tells the score. Like a bash script scorer, or with the number alone in its last line.
+    return byLine(finished, numberInLastLine)
+  },
+}
+
+/** Below the working directory, or undefined when it is not. */
+export const testFilePath = (path: string | null | undefined): string | undefined => {
+  if (!path || path.includes('\0') || path.startsWith('/') || path.endsWith('/')) return undefined
+  const plain = posix.normalize(path)
+  return plain === '.' || plain === '..' || plain.startsWith('../') ? undefined : plain
+}
+
+// One string of a process's environment takes 128 KiB.
+const maxContextBytes = 100_000
+
+/**
+ * Unspecified: what RL_SCORER_CONTEXT holds. The parameters of the scorer are its own keys, as the public examples read
+ * them, and beside them stands what the scenario knows, as far as there is room in an environment variable.
+ */
+const scorerContext = (params: unknown, { scenario }: Judging): string => {
+  const own = typeof params === 'object' && params !== null && !Array.isArray(params) ? params : {}
+  const about = {
+    input_context: scenario.input_context,
+    reference_output: scenario.reference_output ?? null,
+    working_directory: scenario.environment?.working_directory ?? null,
+  }
+  const whole = JSON.stringify({ ...about, scorer_params: params ?? {}, ...own })
+  if (Buffer.byteLength(whole) <= maxContextBytes) return whole
+  const alone = JSON.stringify(params ?? {})
+  if (Buffer.byteLength(alone) <= maxContextBytes) return alone
+  throw new ScorerError(`The parameters of the scorer take more than ${maxContextBytes} bytes`)
+}
+
+const byExitStatus = ({ exitStatus, output }: Finished): Score => ({ score: exitStatus === 0 ? 1 : 0, output })
+
+/** Unspecified: several scores, and an exit status beside one. The last score counts, whatever the exit status. */
+const byLine = (finished: Finished, otherwise: (text: string) => string | undefined = () => undefined): Score => {
+  const { stdout, output, exitStatus } = finished
+  const text = lastScore(stdout) ?? otherwise(stdout)
+  if (text === undefined)
+    throw new ScorerError(`Its output has no line score=<number>; it ended with ${exitStatus}`, output)
+  return { score: fromZeroToOne(text, output), output }
+}
+
+/** The public clients hand the pattern to a shell in double quotes, so that it comes with backslashes before `$`. */
+const asTyped = (pattern: string) => pattern.replace(/\\([$"`\\])/g, '$1')
