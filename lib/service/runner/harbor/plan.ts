@@ -60,7 +60,6 @@ export interface HarborSettings {
   verifier: {
     overrideTimeoutSeconds: number | null
     maxTimeoutSeconds: number | null
-    disable: boolean
     env: Environment
   }
   environment: {

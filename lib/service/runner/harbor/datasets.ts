@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, type Stats } from 'node:fs'
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, sep } from 'node:path'
+
+/**
+ * The folder a job file means, without links in it, when it lies in one the operator allowed; relative ones are looked
+ * for below each of those. Undefined alike when it is elsewhere and when it does not exist: nobody is to learn by this
+ * what else is on the machine.
+ */
+export const findFolder = async (path: string, roots: readonly string[]): Promise<string | undefined> =>
+  (await findInside(path, roots, (stats) => stats.isDirectory()))?.path
+
+/** The same for a file. */
+export const findFile = (path: string, roots: readonly string[]) => findInside(path, roots, (stats) => stats.isFile())
+
+const findInside = async (path: string, roots: readonly string[], isRight: (stats: Stats) => boolean) => {
+  if (path.includes('\0')) return undefined
+  for (const root of roots) {
+    const realRoot = await realpath(root).catch(() => undefined)
+    if (realRoot === undefined) continue
+    const found = await realpath(isAbsolute(path) ? path : join(realRoot, path)).catch(() => undefined)
+    if (found === undefined || !isBelow(found, realRoot)) continue
+    const stats = await stat(found)
+    if (isRight(stats)) return { path: found, size: stats.size }
+  }
+  return undefined
+}
+
+const isBelow = (path: string, root: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+
+/** The folders of a dataset that are meant to be tasks, by name in the order of their characters. */
+export const taskFolders = async (dataset: string): Promise<string[]> => {
+  const entries = await readdir(dataset, { withFileTypes: true })
+  const folders = await Promise.all(
+    entries.map(async (entry) => {
+      // A linked folder could be anywhere.
+      if (!entry.isDirectory()) return []
+      return (await isThere(join(dataset, entry.name, 'task.toml'))) ? [entry.name] : []
+    }),
+  )
+  return folders.flat().sort((a, b) => (a < b ? -1 : 1))
+}
+
+export const isTaskFolder = (path: string): Promise<boolean> => isThere(join(path, 'task.toml'))
+
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Unspecified: how many files a task may have. */
+const maxFiles = 20_000
+
+/** A digest of everything in a task directory: names, contents, what is executable. Throws when it cannot be read. */
+export const checksumOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256')
+  let files = 0
+  const add = async (folder: string, prefix: string) => {
+    const names = (await readdir(folder)).sort((a, b) => (a < b ? -1 : 1))
+    for (const name of names) {
+      if (++files > maxFiles) throw new Error(`${basename(path)} has more than ${maxFiles} files`)
+      const file = join(folder, name)
+      const stats = await lstat(file)
+      const mode = stats.mode & 0o100 ? 'x' : '-'
+      if (stats.isDirectory()) await add(file, `${prefix}${name}/`)
+      else if (stats.isSymbolicLink()) hash.update(`${prefix}${name}\0l\0${await readlink(file)}\0`)
+      else if (stats.isFile()) {
+        hash.update(`${prefix}${name}\0${mode}\0${stats.size}\0`)
+        for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+      }
+    }
+  }
+  await add(path, '')
+  return hash.digest('hex')
+}

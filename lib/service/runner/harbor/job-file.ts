@@ -1,0 +1,397 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
+import { checksumOf, findFile, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
+import { defaultRetry, JobFile, knownKeys, type Retry } from './job-schema.ts'
+import { matches } from './names.ts'
+import type { Environment, HarborAgent, HarborPlan, HarborProblem, HarborRetry, HarborScenario } from './plan.ts'
+import { notRetriedByDefault } from './retry.ts'
+import { readTask, type TaskProblem } from './task.ts'
+import { secretOf } from './templates.ts'
+import { type Path, readYaml, type YamlSource } from './yaml-source.ts'
+
+interface Surroundings {
+  account: string
+  /** Folders that datasets and tasks may be in. */
+  datasetRoots: readonly string[]
+  hasSecret: (name: string) => boolean
+}
+
+/** Unspecified: how many trials one job may have. */
+const maxTrials = 100_000
+const defaultConcurrentTrials = 4
+
+/** Reads a job file, or tells everything that is wrong with it: the file's own mistakes and what its tasks lack. */
+export const readJobFile = async (
+  yaml: string,
+  surroundings: Surroundings,
+): Promise<{ plan: HarborPlan; problems?: undefined } | { plan?: undefined; problems: HarborProblem[] }> => {
+  const bytes = Buffer.byteLength(yaml)
+  if (bytes > maxYamlBytes) {
+    const message = `The job file has ${bytes} bytes; at most ${maxYamlBytes} are read`
+    return { problems: [{ line: 1, column: 1, path: '', message }] }
+  }
+  const { source, problems } = readYaml(yaml)
+  if (!source) return { problems }
+  const { data: file, error } = JobFile.safeParse(source.value)
+  const issues = error?.issues.map(({ path, message }) => ({ path: path as Path, message })) ?? []
+  const reading = new Reading(source, surroundings, issues)
+  // What is wrong in its form does not keep the rest from being looked at.
+  const whole = file ?? without(source.value, issues)
+  const plan = whole && (await reading.plan(whole))
+  return plan && reading.problems.length === 0 ? { plan } : { problems: inOrder(reading.problems) }
+}
+
+interface Issue {
+  path: Path
+  message: string
+}
+
+/** The file as if what is wrong with it were not there; undefined when that is no job file either. */
+const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const copy = structuredClone(value) as Record<string, unknown>
+  for (const { path } of issues) {
+    const parent = path.slice(0, -1).reduce<unknown>((each, key) => (each as Record<string, unknown>)?.[key], copy)
+    const last = path.at(-1)
+    if (Array.isArray(parent)) parent[last as number] = {}
+    else if (last !== undefined && typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, last)
+  }
+  return JobFile.safeParse(copy).data
+}
+
+const inOrder = (problems: HarborProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
+
+class Reading {
+  readonly problems: HarborProblem[] = []
+  readonly #warnings: string[] = []
+  readonly #source: YamlSource
+  readonly #surroundings: Surroundings
+  readonly #issues: readonly Issue[]
+
+  constructor(source: YamlSource, surroundings: Surroundings, issues: readonly Issue[]) {
+    this.#source = source
+    this.#surroundings = surroundings
+    this.#issues = issues
+    for (const { path, message } of issues)
+      this.complain(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
+  }
+
+  complain(path: Path, message: string) {
+    this.problems.push(this.#source.problem(path, message))
+  }
+
+  /** Something there or below has been found wrong in its form, so what it means is not to be judged. */
+  #isMisformed(path: Path) {
+    return this.#issues.some((issue) => path.every((key, i) => issue.path[i] === key))
+  }
+
+  async plan(file: JobFile): Promise<HarborPlan> {
+    this.#warnUnknown()
+    this.#refuseUnsupported(file)
+    const agents = this.#agents(file)
+    const scenarios = await this.#scenarios(file)
+    const settings = {
+      timeoutMultiplier: file.timeout_multiplier,
+      agentTimeoutMultiplier: file.agent_timeout_multiplier ?? null,
+      verifierTimeoutMultiplier: file.verifier_timeout_multiplier ?? null,
+      buildTimeoutMultiplier: file.environment_build_timeout_multiplier ?? null,
+      verifier: {
+        overrideTimeoutSeconds: file.verifier?.override_timeout_sec ?? null,
+        maxTimeoutSeconds: file.verifier?.max_timeout_sec ?? null,
+        env: this.#environment(['verifier', 'env'], file.verifier?.env),
+      },
+      environment: {
+        overrideCpus: file.environment?.override_cpus ?? null,
+        overrideMemoryMb: file.environment?.override_memory_mb ?? null,
+        overrideStorageMb: file.environment?.override_storage_mb ?? null,
+        env: this.#environment(['environment', 'env'], file.environment?.env),
+      },
+      extraInstructions: await this.#extraInstructions(file),
+    }
+    const trials = agents.length * scenarios.length * file.n_attempts
+    if (trials > maxTrials) this.complain(['n_attempts'], `makes ${trials} trials; a job may have ${maxTrials}`)
+    const { orchestrator } = file
+    return {
+      jobName: file.job_name ?? null,
+      scenarios,
+      agents,
+      nAttempts: file.n_attempts,
+      nConcurrentTrials: file.n_concurrent_trials ?? orchestrator?.n_concurrent_trials ?? defaultConcurrentTrials,
+      quiet: file.quiet ?? orchestrator?.quiet ?? false,
+      retry: retryOf(file.retry ?? orchestrator?.retry ?? defaultRetry),
+      settings,
+      warnings: this.#warnings,
+    }
+  }
+
+  #warnUnknown() {
+    const value = this.#source.value as Record<string, unknown>
+    const look = (path: string, each: unknown, known: readonly string[]) => {
+      if (typeof each !== 'object' || each === null || Array.isArray(each)) return
+      for (const key of Object.keys(each))
+        if (!known.includes(key))
+          this.#warnings.push(`${path ? `${path}.` : ''}${key} is no key of a job file; ignored`)
+    }
+    look('', value, knownKeys[''])
+    look('retry', value.retry, knownKeys.retry)
+    for (const list of ['agents', 'datasets', 'tasks'] as const) {
+      const items = value[list]
+      if (Array.isArray(items)) for (const [i, item] of items.entries()) look(`${list}[${i}]`, item, knownKeys[list])
+    }
+  }
+
+  #refuseUnsupported(file: JobFile) {
+    const { environment, verifier } = file
+    if (file.install_only) this.complain(['install_only'], 'install_only runs nothing that could be scored')
+    if (isGiven(file.source_jobs)) this.complain(['source_jobs'], 'source_jobs: jobs cannot be graded anew here')
+    if (environment?.import_path)
+      this.complain(['environment', 'import_path'], 'Environments of your own (import_path) cannot be loaded here')
+    if (isGiven(environment?.mounts))
+      this.complain(['environment', 'mounts'], 'Folders of this machine cannot be mounted')
+    if (environment?.override_gpus) this.complain(['environment', 'override_gpus'], 'Devboxes have no GPUs')
+    for (const key of Object.keys(environment?.kwargs ?? {}))
+      if (/compose/i.test(key))
+        this.complain(
+          ['environment', 'kwargs', key],
+          `${key}: Docker Compose is not available, tasks run without Docker`,
+        )
+    if (verifier?.import_path)
+      this.complain(['verifier', 'import_path'], 'Verifiers of your own (import_path) cannot be loaded here')
+    if (verifier?.disable)
+      this.complain(['verifier', 'disable'], 'Without a verifier (disable) nothing tells the score')
+    const type = environment?.type
+    if (type && type !== 'docker')
+      this.#warnings.push(`environment.type ${type}: tasks run in devboxes of this service instead`)
+    const warnings: [unknown, string][] = [
+      [file.orchestrator, 'orchestrator is the old form; its values now stand at the top of the file'],
+      [file.plugins, 'plugins are not loaded'],
+      [file.artifacts, 'artifacts: only what is in /logs/artifacts is kept'],
+      [file.metrics?.some(({ type }) => type === 'uv-script'), 'metrics of type uv-script are not computed'],
+    ]
+    for (const [applies, sentence] of warnings) if (isGiven(applies)) this.#warnings.push(sentence)
+  }
+
+  #agents(file: JobFile): HarborAgent[] {
+    const agents = file.agents ?? [{}]
+    return agents.flatMap((agent, i) => {
+      const path: Path = ['agents', i]
+      if (this.#isMisformed(path)) return []
+      const kwargs = agent.kwargs ?? {}
+      const name = agent.name ?? 'oracle'
+      if (agent.import_path)
+        this.complain([...path, 'import_path'], 'Agents of your own (import_path) cannot be loaded here; use a command')
+      else if (name !== 'oracle' && name !== 'nop' && name !== 'command')
+        this.complain(
+          [...path, 'name'],
+          hostedAgents.includes(name)
+            ? `Agent ${name} calls a model over the network, which trials here cannot: use oracle, nop or command`
+            : `There is no agent ${JSON.stringify(name)}: use oracle, nop or command`,
+        )
+      else {
+        const { command } = kwargs
+        if (name === 'command' && (typeof command !== 'string' || !/\S/.test(command)))
+          this.complain(
+            'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
+            'Agent command needs the command to run, as text in kwargs.command',
+          )
+        for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
+          if (isGiven(agent[key])) this.#warnings.push(`agents[${i}].${key} is not given to the agent`)
+        return {
+          name,
+          modelName: agent.model_name ?? null,
+          command: name === 'command' && typeof command === 'string' ? command : null,
+          kwargs,
+          overrideTimeoutSeconds: agent.override_timeout_sec ?? null,
+          maxTimeoutSeconds: agent.max_timeout_sec ?? null,
+          nConcurrent: agent.n_concurrent ?? null,
+          env: this.#environment([...path, 'env'], agent.env),
+        }
+      }
+      return []
+    })
+  }
+
+  #environment(path: Path, env: Record<string, string> | null | undefined): Environment {
+    const variables: Record<string, string> = {}
+    const secrets: Record<string, string> = {}
+    for (const [name, value] of Object.entries(env ?? {})) {
+      if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name))
+        this.complain([...path, name], `${JSON.stringify(name)} is not the name of a variable`)
+      const secret = secretOf(value)
+      if (!secret) variables[name] = value
+      else if (this.#surroundings.hasSecret(secret.name)) secrets[name] = secret.name
+      else if (secret.fallback !== undefined) variables[name] = secret.fallback
+      else
+        this.complain(
+          [...path, name],
+          `${name} is \${${secret.name}}, and the account has no secret ${secret.name}; the service's own environment is not used`,
+        )
+    }
+    return { variables, secrets }
+  }
+
+  async #scenarios(file: JobFile): Promise<HarborScenario[]> {
+    const chosen: { path: string; source: string | null; at: Path }[] = []
+    for (const [i, dataset] of (file.datasets ?? []).entries()) {
+      const at: Path = ['datasets', i]
+      if (this.#isMisformed(at)) continue
+      const folder = await this.#folder(dataset, at, 'dataset')
+      if (folder === undefined) continue
+      for (const name of await this.#select(folder, dataset, at))
+        chosen.push({ path: join(folder, name), source: basename(folder), at: [...at, 'path'] })
+    }
+    for (const [i, task] of (file.tasks ?? []).entries()) {
+      const at: Path = ['tasks', i]
+      if (this.#isMisformed(at)) continue
+      const path = await this.#folder(task, at, 'task')
+      if (path === undefined) continue
+      if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null, at: [...at, 'path'] })
+      else this.complain([...at, 'path'], `${task.path} is no task: it has no task.toml`)
+    }
+    const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
+    if (lists.length === 0 && !this.#isMisformed(['datasets']) && !this.#isMisformed(['tasks']))
+      this.complain([], 'The job has no scenarios: name at least one dataset or task')
+    return this.#read(chosen)
+  }
+
+  /** The folder of a dataset or task, or undefined with the reason why it cannot be had. */
+  async #folder(given: Origin, at: Path, kind: 'dataset' | 'task'): Promise<string | undefined> {
+    for (const key of ['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const)
+      if (isGiven(given[key])) {
+        const where = key.startsWith('registry') ? 'a registry' : 'a git repository'
+        this.complain([...at, key], `${key}: ${kind}s cannot be fetched from ${where} here; name a folder with path`)
+        return undefined
+      }
+    if (given.name != null) {
+      const both = given.path != null
+      this.complain(
+        [...at, 'name'],
+        both
+          ? `A ${kind} has a path or a name, not both`
+          : `${given.name} is in a registry, which cannot be reached from here: name a folder with path`,
+      )
+      return undefined
+    }
+    if (!given.path) {
+      this.complain(at, `This ${kind} has no path`)
+      return undefined
+    }
+    const { datasetRoots } = this.#surroundings
+    const folder = await findFolder(given.path, datasetRoots)
+    if (folder === undefined)
+      this.complain(
+        [...at, 'path'],
+        datasetRoots.length === 0
+          ? 'The service was started without --datasets, so no folder may be used'
+          : `${given.path} is no folder in those the service was started with (--datasets)`,
+      )
+    return folder
+  }
+
+  /** The names of the tasks a dataset's filters leave. */
+  async #select(folder: string, dataset: NonNullable<JobFile['datasets']>[number], at: Path): Promise<string[]> {
+    const all = await taskFolders(folder)
+    const examples = all.slice(0, 5).join(', ')
+    if (all.length === 0) {
+      const hint = (await isTaskFolder(folder)) ? 'is itself a task: put it under tasks' : 'has no tasks'
+      this.complain([...at, 'path'], `${dataset.path} ${hint}`)
+      return []
+    }
+    const { task_names: wanted, exclude_task_names: unwanted, n_tasks } = dataset
+    const isLike = (name: string, patterns: readonly string[]) => patterns.some((pattern) => matches(name, pattern))
+    const found = wanted?.length ? all.filter((name) => isLike(name, wanted)) : all
+    if (found.length === 0) {
+      this.complain(
+        [...at, 'task_names'],
+        `task_names match no task of ${dataset.path}; it has, among others, ${examples}`,
+      )
+      return []
+    }
+    for (const pattern of wanted ?? [])
+      if (!all.some((name) => matches(name, pattern)))
+        this.#warnings.push(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
+    const left = unwanted ? found.filter((name) => !isLike(name, unwanted)) : found
+    if (left.length === 0)
+      this.complain(
+        [...at, 'exclude_task_names'],
+        `exclude_task_names leave no task of ${dataset.path}: all of ${found.slice(0, 5).join(', ')} match`,
+      )
+    return left.slice(0, n_tasks ?? undefined)
+  }
+
+  async #read(chosen: { path: string; source: string | null; at: Path }[]): Promise<HarborScenario[]> {
+    const scenarios = new Map<string, HarborScenario>()
+    for (const { path, source, at } of chosen) {
+      const { task, problems } = await readTask(path)
+      for (const problem of problems ?? []) this.complain(at, `Task ${basename(path)}: ${sentenceOf(problem)}`)
+      if (!task) continue
+      for (const warning of [...task.warnings, ...(task.unsupported ? [task.unsupported] : [])])
+        this.#warnings.push(`Task ${task.name}: ${warning}`)
+      try {
+        const checksum = await checksumOf(path)
+        const origin = [source ?? basename(dirname(path)), basename(path), task.name]
+        const id = scenarioId([this.#surroundings.account, ...origin, checksum])
+        if (scenarios.has(id)) this.#warnings.push(`Task ${task.name} is named more than once; it runs as one`)
+        scenarios.set(id, { id, name: task.name, source, path, checksum })
+      } catch (error) {
+        this.complain(at, `Task ${task.name} cannot be read: ${(error as Error).message}`)
+      }
+    }
+    return [...scenarios.values()]
+  }
+
+  async #extraInstructions({ extra_instructions: extra, extra_instruction_paths: paths }: JobFile): Promise<string[]> {
+    const texts = typeof extra === 'string' ? [extra] : [...(extra ?? [])]
+    for (const [i, path] of (paths ?? []).entries()) {
+      const file = await findFile(path, this.#surroundings.datasetRoots)
+      if (file === undefined || file.size > maxInstructionBytes)
+        this.complain(
+          ['extra_instruction_paths', i],
+          `${path} is no short text in the folders the service was started with`,
+        )
+      else texts.push(await readFile(file.path, 'utf8'))
+    }
+    return texts
+  }
+}
+
+interface Origin {
+  path?: string | null | undefined
+  name?: string | null | undefined
+  registry?: unknown
+  registry_url?: unknown
+  registry_path?: unknown
+  repo?: unknown
+  git_url?: unknown
+  git_commit_id?: unknown
+}
+
+/** Agents of Harbor's own that need a model. */
+const hostedAgents = [
+  ...['aider', 'claude-code', 'cline-cli', 'codex', 'copilot-cli', 'cursor-cli', 'gemini-cli', 'goose', 'kimi-cli'],
+  ...['mini-swe-agent', 'opencode', 'openhands', 'openhands-sdk', 'qwen-coder', 'rovodev-cli', 'swe-agent'],
+  ...['terminus', 'terminus-1', 'terminus-2', 'trae-agent'],
+]
+
+const isGiven = (value: unknown) =>
+  value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)
+
+const maxInstructionBytes = 64 * 1024
+
+const retryOf = (retry: Retry): HarborRetry => ({
+  maxRetries: retry.max_retries,
+  include: retry.include_exceptions ?? null,
+  exclude: retry.exclude_exceptions ?? notRetriedByDefault,
+  waitMultiplier: retry.wait_multiplier,
+  minWaitSeconds: retry.min_wait_sec,
+  maxWaitSeconds: retry.max_wait_sec,
+})
+
+const sentenceOf = ({ file, line, column, message }: TaskProblem) =>
+  `${file}${line === undefined ? '' : ` line ${line}, column ${column}:`} ${message}`
+
+/** Of the alphabet of other ids, without a time in it. */
+const scenarioId = (parts: readonly string[]) =>
+  `scn_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 26)}`

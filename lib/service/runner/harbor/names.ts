@@ -1,0 +1,58 @@
+/** Whether a name matches a pattern of Python's fnmatch: `*`, `?`, `[abc]`, `[!abc]`. Linear in what a pattern can cost. */
+export const matches = (name: string, pattern: string): boolean => {
+  const tokens = tokensOf(pattern)
+  let at = 0
+  let token = 0
+  let star = -1
+  let starAt = 0
+  // A later star can take whatever an earlier one would, so only the last is ever tried again.
+  while (at < name.length) {
+    const current = tokens[token]
+    if (current === '*') {
+      star = token++
+      starAt = at
+    } else if (current?.(name[at] ?? '')) {
+      at++
+      token++
+    } else if (star !== -1) {
+      token = star + 1
+      at = ++starAt
+    } else return false
+  }
+  while (tokens[token] === '*') token++
+  return token === tokens.length
+}
+
+type Token = '*' | ((character: string) => boolean)
+
+const tokensOf = (pattern: string): Token[] => {
+  const tokens: Token[] = []
+  for (let i = 0; i < pattern.length; i++) {
+    const character = pattern[i] ?? ''
+    // A bracket right after the opening one is one of the set.
+    const end = character === '[' ? pattern.indexOf(']', i + (pattern[i + 1] === '!' ? 3 : 2)) : -1
+    if (character === '*') {
+      if (tokens.at(-1) !== '*') tokens.push('*')
+    } else if (character === '?') tokens.push(() => true)
+    else if (end !== -1) {
+      tokens.push(setOf(pattern.slice(i + 1, end)))
+      i = end
+    } else tokens.push((each) => each === character)
+  }
+  return tokens
+}
+
+const setOf = (text: string): ((character: string) => boolean) => {
+  const negated = text.startsWith('!')
+  const inner = negated ? text.slice(1) : text
+  const isIn = (character: string) => {
+    for (let i = 0; i < inner.length; i++) {
+      const from = inner[i] ?? ''
+      const to = inner[i + 1] === '-' ? inner[i + 2] : undefined
+      if (to === undefined ? character === from : character >= from && character <= to) return true
+      if (to !== undefined) i += 2
+    }
+    return false
+  }
+  return (character) => isIn(character) !== negated
+}

@@ -1,0 +1,269 @@
+import { existsSync } from 'node:fs'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { basename, join, sep } from 'node:path'
+import { parse as parseToml, TomlError } from 'smol-toml'
+import type { StringMap } from '#lib/contract/common.ts'
+import { type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
+
+/** A task directory as it is now. */
+export interface Task {
+  path: string
+  name: string
+  /** Nameless, and the only one, in a task without steps. */
+  steps: TaskStep[]
+  rewardStrategy: 'mean' | 'final'
+  environment: TaskEnvironment
+  solutionEnv: StringMap
+  warnings: string[]
+  /** Why its environment cannot be built here; null when it may be. */
+  unsupported: string | null
+}
+
+export interface TaskStep {
+  name: string | null
+  instruction: string
+  agentTimeoutSeconds: number | null
+  verifierTimeoutSeconds: number
+  verifierEnv: StringMap
+  minReward: MinReward | null
+  healthcheck: Healthcheck | null
+  /** Where its own `tests`, `solution` and `workdir` are. */
+  folder: string
+}
+
+interface TaskEnvironment {
+  buildTimeoutSeconds: number
+  workdir: string | null
+  env: StringMap
+  healthcheck: Healthcheck | null
+  network: 'host' | 'none'
+  cpus: number | null
+  memoryMb: number | null
+  storageMb: number | null
+  hasDockerfile: boolean
+}
+
+/** What keeps a directory from being a task; with a line where a file has the mistake. */
+export interface TaskProblem {
+  /** Below the task's directory. */
+  file: string
+  line?: number
+  column?: number
+  message: string
+  /** It asks for Docker Compose, which nothing here stands in for. */
+  isCompose?: boolean
+}
+
+const defaultVerifierSeconds = 600
+const defaultBuildSeconds = 600
+const maxFileBytes = 1024 * 1024
+
+/** Reads a task, or tells everything that is wrong with it. */
+export const readTask = async (
+  path: string,
+): Promise<{ task: Task; problems?: undefined } | { task?: undefined; problems: TaskProblem[] }> => {
+  const problems: TaskProblem[] = []
+  const complain = (file: string, message: string) => problems.push({ file, message })
+  const read = async (file: string): Promise<string> => {
+    try {
+      return await readInside(path, file)
+    } catch (error) {
+      complain(file, (error as Error).message)
+      return ''
+    }
+  }
+  const toml = await readToml(path, problems)
+  if (!toml) return { problems }
+  const environment = toml.environment ?? {}
+
+  const hasSteps = (toml.steps?.length ?? 0) > 0
+  const isJudgedElsewhere = toml.verifier?.environment_mode === 'separate' || toml.verifier?.environment !== undefined
+  if (!(await isFolderInside(path, 'environment'))) complain('environment', 'is missing: every task has this folder')
+  else if (composeFiles.some((file) => existsSync(join(path, 'environment', file))))
+    problems.push({
+      file: 'environment',
+      message: 'is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
+      isCompose: true,
+    })
+  const hasTests = existsSync(join(path, 'tests', 'test.sh'))
+  const requireTests = (folder: string) => {
+    if (hasTests || isJudgedElsewhere || existsSync(join(path, folder, 'test.sh'))) return
+    complain(`${folder}/test.sh`, 'is missing: without it nothing tells the score')
+  }
+  const steps: TaskStep[] = []
+  for (const step of hasSteps ? (toml.steps ?? []) : [wholeTask]) {
+    const folder = step.name === undefined ? '' : join('steps', step.name)
+    requireTests(join(folder, 'tests'))
+    const { agent, verifier, min_reward, healthcheck } = step
+    steps.push({
+      name: step.name ?? null,
+      instruction: withoutCanary(await read(join(folder, 'instruction.md'))),
+      agentTimeoutSeconds: agent?.timeout_sec ?? toml.agent?.timeout_sec ?? null,
+      verifierTimeoutSeconds: verifier?.timeout_sec ?? toml.verifier?.timeout_sec ?? defaultVerifierSeconds,
+      verifierEnv: { ...toml.verifier?.env, ...verifier?.env },
+      minReward: min_reward ?? null,
+      healthcheck: healthcheck ?? null,
+      folder: join(path, folder),
+    })
+  }
+  for (const folder of ['tests', 'solution', 'steps'])
+    if (existsSync(join(path, folder)) && !(await isFolderInside(path, folder)))
+      complain(folder, 'is no folder of the task')
+  if (problems.length > 0) return { problems }
+
+  const hasDockerfile = existsSync(join(path, 'environment', 'Dockerfile'))
+  return {
+    task: {
+      path,
+      name: toml.task?.name ?? basename(path),
+      steps,
+      rewardStrategy: toml.multi_step_reward_strategy ?? 'mean',
+      environment: {
+        buildTimeoutSeconds: environment.build_timeout_sec ?? defaultBuildSeconds,
+        workdir: environment.workdir ?? null,
+        env: environment.env ?? {},
+        healthcheck: environment.healthcheck ?? null,
+        network: networkOf(toml),
+        cpus: environment.cpus ?? null,
+        memoryMb: environment.memory_mb ?? megabytes(environment.memory),
+        storageMb: environment.storage_mb ?? megabytes(environment.storage),
+        hasDockerfile,
+      },
+      solutionEnv: toml.solution?.env ?? {},
+      warnings: warningsOf(toml),
+      unsupported: unsupportedOf(toml, { hasDockerfile, isJudgedElsewhere }),
+    },
+  }
+}
+
+const wholeTask: Partial<NonNullable<TaskToml['steps']>[number]> = {}
+const composeFiles = ['docker-compose.yaml', 'docker-compose.yml', 'compose.yaml', 'compose.yml']
+
+const readToml = async (path: string, problems: TaskProblem[]): Promise<TaskToml | undefined> => {
+  const file = 'task.toml'
+  let text: string
+  try {
+    text = await readInside(path, file)
+  } catch (error) {
+    problems.push({ file, message: (error as Error).message })
+    return undefined
+  }
+  let data: unknown
+  try {
+    data = parseToml(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    // What follows the first line of the message is a picture of the place.
+    const [message = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
+    problems.push({ file, line: error.line, column: error.column, message: `is no TOML: ${message}` })
+    return undefined
+  }
+  const { data: toml, error } = TaskToml.safeParse(data)
+  for (const { path: keys, message } of error?.issues ?? []) {
+    const line = lineOf(text, keys)
+    problems.push({ file, ...(line && { line, column: 1 }), message: `${keys.join('.')} ${message}` })
+  }
+  return toml
+}
+
+/** The line that sets a key, or the header of its table; undefined when neither is written in the usual way. */
+const lineOf = (text: string, keys: readonly PropertyKey[]): number | undefined => {
+  const names = keys.filter((key) => typeof key === 'string')
+  const lines = text.split('\n')
+  for (let depth = names.length; depth >= 0; depth--) {
+    const table = names.slice(0, depth).join('.')
+    const from = depth === 0 ? 0 : lines.findIndex((line) => line.replace(/[\s[\]"']/g, '').split('#')[0] === table)
+    if (from === -1 || (depth > 0 && !lines[from]?.trim().startsWith('['))) continue
+    const key = names[depth]
+    if (key === undefined) return from + 1
+    const end = lines.findIndex((line, i) => i > from && line.trim().startsWith('['))
+    const found = lines
+      .slice(from, end === -1 ? undefined : end)
+      .findIndex((line) => line.split(/[=.]/)[0]?.replace(/[\s"']/g, '') === key)
+    return found !== -1 ? from + found + 1 : depth > 0 ? from + 1 : undefined
+  }
+  return undefined
+}
+
+/**
+ * The text of a file of a task. A link that leads out of the task is not followed: what it shows would reach whoever
+ * runs the task.
+ */
+const readInside = async (folder: string, file: string): Promise<string> => {
+  const path = await realpath(join(folder, file)).catch(() => undefined)
+  if (path === undefined) throw new Error('is missing')
+  if (!path.startsWith(folder + sep)) throw new Error('leads out of the task')
+  const stats = await stat(path)
+  if (!stats.isFile()) throw new Error('is no file')
+  if (stats.size > maxFileBytes) throw new Error(`is longer than ${maxFileBytes} bytes`)
+  return readFile(path, 'utf8')
+}
+
+const isFolderInside = async (folder: string, name: string): Promise<boolean> => {
+  try {
+    const path = await realpath(join(folder, name))
+    return path.startsWith(folder + sep) && (await stat(path)).isDirectory()
+  } catch {
+    // Missing, or a link to nothing.
+    return false
+  }
+}
+
+/** Task sets mark their texts so that they can be found in what models learn from; agents are not shown the marks. */
+const withoutCanary = (text: string): string => {
+  const lines = text.split('\n')
+  const isCanary = (line: string) => /^\s*(<!--.*canary.*-->|#.*canary.*)\s*$/i.test(line)
+  let first = 0
+  while (first < lines.length && isCanary(lines[first] ?? '')) first++
+  if (first === 0) return text
+  while (first < lines.length && lines[first]?.trim() === '') first++
+  return lines.slice(first).join('\n')
+}
+
+/** Sizes of before 1.1: `2G`, `512M`. */
+const megabytes = (text: string | undefined): number | null => {
+  const [, number, unit = 'M'] = /^(\d+(?:\.\d+)?)([KMGT])?i?B?$/i.exec(text ?? '') ?? []
+  if (number === undefined) return null
+  return Math.ceil(Number(number) * 1024 ** ('KMGT'.indexOf(unit.toUpperCase()) - 1))
+}
+
+/**
+ * Unspecified: what a devbox has of a network between all and none. It has none: a task that allows some of it must not
+ * be solved with the rest. The same where only some phases have one.
+ */
+const networkOf = ({ environment, agent, verifier, steps }: TaskToml): 'host' | 'none' => {
+  const modes = [environment, agent, verifier, ...(steps ?? []).flatMap((step) => [step.agent, step.verifier])]
+  if (modes.some((each) => each?.network_mode !== undefined && each.network_mode !== 'public')) return 'none'
+  return environment?.network_mode === undefined && environment?.allow_internet === false ? 'none' : 'host'
+}
+
+const warningsOf = (toml: TaskToml): string[] => {
+  const { environment, agent, verifier } = toml
+  const all: [unknown, string][] = [
+    [environment?.network_mode === 'allowlist', 'network_mode allowlist: the task gets no network at all'],
+    [agent?.user ?? verifier?.user, 'user: everything runs as the user of the devbox'],
+    [environment?.mcp_servers?.length, 'mcp_servers are not started'],
+    [environment?.skills_dir, 'skills_dir is not given to agents'],
+    [toml.artifacts?.length, 'artifacts: only what is in /logs/artifacts is kept'],
+    [verifier?.collect?.length, 'verifier.collect is not run'],
+  ]
+  return all.flatMap(([applies, sentence]) => (applies ? [sentence] : []))
+}
+
+/** Images a task may start from without a Dockerfile: they hold nothing but a system and a language. */
+const plainImage =
+  /^(docker\.io\/)?(library\/)?(alpine|archlinux|bash|busybox|debian|fedora|golang|node|openjdk|perl|php|python|ruby|rust|ubuntu)(:[\w.-]+)?$/
+
+const unsupportedOf = (
+  { environment, verifier }: TaskToml,
+  { hasDockerfile, isJudgedElsewhere }: { hasDockerfile: boolean; isJudgedElsewhere: boolean },
+): string | null => {
+  const image = environment?.docker_image
+  if ((environment?.gpus ?? 0) > 0) return `The task needs ${environment?.gpus} GPUs, and devboxes have none`
+  if ((environment?.os ?? 'linux') !== 'linux') return `The task runs on ${environment?.os}, and devboxes are linux`
+  if (isJudgedElsewhere || verifier?.environment) return 'The verifier needs an environment of its own'
+  if (hasDockerfile) return null
+  if (image === undefined) return 'environment/ has no Dockerfile'
+  // Unspecified: a task that is nothing but an image. FROM is ignored as well, so one of a bare system is no loss.
+  return plainImage.test(image) ? null : `There is no Dockerfile, and the image ${image} cannot be fetched`
+}

@@ -1,0 +1,145 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml'
+import type { HarborProblem } from './plan.ts'
+
+export type Path = readonly (string | number)[]
+
+/** A YAML text read once: its value, and where in it each part of the value stands. */
+export interface YamlSource {
+  value: unknown
+  problem(path: Path, message: string): HarborProblem
+}
+
+// The reader takes a time that grows with the square of some of these, and everybody waits for it.
+const maxAliases = 100
+const maxItems = 20_000
+const maxProblems = 100
+/** Deeper than any job file, and less than what overflows the stack of the reader. */
+const maxDepth = 100
+
+/** Reads YAML as PyYAML would, or tells everything that keeps it from being read. */
+export const readYaml = (
+  text: string,
+): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: HarborProblem[] } => {
+  const whole = (message: string, line = 1, column = 1) => ({ problems: [{ line, column, path: '', message }] })
+  const deep = deepestPlace(text)
+  if (deep) return whole(`The job file is nested deeper than ${maxDepth} levels`, deep.line, deep.column)
+  if (count(text, /[\n,]/g) > maxItems) return whole(`The job file has more than ${maxItems} lines and items`)
+  if (count(text, /(^|[\s,[{:-])\*[^\s*]/g) > maxAliases)
+    return whole(`The job file has more than ${maxAliases} aliases`)
+  const lines = new LineCounter()
+  try {
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      // What Harbor's reader speaks: `yes` is true, and `<<` merges.
+      version: '1.1',
+      prettyErrors: false,
+      // Its own look for them compares every key with every other.
+      uniqueKeys: false,
+    })
+    const errors = [...document.errors, ...repeatedKeys(document)]
+    if (errors.length > 0)
+      return {
+        problems: errors.slice(0, maxProblems).map(({ pos, message }) => {
+          const { line, col } = lines.linePos(pos[0])
+          return { line, column: col, path: '', message: `This is no YAML: ${message}` }
+        }),
+      }
+    const value: unknown = document.toJS({ maxAliasCount: maxAliases })
+    const place = (path: Path) => lines.linePos(offsetOf(document.contents, path))
+    return {
+      source: {
+        value,
+        problem: (path, message) => {
+          const { line, col } = place(path)
+          return { line, column: col, path: nameOf(path), message }
+        },
+      },
+    }
+  } catch (error) {
+    // Aliases that stand for too much, or for themselves.
+    return whole(`This YAML cannot be read: ${(error as Error).message}`)
+  }
+}
+
+const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
+
+const repeatedKeys = (document: Document): { pos: [number]; message: string }[] => {
+  const found: { pos: [number]; message: string }[] = []
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key) || key.value === '<<') continue
+        if (seen.has(key.value)) found.push({ pos: [key.range?.[0] ?? 0], message: `${key.value} is there twice` })
+        seen.add(key.value)
+      }
+    },
+  })
+  return found
+}
+
+const nameOf = (path: Path) =>
+  path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name ? `${name}.${key}` : key), '')
+
+/** Where the last key of the path stands that is written in the file: what comes after it is missing or merged in. */
+const offsetOf = (contents: Node | null, path: Path): number => {
+  let node: unknown = contents
+  let offset = contents?.range?.[0] ?? 0
+  for (const key of path) {
+    if (isMap(node)) {
+      const pair = node.items.find((each) => isScalar(each.key) && String(each.key.value) === String(key))
+      if (!isPair(pair)) break
+      offset = (pair.key as Node).range?.[0] ?? offset
+      node = pair.value
+    } else if (isSeq(node) && typeof key === 'number') {
+      node = node.items[key]
+      offset = (node as Node | undefined)?.range?.[0] ?? offset
+    } else break
+    // What an alias stands for is somebody else's place.
+    if (isAlias(node)) break
+  }
+  return offset
+}
+
+/** Brackets and indentation that only a hostile text has; strings that look like it are as good as never seen. */
+const deepestPlace = (text: string): { line: number; column: number } | undefined => {
+  let depth = 0
+  let line = 1
+  let lineStart = 0
+  let dashes = 0
+  let indent = -1
+  const indents: number[] = []
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]
+    if (character === '\n') {
+      line++
+      lineStart = i + 1
+      dashes = 0
+      indent = -1
+      continue
+    }
+    if (character === '[' || character === '{') depth++
+    else if (character === ']' || character === '}') depth = Math.max(0, depth - 1)
+    if (indent === -1 && character !== ' ') {
+      indent = i - lineStart
+      while ((indents.at(-1) ?? -1) > indent) indents.pop()
+      if (indents.at(-1) !== indent) indents.push(indent)
+    }
+    // `- - - -` and `? ? ? ?` nest as well.
+    if ((character === '-' || character === '?') && text[i + 1] === ' ') dashes++
+    else if (character !== ' ') dashes = 0
+    if (Math.max(depth, dashes, indents.length) > maxDepth) return { line, column: i - lineStart + 1 }
+  }
+  return undefined
+}
