@@ -47,11 +47,12 @@ const maxRanges = 64
  */
 export const shortSearchReach = 10_000
 
+/** Those that are dearest to check first: among equals the first is walked. */
 export const conditionsOf = (owner: Owner, { id, name, search, metadata = [] }: AxonFilter): Condition[] => [
   ...(id === undefined ? [] : [idCondition(owner, id)]),
+  ...(search === undefined ? [] : [searchCondition(owner, search)]),
   ...metadata.map((condition) => metadataCondition(owner, condition)),
   ...(name === undefined ? [] : [prefixCondition(owner, name)]),
-  ...(search === undefined ? [] : [searchCondition(owner, search)]),
 ]
 
 export const isShortSearch = ({ search }: AxonFilter) => search !== undefined && !isIndexed(search)

@@ -128,6 +128,8 @@ it('sorts only where few match, or where many values are asked for', () => {
   })
   expect(sorted.map(([name]) => name).sort()).toEqual([
     'a long prefix',
+    'a pair and a prefix',
+    'a prefix and a search',
     'a prefix that no name has',
     'one of very many values',
     'one of very many values, and a pair',

@@ -157,8 +157,16 @@ export const createAxonStore = (database: Database) => {
         return Buffer.from(JSON.stringify({ axons: [], has_more: false, total_count: totalCount }))
       // Knowing that there are no more saves walking on in search of one.
       const wanted = Math.min(query.limit + 1, before === undefined ? (known ?? Infinity) : Infinity)
-      const { sql, values } = answerStatement(pageStatement(plan.page, before, wanted), query.limit)
-      return (prepare(sql).get(...values, String(totalCount)) as { answer: Uint8Array }).answer
+      const { sql, values } = linesOf(pageStatement(plan.page, before, wanted))
+      const page = prepare(sql).get(...values) as { total: number; lines: Uint8Array | null }
+      const { buffer, byteOffset, byteLength } = page.lines ?? new Uint8Array()
+      const lines = Buffer.from(buffer, byteOffset, byteLength)
+      const hasMore = page.total > query.limit
+      return Buffer.concat([
+        Buffer.from('{"axons":['),
+        hasMore ? lines.subarray(0, lines.lastIndexOf(newline) - 1) : lines,
+        Buffer.from(`],"has_more":${hasMore},"total_count":${totalCount}}`),
+      ])
     },
 
     /** What `list` runs, for a look at the plans of SQLite. */
@@ -166,11 +174,11 @@ export const createAxonStore = (database: Database) => {
       const owner = ownerOf(account)
       if (!owner) return []
       const { page, count } = planOf(owner, query)
-      const answer = answerStatement(pageStatement(page, before, query.limit + 1), query.limit)
+      const lines = linesOf(pageStatement(page, before, query.limit + 1))
       const probes = conditionsOf(owner, query)
         .flatMap(({ sources }) => sources.slice(0, 1))
         .map((source) => countStatement({ source, checks: [] }, probeLimit))
-      return [{ ...answer, values: [...answer.values, 'null'] }, countStatement(count), ...probes]
+      return [lines, countStatement(count), ...probes]
     },
 
     get: (account: string, id: string): Axon | undefined => find(account, id)?.axon,
@@ -247,19 +255,20 @@ const replanAfter = 1_000
 const maxStatements = 200
 const maxPlans = 1_000
 
-/** The page is found on the indexes alone; only its own rows are then read. The last value is the total's text. */
-const answerStatement = (page: Statement, limit: number): Statement => ({
+/**
+ * The page is found on the indexes alone; only its own rows are then read, and written as JSON. No JSON text holds a line
+ * break, so that the last line can be told from the others.
+ */
+const linesOf = ({ sql, values }: Statement): Statement => ({
   sql: `
-    WITH page AS MATERIALIZED (${page.sql}),
-    lines AS (
-      SELECT '{"id":"' || id || '","name":' || json_quote(name) || ',"created_at_ms":' || created_at_ms
-        || ',"deleted_at_ms":' || coalesce(deleted_at_ms, 'null') || ',"metadata":' || metadata || '}' AS line
-      FROM page CROSS JOIN axons USING (seq) LIMIT ?
-    )
-    SELECT CAST('{"axons":[' || coalesce((SELECT group_concat(line, ',') FROM lines), '') || '],"has_more":'
-      || iif((SELECT count(*) FROM page) > ?, 'true', 'false') || ',"total_count":' || ? || '}' AS BLOB) AS answer`,
-  values: [...page.values, limit, limit],
+    SELECT count(*) AS total, CAST(group_concat(
+      '{"id":"' || id || '","name":' || json_quote(name) || ',"created_at_ms":' || created_at_ms || ',"deleted_at_ms":'
+        || coalesce(deleted_at_ms, 'null') || ',"metadata":' || metadata || '}', ',' || char(10)) AS BLOB) AS lines
+    FROM (${sql}) AS page CROSS JOIN axons USING (seq)`,
+  values,
 })
+
+const newline = 10
 
 // From one key or value to the next by the index: what many axons share costs no more than what one has.
 const nextOf = (column: 'key' | 'value', where: string) => `
