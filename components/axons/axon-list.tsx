@@ -98,6 +98,8 @@ const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: 
   useListMemory({
     address: axonViewPath(settled),
     loaded: list.isPlaceholderData ? 0 : (list.data?.pages.reduce((sum, { axons }) => sum + axons.length, 0) ?? 0),
+    // A list that could not go on is shown as far as it is.
+    hasMore: list.hasNextPage && !list.isFetchNextPageError,
     loadMore,
     selected: selection.selected,
     onRestore: (selected) => setSelection({ selected: new Set(selected), anchor: null }),

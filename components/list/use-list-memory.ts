@@ -6,7 +6,8 @@ interface Options {
   /** The address of the list. */
   address: string
   loaded: number
-  /** Undefined once there is no more. */
+  hasMore: boolean
+  /** Undefined while more is on its way, and once there is no more. */
   loadMore: (() => void) | undefined
   selected: ReadonlySet<string>
   onRestore: (selected: readonly string[]) => void
@@ -14,7 +15,7 @@ interface Options {
 
 /** Brings a list back as far as it was loaded, scrolled and selected, after a reload and on the way back to it. */
 export const useListMemory = (options: Options) => {
-  const { address, loaded, loadMore, onRestore } = options
+  const { address, loaded, hasMore, loadMore, onRestore } = options
   const wanted = useRef<{ loaded: number; scrollY: number } | null>(null)
   const key = useRef<string>(undefined)
   const latest = useRef(options)
@@ -60,10 +61,10 @@ export const useListMemory = (options: Options) => {
 
   useEffect(() => {
     if (!wanted.current || loaded === 0) return
-    if (loaded < wanted.current.loaded && loadMore) return loadMore()
+    if (loaded < wanted.current.loaded && hasMore) return loadMore?.()
     const { scrollY } = wanted.current
     wanted.current = null
     // After the table has its height.
     requestAnimationFrame(() => window.scrollTo({ top: scrollY, behavior: 'instant' }))
-  }, [loaded, loadMore])
+  }, [loaded, hasMore, loadMore])
 }

@@ -35,6 +35,12 @@ describe('the address of the list', () => {
     expect(read(path)).toEqual({ ok: true, value: view })
   })
 
+  it('has one spelling for one view', () => {
+    expect(axonViewPath({ sort: 'id', search: 'a', state: 'active', name: 'b' })).toBe(
+      axonViewPath({ name: 'b', state: 'active', search: 'a', sort: 'id' }),
+    )
+  })
+
   it('is bare when everything is as by default', () => {
     expect(axonViewPath({ include_total_count: true, search: undefined })).toBe('/axons')
     expect(read('/axons')).toEqual({ ok: true, value: { include_total_count: true } })

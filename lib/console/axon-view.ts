@@ -33,8 +33,23 @@ export const apiQueryOf = ({ name, id, search, metadata, starting_after, include
 })
 export type AxonFilter = ReturnType<typeof apiQueryOf>
 
+/** One spelling for one view, however it came about. */
+const order = [
+  'name',
+  'id',
+  'search',
+  'metadata',
+  'starting_after',
+  'limit',
+  'include_total_count',
+  'state',
+  'created',
+  'sort',
+  'columns',
+] as const satisfies (keyof AxonView)[]
+
 export const axonViewPath = (view: Partial<AxonView>): string =>
-  `/axons${searchOf(view, { include_total_count: true })}`
+  `/axons${searchOf(Object.fromEntries(order.map((name) => [name, view[name]])), { include_total_count: true })}`
 
 // ---- created
 
