@@ -248,6 +248,61 @@ describe('GET and DELETE /v1/axons/{id}', () => {
   })
 })
 
+describe('POST /v1/axons/{id}', () => {
+  const update = (id: string, body: object) => service.client.axons.update({ params: { id }, body })
+
+  it('200 replaces the metadata whole, in every filter too', async () => {
+    const { id } = await service.client.axons.create({ body: { name: 'changing', metadata: { was: 'a', both: 'b' } } })
+    const metadata = JSON.parse('{"both":"b","__proto__":"p","is":"a,b"}')
+    const changed = await update(id, { metadata })
+    expect(Object.entries(changed.metadata)).toEqual(Object.entries(metadata))
+    expect(await service.client.axons.get({ params: { id } })).toEqual(changed)
+    expect(await names('metadata[was]=a')).toEqual([])
+    expect(await names('metadata[both]=b&metadata[is]=a,b')).toEqual(['changing'])
+  })
+
+  it('200 keeps it when it is absent or null, and clears it when it is empty', async () => {
+    const created = await service.client.axons.create({ body: { metadata: { keep: 'me' } } })
+    const { id } = created
+    expect(await update(id, {})).toEqual(created)
+    expect(await update(id, { metadata: null })).toEqual(created)
+    expect(await update(id, { metadata: {} })).toMatchObject({ metadata: {} })
+    expect((await list('metadata[keep]=me')).body).toMatchObject({ axons: [], total_count: 0 })
+  })
+
+  it('400 on metadata that is no text, 404 on an unknown axon, 409 on a deleted one', async () => {
+    const { id } = await service.client.axons.create()
+    await expect(update(id, { metadata: { a: 1 } })).rejects.toMatchObject({ status: 400, field: 'metadata' })
+    await service.client.axons.delete({ params: { id } })
+    await expect(update(id, { metadata: {} })).rejects.toMatchObject({ status: 409, code: 'conflict' })
+    await expect(update('axn_unknown', {})).rejects.toMatchObject({ status: 404 })
+    const theirs = await service.otherClient.axons.create()
+    await expect(update(theirs.id, {})).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('GET /v1/axons/metadata/keys', () => {
+  it('200 lists the keys of the account and the values of a key, in order', async () => {
+    await service.client.axons.create({ body: { metadata: { 'a/b ü': 'second' } } })
+    const { id } = await service.client.axons.create({ body: { metadata: { 'a/b ü': 'first' } } })
+    await service.client.axons.delete({ params: { id } })
+    await service.otherClient.axons.create({ body: { metadata: { theirs: 'x', env: 'theirs' } } })
+    const { keys } = await service.client.axons.metadataKeys()
+    expect(keys).toEqual([...keys].sort())
+    expect(keys).toEqual(expect.arrayContaining(['a/b ü', 'env', 'team']))
+    expect(keys).not.toContain('theirs')
+    const valuesOf = (key: string) => service.client.axons.metadataValues({ params: { key } })
+    expect(await valuesOf('a/b ü')).toEqual({ key: 'a/b ü', values: ['first', 'second'] })
+    expect(await valuesOf('env')).toEqual({ key: 'env', values: ['dev', 'prod', 'staging'] })
+    expect(await valuesOf('theirs')).toEqual({ key: 'theirs', values: [] })
+  })
+
+  it('401 without a key', async () => {
+    const headers = { authorization: '' }
+    expect((await service.fetch('/v1/axons/metadata/keys', { headers })).status).toBe(401)
+  })
+})
+
 describe('a restart', () => {
   it('keeps every axon and its order', async () => {
     const before = (await list('limit=5000')).body

@@ -100,6 +100,26 @@ export const createAxonStore = (database: Database) => {
     changesUntilReplan = replanAfter
   }
 
+  /** Unspecified: a page larger than 64 MiB. It ends early, and says that there are more. */
+  const readPage = (statement: (limit: number) => Statement, limit: number): { lines: Buffer; hasMore: boolean } => {
+    const { sql, values } = statement(limit)
+    const { limits } = database
+    const before = limits.length
+    try {
+      limits.length = maxPageBytes
+      const page = prepare(sql).get(...values) as { total: number; lines: Uint8Array | null }
+      const { buffer, byteOffset, byteLength } = page.lines ?? new Uint8Array()
+      const lines = Buffer.from(buffer, byteOffset, byteLength)
+      const hasMore = page.total > limit
+      return { lines: hasMore ? lines.subarray(0, lines.lastIndexOf(newline) - 1) : lines, hasMore }
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== sqliteTooBig || limit === 1) throw error
+    } finally {
+      limits.length = before
+    }
+    return readPage(statement, Math.ceil(limit / 2))
+  }
+
   const find = (account: string, id: string): { seq: number; axon: Axon } | undefined => {
     const row = prepare(
       'SELECT seq, id, name, created_at_ms, deleted_at_ms, metadata FROM axons WHERE id = ? AND account = ?',
@@ -156,16 +176,15 @@ export const createAxonStore = (database: Database) => {
       if (!plan || known === 0)
         return Buffer.from(JSON.stringify({ axons: [], has_more: false, total_count: totalCount }))
       // Knowing that there are no more saves walking on in search of one.
-      const wanted = Math.min(query.limit + 1, before === undefined ? (known ?? Infinity) : Infinity)
-      const { sql, values } = linesOf(pageStatement(plan.page, before, wanted))
-      const page = prepare(sql).get(...values) as { total: number; lines: Uint8Array | null }
-      const { buffer, byteOffset, byteLength } = page.lines ?? new Uint8Array()
-      const lines = Buffer.from(buffer, byteOffset, byteLength)
-      const hasMore = page.total > query.limit
+      const atMost = before === undefined ? (known ?? Infinity) : Infinity
+      const page = readPage(
+        (limit) => linesOf(pageStatement(plan.page, before, Math.min(limit + 1, atMost))),
+        query.limit,
+      )
       return Buffer.concat([
         Buffer.from('{"axons":['),
-        hasMore ? lines.subarray(0, lines.lastIndexOf(newline) - 1) : lines,
-        Buffer.from(`],"has_more":${hasMore},"total_count":${totalCount}}`),
+        page.lines,
+        Buffer.from(`],"has_more":${page.hasMore},"total_count":${totalCount}}`),
       ])
     },
 
@@ -269,6 +288,8 @@ const linesOf = ({ sql, values }: Statement): Statement => ({
 })
 
 const newline = 10
+const maxPageBytes = 64 * 1024 * 1024
+const sqliteTooBig = 18
 
 // From one key or value to the next by the index: what many axons share costs no more than what one has.
 const nextOf = (column: 'key' | 'value', where: string) => `

@@ -4,18 +4,6 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { authorize } from './authorizer.ts'
 import { maxAnswerBytes, maxDatabaseBytes, maxRows, type SqlRequest, type SqlValue } from './protocol.ts'
 
-declare module 'node:sqlite' {
-  // In the pinned Node, not yet in its types.
-  interface DatabaseSyncOptions {
-    limits?: Record<string, number>
-  }
-  interface DatabaseSync {
-    setAuthorizer(
-      decide: (code: number, first: string | null, second: string | null, schema: string | null) => number,
-    ): void
-  }
-}
-
 const pageBytes = 4096
 const copyRows = 2_000
 const copyBytes = 4 * 1024 * 1024
