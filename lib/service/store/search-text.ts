@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 export const searchText = (text: string): string => text.toUpperCase().replaceAll('\0', '\ue000')
 
 /** Shorter texts have no trigram. */
-export const minIndexedLength = 3
+const minIndexedLength = 3
 
 export const isIndexed = (text: string): boolean => [...searchText(text)].length >= minIndexedLength
 
