@@ -2,6 +2,7 @@ import type { AxonEvents } from './axon-events.ts'
 import type { Drain } from './drain.ts'
 import type { Evictions } from './evictions.ts'
 import type { BenchmarkRuns } from './runner/benchmark-runs.ts'
+import type { LogArchives } from './runner/log-archive.ts'
 import type { ScenarioRuns } from './runner/scenario-runs.ts'
 import type { AxonSql } from './runtime/axon-sql.ts'
 import type { Devboxes } from './runtime/devbox.ts'
@@ -56,4 +57,5 @@ export interface Deps {
   drain: Drain
   scenarioRuns: ScenarioRuns
   benchmarkRuns: BenchmarkRuns
+  logArchives: LogArchives
 }

@@ -1,10 +1,11 @@
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { attachment } from '#lib/service/http/content-disposition.ts'
+import { implement } from '#lib/service/http/implement.ts'
 import { envelope, pageOf } from './pages.ts'
 import { scenarioRunPage } from './scenario-run-page.ts'
 
-export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner }: Deps) =>
+export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner, logArchives }: Deps) =>
   implement(benchmarkRuns, {
     list: ({ query, account }) =>
       envelope(
@@ -23,5 +24,9 @@ export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner }: Deps) =>
     },
     complete: ({ params, account }) => runner.complete(account, params.id),
     cancel: ({ params, account }) => runner.cancel(account, params.id),
-    downloadLogs: notImplemented,
+    downloadLogs: ({ params, account, setHeader }) => {
+      const { name } = runner.get(account, params.id)
+      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`))
+      return logArchives.ofBenchmarkRun(params.id)
+    },
   })

@@ -1,10 +1,11 @@
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { notFound } from '#lib/service/errors.ts'
-import { implement, notImplemented } from '#lib/service/http/implement.ts'
+import { attachment } from '#lib/service/http/content-disposition.ts'
+import { implement } from '#lib/service/http/implement.ts'
 import { scenarioRunPage } from './scenario-run-page.ts'
 
-export const scenarioRunRoutes = ({ store, scenarioRuns: runner }: Deps) =>
+export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: Deps) =>
   implement(scenarioRuns, {
     start: ({ body, account, requestId }) => runner.start(account, body, requestId),
     list: ({ query, account }) => scenarioRunPage(store, account, query),
@@ -12,7 +13,11 @@ export const scenarioRunRoutes = ({ store, scenarioRuns: runner }: Deps) =>
     score: ({ params, account }) => runner.score(account, params.id),
     complete: ({ params, account }) => runner.complete(account, params.id),
     cancel: ({ params, account }) => runner.cancel(account, params.id),
-    downloadLogs: notImplemented,
+    downloadLogs: ({ params, account, setHeader }) => {
+      const { name } = runner.get(account, params.id)
+      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`))
+      return logArchives.ofScenarioRun(params.id)
+    },
     ofScenario: ({ params, query, account }) => {
       if (!store.scenarios.get(account, params.id)) notFound('scenario', params.id)
       return scenarioRunPage(store, account, { ...query, scenario_id: params.id })

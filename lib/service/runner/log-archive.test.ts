@@ -30,13 +30,21 @@ const put = (path: string, content: string | Buffer = path) => {
   writeFileSync(inFolder(path), content)
 }
 
-const archives = (secrets: Record<string, string> = {}) =>
+const archives = (
+  runs: ScenarioRunRecord[],
+  { secrets = {}, benchmarkRun }: { secrets?: Record<string, string>; benchmarkRun?: BenchmarkRunRecord } = {},
+) =>
   new LogArchives({
     folderOf: (id) => inFolder('runs', id),
     devboxFolderOf: (id) => inFolder('devboxes', id),
     flush: async () => undefined,
-    secrets: {
-      reveal: (_, asked) => Object.fromEntries(Object.entries(asked).map(([key, name]) => [key, secrets[name] ?? ''])),
+    store: {
+      scenarioRuns: { record: (id) => runs.find((each) => each.id === id), ofBenchmarkRun: () => runs },
+      benchmarkRuns: { record: () => benchmarkRun },
+      secrets: {
+        reveal: (_, asked) =>
+          Object.fromEntries(Object.entries(asked).map(([key, name]) => [key, secrets[name] ?? ''])),
+      },
     },
     jobFile: () => ({ name: 'job.yaml', text: 'agents: [{name: oracle}]\n', timeMs: 0, secrets: {} }),
   })
@@ -82,7 +90,7 @@ const benchmarkRun: BenchmarkRunRecord = {
 
 /** Content by name. */
 const archived = async (record: ScenarioRunRecord, secrets?: Record<string, string>) =>
-  contents(await buffer(await archives(secrets).ofScenarioRun(record)))
+  contents(await buffer(await archives([record], { secrets }).ofScenarioRun(record.id)))
 
 const contents = (bytes: Buffer) => {
   const entries = readZip(bytes)
@@ -160,7 +168,7 @@ describe('the archive of a scenario run', () => {
     const noise = Buffer.alloc(20e6)
     crypto.getRandomValues(noise.subarray(0, 60_000))
     put('runs/scr_1/sub/a', noise)
-    const reader = await archives().ofScenarioRun(run('scr_1'))
+    const reader = await archives([run('scr_1')]).ofScenarioRun('scr_1')
     const parts: Uint8Array[] = []
     for await (const part of reader) {
       // `a` is being read by now: the folder is open.
@@ -199,7 +207,7 @@ describe('the archive of a scenario run', () => {
     put('runs/scr_1/grows', Buffer.alloc(3e6, 'a'))
     put('runs/scr_1/shrinks', Buffer.alloc(3e6, 'b'))
     const parts: Uint8Array[] = []
-    for await (const part of await archives().ofScenarioRun(run('scr_1'))) {
+    for await (const part of await archives([run('scr_1')]).ofScenarioRun('scr_1')) {
       // The first one is the results; by the second one the file that grows is open.
       if (parts.push(part) !== 2) continue
       appendFileSync(inFolder('runs/scr_1/grows'), Buffer.alloc(5e6, 'a'))
@@ -235,7 +243,7 @@ describe('the archive of a benchmark run', () => {
       run('scr_5', { scenario_id: 'scn_3', scenario_name: 'C:\\x', devbox_id: null }),
       run('scr_6', { scenario_id: 'scn_4', scenario_name: '', devbox_id: null }),
     ]
-    const entries = contents(await buffer(await archives().ofBenchmarkRun(benchmarkRun, runs)))
+    const entries = contents(await buffer(await archives(runs, { benchmarkRun }).ofBenchmarkRun('bmr_1')))
     expect(Object.keys(entries)).toEqual([
       'results.json',
       'job.yaml',
@@ -264,14 +272,16 @@ describe('the archive of a benchmark run', () => {
   })
 
   it('is a zip of its results when nothing was started', async () => {
-    const entries = contents(await buffer(await archives().ofBenchmarkRun({ ...benchmarkRun, job_id: null }, [])))
+    const entries = contents(
+      await buffer(await archives([], { benchmarkRun: { ...benchmarkRun, job_id: null } }).ofBenchmarkRun('bmr_1')),
+    )
     expect(Object.keys(entries)).toEqual(['results.json'])
   })
 
   it('is the same bytes each time', async () => {
     put('runs/scr_1/b')
     put('runs/scr_1/a')
-    const make = async () => buffer(await archives().ofBenchmarkRun(benchmarkRun, [run('scr_1')]))
+    const make = async () => buffer(await archives([run('scr_1')], { benchmarkRun }).ofBenchmarkRun('bmr_1'))
     expect((await make()).equals(await make())).toBe(true)
   })
 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { StringMap } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
-import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
-import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
+import { notFound } from '#lib/service/errors.ts'
+import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
+import type { ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { filesBelow, type LogFile } from './log-files.ts'
 import { createScrubber, type Scrubber } from './scrub.ts'
@@ -14,9 +15,13 @@ interface Options {
   devboxFolderOf: (devboxId: string) => string
   /** Resolves when what happened in devboxes so far is in their folders. */
   flush: () => Promise<void>
-  secrets: Pick<SecretStore, 'reveal'>
+  store: {
+    scenarioRuns: Pick<ScenarioRunStore, 'record' | 'ofBenchmarkRun'>
+    benchmarkRuns: Pick<BenchmarkRunStore, 'record'>
+    secrets: Pick<SecretStore, 'reveal'>
+  }
   /** What a job was made from. */
-  jobFile: (jobId: string) => JobFile | undefined
+  jobFile?: (jobId: string) => JobFile
 }
 
 interface JobFile {
@@ -43,18 +48,25 @@ export class LogArchives {
 
   /**
    * Flat: each name begins with the id of the run, and tools that know this format take that off and write what is left
-   * into one folder. Throws a SealError when secrets cannot be opened.
+   * into one folder. Throws 404, and a SealError when secrets
+   * cannot be opened.
    */
-  async ofScenarioRun(run: ScenarioRunRecord, benchmarkRun?: BenchmarkRunRecord): Promise<AsyncIterable<Uint8Array>> {
+  async ofScenarioRun(id: string): Promise<AsyncIterable<Uint8Array>> {
+    const { store } = this.#options
+    const run = store.scenarioRuns.record(id) ?? notFound('scenario run', id)
+    const benchmarkRun = run.benchmark_run_id === null ? undefined : store.benchmarkRuns.record(run.benchmark_run_id)
     const scrubber = this.#scrubber(run.account, [secretsOf(run), secretsOf(benchmarkRun)])
     await this.#options.flush()
     const results = jsonFile('results.json', resultOf(run), timeOf(run))
     return zip(this.#entries(results, run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
   }
 
-  /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws a SealError. */
-  async ofBenchmarkRun(run: BenchmarkRunRecord, runs: ScenarioRunRecord[]): Promise<AsyncIterable<Uint8Array>> {
-    const job = run.job_id === null ? undefined : this.#options.jobFile(run.job_id)
+  /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws as the other. */
+  async ofBenchmarkRun(id: string): Promise<AsyncIterable<Uint8Array>> {
+    const { store } = this.#options
+    const run = store.benchmarkRuns.record(id) ?? notFound('benchmark run', id)
+    const runs = store.scenarioRuns.ofBenchmarkRun(id)
+    const job = run.job_id === null ? undefined : this.#options.jobFile?.(run.job_id)
     const scrubber = this.#scrubber(run.account, [secretsOf(run), job?.secrets, ...runs.map(secretsOf)])
     await this.#options.flush()
     return zip(this.#all(run, runs, job, scrubber))
@@ -127,7 +139,7 @@ export class LogArchives {
   }
 
   #scrubber(account: string, secrets: (StringMap | null | undefined)[]): Scrubber {
-    const values = secrets.flatMap((each) => Object.values(this.#options.secrets.reveal(account, each ?? {})))
+    const values = secrets.flatMap((each) => Object.values(this.#options.store.secrets.reveal(account, each ?? {})))
     return createScrubber([...new Set(values)])
   }
 }
