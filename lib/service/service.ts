@@ -42,6 +42,7 @@ import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
 import { BenchmarkRuns } from './runner/benchmark-runs.ts'
+import { LogArchives } from './runner/log-archive.ts'
 import { ScenarioRuns } from './runner/scenario-runs.ts'
 import { AxonSql } from './runtime/axon-sql.ts'
 import { Devboxes } from './runtime/devbox.ts'
@@ -183,6 +184,12 @@ export const createService = async (
     undo.push(() => scenarioRuns.close())
     scenarioRuns.recover()
     const benchmarkRuns = new BenchmarkRuns({ store, scenarioRuns })
+    const logArchives = new LogArchives({
+      folderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
+      devboxFolderOf: folderOf,
+      flush: () => logs.flush(),
+      store,
+    })
     const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
     const pressure = await PressureWatch.start({
       pressure: config.pressure,
@@ -215,6 +222,7 @@ export const createService = async (
       drain,
       scenarioRuns,
       benchmarkRuns,
+      logArchives,
       axonEvents: new AxonEvents(database, store.axonEvents, Date.now),
       axonSql,
     }
