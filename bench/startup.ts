@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+const root = join(import.meta.dirname, '..')
 const rounds = 9
 const bareServer = `require('node:http').createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1',
   function () { console.log('listening on http://127.0.0.1:' + this.address().port + ' ') })`
@@ -11,13 +12,14 @@ const bareServer = `require('node:http').createServer((_, response) => response.
 /** From spawning the service to its first 200, beside a bare `node:http` server that is started the same way. */
 export const benchStartup = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
-  const main = join(import.meta.dirname, '../lib/service/main.ts')
+  // As `npm run service` does.
+  const service = ['--import', join(root, 'scripts/require-node.mjs'), join(root, 'lib/service/main.ts')]
   try {
     // The first start makes the folder, the key and the database.
-    await untilAnswer([main, '--port', '0', '--data-dir', dataDir])
+    await untilAnswer([...service, '--port', '0', '--data-dir', dataDir])
     const [ours, bare]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
-      ours.push(await untilAnswer([main, '--port', '0', '--data-dir', dataDir]))
+      ours.push(await untilAnswer([...service, '--port', '0', '--data-dir', dataDir]))
       bare.push(await untilAnswer(['-e', bareServer]))
     }
     const [mine, floor] = [median(ours), median(bare)]

@@ -8,3 +8,6 @@ if (major < needed) {
   )
   process.exit(1)
 }
+// Kept from one start to the next, compiled and with its types taken out: what is loaded after this file, main modules
+// too, which cannot do it for themselves. Where nothing can be written, nothing is kept.
+process.getBuiltinModule('node:module').enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/devdeck`)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 // Everything this process and its children write is for this user alone.
 process.umask(0o077)
 // The second start takes two thirds of the first. What was compiled is found by its content, so it never grows stale;
-// where nothing can be written, nothing is kept.
-enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/devdeck-service'))
+// where nothing can be written, nothing is kept. `npm run service` has it on already, for this file as well.
+enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/devdeck'))
 
 const main = async () => {
   // Loaded only now, so that the cache serves them; and each command loads no more than it needs.
