@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Scorer } from '#lib/contract/scenarios.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+import { command, makeScenario, scenarioOf, scoreOf, script } from '#lib/service/testing-scenarios.ts'
+
+describeUnderEachIsolation('scorers under isolation', (isolation) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ isolation })
+  })
+  afterAll(() => service.close())
+
+  /** One run, scored by all of them; their results in order. */
+  const scoreAll = async (scorers: Scorer[], prepare?: string, more: object = {}) => {
+    const weight = 1 / scorers.length
+    const { id } = await service.client.scenarios.create({
+      body: {
+        ...scenarioOf(command('true')),
+        scoring_contract: {
+          scoring_function_parameters: scorers.map((scorer, i) => ({ name: `f${i}`, weight, scorer })),
+        },
+        ...more,
+      },
+    })
+    const { functions = [], score } = await scoreOf(service, id, prepare)
+    return { results: functions.map(({ score, state, output }) => ({ score, state, output })), score }
+  }
+  const complete = (score: number, output: unknown = expect.anything()) => ({ score, state: 'complete', output })
+  const error = (reason: string) => ({ score: 0, state: 'error', output: expect.stringContaining(reason) })
+
+  it('take the exit status of a command', async () => {
+    const { results, score } = await scoreAll([
+      command('echo out; echo err >&2'),
+      command('exit 3'),
+      command('kill -9 $$'),
+      command(''),
+      { type: 'command_scorer' },
+      command('a\0b'),
+    ])
+    expect(results).toEqual([
+      complete(1, 'out\nerr\n'),
+      complete(0, ''),
+      complete(0),
+      error('has no command'),
+      error('has no command'),
+      error('contains a NUL character'),
+    ])
+    expect(score).toBe(1 / 6)
+  })
+
+  it('take the last score line of a bash script, whatever its exit status', async () => {
+    const { results } = await scoreAll([
+      script('#!/bin/bash\nset -e\necho score=0.25\necho "score=0.75"; false'),
+      script('echo 0.5'),
+      script('echo score=1.5'),
+      script('echo score=high; exit 4'),
+      script("echo 'it''s' \"quoted\"\ncat <<'END'\nscore=1\nEND"),
+      script(`# ${'long '.repeat(40_000)}\necho score=0.125`),
+    ])
+    expect(results).toEqual([
+      complete(0.75, 'score=0.25\nscore=0.75\n'),
+      error('has no line score=<number>; it ended with 0'),
+      error('Its score is 1.5, which is not from 0 to 1'),
+      error('has no line score=<number>; it ended with 4'),
+      complete(1),
+      complete(0.125, 'score=0.125\n'),
+    ])
+  })
+
+  it('run in the working directory, with the variables and secrets of the run', async () => {
+    await service.client.secrets.create({ body: { name: 'TOKEN', value: 'swordfish' } })
+    const scenario = await makeScenario(service, script('echo "$PWD:$A:$T"; [[ -e made ]] && echo score=1'), {
+      environment_parameters: { working_directory: "~/it's/deep" },
+    })
+    const profile = { envVars: { A: 'given' }, secrets: { T: 'TOKEN' } }
+    const { functions } = await scoreOf(service, scenario, 'cd "it\'s/deep" && touch made', { runProfile: profile })
+    expect(functions).toMatchObject([
+      { score: 1, output: expect.stringMatching(/\/it's\/deep:given:swordfish\nscore=1\n$/) },
+    ])
+  })
+
+  it('say so when the working directory is gone', async () => {
+    const more = { environment_parameters: { working_directory: 'work' } }
+    const { results } = await scoreAll([command('true'), script('echo score=1')], 'rmdir work', more)
+    expect(results).toEqual([
+      error('The working directory work cannot be entered'),
+      error('The working directory work cannot be entered'),
+    ])
+  })
+
+  it('run a python script with the python3 that is there, or say what is missing', async () => {
+    const python = (python_script: string, more: object = {}): Scorer => ({
+      type: 'python_script_scorer',
+      python_script,
+      ...more,
+    })
+    const { results } = await scoreAll(
+      [
+        python('import solution\nprint("looking")\nprint(solution.answer / 84)'),
+        python('print(1)', { python_version_constraint: '>=3.6,<4', requirements_contents: '# nothing\n' }),
+        python('print(1)', { python_version_constraint: '==2.7.1' }),
+        python('print(1)', { python_version_constraint: 'newest' }),
+        python('print(1)', { requirements_contents: 'no-such-package>=1\n' }),
+        python('print(1)', { requirements_contents: '-r other.txt' }),
+        python('print(0.5)\nraise SystemExit("broken")'),
+        python('print("done")'),
+        python('print(-1)'),
+      ],
+      'echo "answer = 42" >solution.py',
+    )
+    expect(results).toEqual([
+      complete(0.5, 'looking\n0.5\n'),
+      complete(1),
+      error('the scorer needs ==2.7.1'),
+      error('The Python version constraint newest cannot be read'),
+      error('the devbox lacks no-such-package>=1'),
+      error('The requirement "-r other.txt" is none that can be checked here'),
+      error('The script ended with 1'),
+      error('The last line of its output is not a number'),
+      error('Its score is -1'),
+    ])
+    expect(results[6]?.output).toContain('broken')
+  })
+
+  it('say so where there is no python3', async () => {
+    const scorer: Scorer = { type: 'python_script_scorer', python_script: 'print(1)' }
+    const id = await makeScenario(service, scorer)
+    const { functions } = await scoreOf(service, id, 'mkdir none', { runProfile: { envVars: { PATH: '/none' } } })
+    expect(functions).toEqual([{ scoring_function_name: 'it', ...error('There is no python3 in the devbox') }])
+  })
+
+  it('write test files below the working directory, then run the tests', async () => {
+    const test_files = [
+      { file_path: 'tests/deep/./a.txt', file_contents: 'a ü\n' },
+      { file_path: 'empty' },
+      { file_path: 'replaced', file_contents: 'new' },
+    ]
+    const { results } = await scoreAll(
+      [
+        {
+          type: 'test_based_scorer',
+          test_files,
+          test_command: 'cat tests/deep/a.txt replaced; [[ -f empty && ! -s empty ]]',
+        },
+        { type: 'test_based_scorer', test_files: [{ file_path: 'folder', file_contents: '' }], test_command: 'true' },
+        { type: 'test_based_scorer', test_files },
+      ],
+      'cd work; echo old >replaced; mkdir folder',
+      { environment_parameters: { working_directory: 'work' } },
+    )
+    expect(results).toEqual([
+      complete(1, 'a ü\nnew'),
+      error('The file folder could not be written'),
+      error('has no test command'),
+    ])
+  })
+
+  it('look for a pattern with ast-grep, or say that there is none', async () => {
+    const scorer = (pattern: string, search_directory = 'src'): Scorer => ({
+      type: 'ast_grep_scorer',
+      pattern,
+      search_directory,
+      lang: 'js',
+    })
+    const { results: without } = await scoreAll([scorer('foo')])
+    expect(without).toEqual([error('There is no ast-grep in the devbox')])
+    // Stands in for the real one, which this machine may not have: it gets what that would.
+    const fake = `#!/bin/bash
+[[ $* == "run --pattern console.log(\\$A) --lang js --json=stream -- src" ]] && echo '{"text":"console.log(1)"}' && exit
+[[ $3 == broken ]] && exit 8
+exit 1`
+    const prepare = `mkdir bin src && cat >bin/ast-grep <<'END' && chmod +x bin/ast-grep\n${fake}\nEND`
+    const { id } = await service.client.scenarios.create({
+      body: {
+        ...scenarioOf(command('true')),
+        scoring_contract: {
+          scoring_function_parameters: [
+            { name: 'found', weight: 0.25, scorer: scorer('console.log(\\$A)') },
+            { name: 'not', weight: 0.25, scorer: scorer('eval($A)') },
+            { name: 'broken', weight: 0.25, scorer: scorer('broken') },
+            { name: 'nowhere', weight: 0.25, scorer: scorer('x', 'nowhere') },
+          ],
+        },
+      },
+    })
+    const { functions } = await scoreOf(service, id, prepare, {
+      runProfile: { envVars: { PATH: 'bin:/usr/bin:/bin' } },
+    })
+    expect(functions?.map(({ score, state }) => [score, state])).toEqual([
+      [1, 'complete'],
+      [0, 'complete'],
+      [0, 'error'],
+      [0, 'error'],
+    ])
+    expect(functions?.[3]?.output).toContain('nowhere: No such file or directory')
+  })
+
+  it('hand a custom scorer its parameters and what the scenario knows', async () => {
+    await service.client.scenarios.createScorer({
+      body: {
+        type: 'context',
+        bash_script: `python3 -c 'import json, os
+c = json.loads(os.environ["RL_SCORER_CONTEXT"])
+print(c["expected"], c["scorer_params"], c["input_context"]["problem_statement"], c["reference_output"], c["working_directory"], sep="|")'
+echo 0.5`,
+      },
+    })
+    const scorer: Scorer = {
+      type: 'custom_scorer',
+      custom_scorer_type: 'context',
+      scorer_params: { expected: "it's 10" },
+    }
+    const { results } = await scoreAll([scorer], '', {
+      reference_output: 'ref',
+      environment_parameters: { working_directory: 'work' },
+    })
+    expect(results).toEqual([complete(0.5, "it's 10|{'expected': \"it's 10\"}|Solve it|ref|work\n0.5\n")])
+  })
+
+  it('hand a custom scorer nothing but its parameters where the rest is too much, and refuse what is itself', async () => {
+    await service.client.scenarios.createScorer({
+      body: { type: 'size', bash_script: 'echo $' + '{#RL_SCORER_CONTEXT}; echo score=1' },
+    })
+    const scorer = (text: string): Scorer => ({
+      type: 'custom_scorer',
+      custom_scorer_type: 'size',
+      scorer_params: { text },
+    })
+    const { results } = await scoreAll([scorer('x'), scorer('x'.repeat(200_000))], '', {
+      input_context: { problem_statement: 'y'.repeat(150_000) },
+    })
+    expect(results).toEqual([complete(1, '12\nscore=1\n'), error('take more than 100000 bytes')])
+  })
+
+  it('keep the end of a long output', async () => {
+    const { results } = await scoreAll([script('seq 1000000; echo score=1')])
+    const [{ output } = { output: '' }] = results
+    expect(output.length).toBeLessThan(70_000)
+    expect(output).toMatch(/^\[\d+ bytes left out\]\n\d+\n[\s\S]*\n1000000\nscore=1\n$/)
+  })
+
+  it('are killed when their time together is over, with all they started', async () => {
+    const { id } = await service.client.scenarios.create({
+      body: {
+        ...scenarioOf(command('true')),
+        scorer_timeout_sec: 1,
+        scoring_contract: {
+          scoring_function_parameters: [
+            { name: 'quick', weight: 0.5, scorer: command('true') },
+            { name: 'slow', weight: 0.25, scorer: command('echo began; trap "" TERM INT; sleep 1000 & wait') },
+            { name: 'late', weight: 0.25, scorer: command('true') },
+          ],
+        },
+      },
+    })
+    const { functions, score, state } = await scoreOf(service, id)
+    expect([state, score]).toEqual(['scored', 0.5])
+    expect(functions).toMatchObject([
+      { state: 'complete', score: 1 },
+      { state: 'error', output: 'began\ndevdeck: The time for scoring was over before it ended; it was killed' },
+      { state: 'error', output: 'devdeck: The time for scoring was over before it began' },
+    ])
+  })
+})
