@@ -1,0 +1,314 @@
+import { readFileSync } from 'node:fs'
+import type { Download, Page } from '@playwright/test'
+import { expect, type Product, signIn, test } from './product.ts'
+
+test.use({ journeys: 'axons' })
+
+const total = 640
+const envs = ['prod', 'staging', 'dev']
+const hostileName = `=HYPERLINK("http://x") <img src=x onerror="document.title='owned'"> a\u202eb ${'x'.repeat(10_000)}`
+
+const names = (page: Page) => page.getByRole('table').getByRole('rowheader').allInnerTexts()
+const size = (page: Page, text: string | RegExp) =>
+  expect(page.getByRole('status').filter({ hasText: text })).toBeVisible()
+const contentOf = async (download: Download) => readFileSync(await download.path(), 'utf8')
+
+const exported = async (page: Page, kind: 'CSV' | 'JSON') => {
+  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: new RegExp(`^${kind}, .* shown`) }).click(),
+  ])
+  return contentOf(download)
+}
+
+test('an account without axons learns what they are', async ({ signedIn: page, product }) => {
+  await page.goto(`${product.url}/axons`)
+  await expect(page.getByRole('heading', { name: 'No axons yet' })).toBeVisible()
+  await expect(page.getByText('curl http')).toBeVisible()
+})
+
+test('a list that fits one call is sorted and narrowed at once, and says how much it shows', async ({
+  signedIn: page,
+  product,
+}) => {
+  await seed(product)
+  await page.goto(`${product.url}/axons`)
+  await size(page, '640 of 640')
+  const calls: string[] = []
+  page.on('request', (request) => request.url().includes('/api/v1/axons?') && calls.push(request.url()))
+
+  await page.getByRole('button', { name: 'Name', exact: true }).click()
+  await expect.poll(async () => (await names(page))[2]).toBe('run-2')
+  await page.getByRole('button', { name: 'Name', exact: true }).click()
+  await expect.poll(async () => (await names(page))[0]).toBe('run-639')
+  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'descending')
+
+  await page.getByLabel('Search id or name').pressSequentially('run-6')
+  await size(page, 'Showing 51 of 51')
+  await expect(page).toHaveURL(/\?search=run-6&sort=-name$/)
+  await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
+  await size(page, 'Showing 1 of 51')
+  expect(calls).toEqual([])
+
+  // Another browser that knows nothing of this one.
+  await page.goBack()
+  await size(page, 'Showing 51 of 51')
+  await page.reload()
+  await size(page, 'Showing 51 of 51')
+  expect((await names(page))[0]).toBe('run-639')
+  await page.getByRole('link', { name: 'Clear filters' }).click()
+  await size(page, '640 of 640')
+})
+
+test('however many rows there are, few are in the page, and the focus goes with the keys', async ({
+  signedIn: page,
+  product,
+}) => {
+  await seed(product)
+  await page.goto(`${product.url}/axons`)
+  await size(page, '640 of 640')
+  const table = page.getByRole('table')
+  await expect(table).toHaveAttribute('aria-rowcount', '641')
+  const rows = () => page.locator('tbody tr').count()
+  expect(await rows()).toBeLessThanOrEqual(60)
+  await page.evaluate(() => window.scrollTo(0, 12_000))
+  await expect(page.getByRole('row').nth(20)).toHaveAttribute('aria-rowindex', /^3\d\d$/)
+  expect(await rows()).toBeLessThanOrEqual(60)
+
+  await page.keyboard.press('j')
+  const focused = () =>
+    page.evaluate(() => Number(document.activeElement?.closest('tr')?.getAttribute('aria-rowindex')))
+  await expect.poll(focused).toBeGreaterThan(300)
+  const start = await focused()
+  for (let i = 0; i < 40; i++) await page.keyboard.press('j')
+  expect(await focused()).toBe(start + 40)
+  await page.keyboard.press('k')
+  expect(await focused()).toBe(start + 39)
+  // The focused row stays in the page when it is scrolled out of the view.
+  await page.evaluate(() => window.scrollTo(0, 0))
+  await expect(page.locator('tr[aria-rowindex="2"]')).toBeVisible()
+  expect(await focused()).toBe(start + 39)
+  expect(await rows()).toBeLessThanOrEqual(60)
+
+  await page.keyboard.press('x')
+  for (let i = 0; i < 4; i++) await page.keyboard.press('j')
+  await page.keyboard.press('Shift+X')
+  await expect(page.getByText('5 selected')).toBeVisible()
+  await page.reload()
+  await expect(page.getByText('5 selected')).toBeVisible()
+})
+
+test('the way back and a reload bring the list to where it was', async ({ signedIn: page, product }) => {
+  await seed(product)
+  await page.goto(`${product.url}/axons?sort=name`)
+  await size(page, '640 of 640')
+  await page.evaluate(() => window.scrollTo(0, 9_000))
+  const first = async () => Math.round(await page.evaluate(() => window.scrollY))
+  await expect.poll(first).toBe(9_000)
+  await page.getByRole('link', { name: 'run-250', exact: true }).click()
+  await expect(page.getByRole('navigation', { name: 'Axon' })).toBeVisible()
+  await page.goBack()
+  await size(page, '640 of 640')
+  await expect.poll(first).toBe(9_000)
+  await page.reload()
+  await size(page, '640 of 640')
+  await expect.poll(first).toBe(9_000)
+  await expect(page.getByRole('link', { name: 'run-250', exact: true })).toBeVisible()
+})
+
+test('a shared address shows another browser the same rows, order and columns', async ({
+  signedIn: page,
+  product,
+  browser,
+}) => {
+  await seed(product)
+  await page.goto(`${product.url}/axons`)
+  await page.getByRole('search').getByRole('button', { name: 'Metadata' }).click()
+  await page.getByLabel('Metadata key').fill('env')
+  await page.getByRole('combobox', { name: 'Comparison' }).selectOption('in')
+  await page.getByRole('button', { name: 'staging', exact: true }).click()
+  await page.getByRole('button', { name: 'prod', exact: true }).click()
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  await size(page, /Showing (\d+) of \1/)
+  await page.getByRole('button', { name: 'Columns' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Columns' })
+  await dialog.getByLabel('Metadata key').fill('env')
+  await dialog.getByRole('button', { name: 'Add its values' }).click()
+  await dialog.getByRole('button', { name: 'Hide Id' }).click()
+  await dialog.getByRole('button', { name: 'Move env up' }).click()
+  await dialog.getByRole('button', { name: 'Make Name wider' }).click()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'env', exact: true }).click()
+  await expect(page).toHaveURL(
+    /\/axons\?metadata\[env\]\[in\]=prod,staging&sort=metadata\.env&columns=name:184,state,metadata,metadata\.env,created$/,
+  )
+  const seen = async (where: Page) => ({
+    heads: await where.getByRole('columnheader').allInnerTexts(),
+    width: await where
+      .getByRole('columnheader', { name: 'Name' })
+      .evaluate((cell) => (cell as HTMLElement).style.width),
+    names: await names(where),
+    size: await where.getByRole('status').filter({ hasText: 'Showing' }).innerText(),
+  })
+  const here = await seen(page)
+  expect(here.heads).toEqual(expect.arrayContaining(['Name', 'env']))
+
+  const stranger = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
+  await signIn(stranger, product)
+  await stranger.goto(page.url())
+  await expect.poll(() => seen(stranger)).toEqual(here)
+  await stranger.context().close()
+
+  // Remembered here for addresses that name no columns.
+  await page.goto(`${product.url}/axons`)
+  await expect(page).toHaveURL(/\?columns=name:184,/)
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await dialog.getByRole('button', { name: 'Use the default columns' }).click()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect(page).toHaveURL(`${product.url}/axons`)
+})
+
+test('what is exported is what is shown', async ({ signedIn: page, product }) => {
+  await seed(product)
+  await page.goto(`${product.url}/axons?metadata[env]=prod&sort=-name&columns=name,metadata.env,state`)
+  await size(page, /Showing (\d+) of \1/)
+  const json = JSON.parse(await exported(page, 'JSON')) as Record<string, unknown>[]
+  const { axons } = await product.service.axons.list({
+    query: { limit: 5000, metadata: [{ key: 'env', op: 'eq', value: 'prod' }] },
+  })
+  expect(json).toHaveLength(axons.length)
+  expect(Object.keys(json[0] ?? {})).toEqual(['name', 'metadata.env', 'state'])
+  const shown = await names(page)
+  expect(json.slice(0, shown.length).map(({ name }) => name)).toEqual(shown)
+
+  await page.goto(`${product.url}/axons?search=HYPERLINK`)
+  await size(page, '1 of 1')
+  const csv = await exported(page, 'CSV')
+  expect(csv.split('\r\n')[1]).toMatch(/^"'=HYPERLINK\(""http/)
+  expect(csv).toContain('x'.repeat(10_000))
+  await expect(page).toHaveTitle('Axons · Devdeck')
+})
+
+test('metadata is changed with its consequences shown, and an axon deleted for good', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { id } = await product.service.axons.create({ body: { name: 'edited', metadata: { keep: '1', drop: '2' } } })
+  await page.goto(`${product.url}/axons/${id}`)
+  await page.getByRole('button', { name: 'Edit metadata' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit metadata' })
+  await expect(dialog.getByText('Nothing yet.')).toBeVisible()
+  await dialog.getByRole('textbox', { name: 'value 1' }).or(dialog.getByLabel('Metadata: value 1')).fill('changed')
+  await dialog.getByRole('button', { name: 'Remove drop' }).click()
+  const changes = dialog.getByRole('region', { name: 'What will change' }).getByRole('listitem')
+  await expect(changes).toHaveText([/Removed\s*drop=2/, /Changed\s*keep=1\s*changed/])
+  await dialog.getByRole('button', { name: 'Save metadata' }).click()
+  await expect(dialog).toBeHidden()
+  expect((await product.service.axons.get({ params: { id } })).metadata).toEqual({ keep: 'changed' })
+
+  await page.getByRole('button', { name: 'Delete axon' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Delete this axon?' })
+  await confirm.getByRole('textbox').fill('edited')
+  await confirm.getByRole('button', { name: 'Delete axon' }).click()
+  await expect(page.getByText('This axon is deleted')).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Edit metadata\s?: The axon is deleted/ })).toBeVisible()
+})
+
+test('the log follows what is published, here and elsewhere', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.axons.create({ body: { name: 'logged' } })
+  const publish = (event_type: string, payload = '{}') =>
+    product.service.axons.publish({
+      params: { id },
+      body: { event_type, origin: 'AGENT_EVENT', source: 'journey', payload },
+    })
+  await page.goto(`${product.url}/axons/${id}?tab=events`)
+  await expect(page.getByRole('heading', { name: 'No events yet' })).toBeVisible()
+  await publish('first', '{"big":12345678901234567890}')
+  const log = page.getByRole('log', { name: 'Event log' })
+  await expect(log.getByText('first')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Publish event' }).click()
+  const form = page.getByRole('form', { name: 'Publish an event' })
+  await form.getByLabel('Type').fill('from-here')
+  await form.getByLabel('Payload').fill('not json')
+  await form.getByRole('button', { name: 'Publish event' }).click()
+  await expect(log.getByText('from-here')).toBeVisible()
+  await page.getByRole('button', { name: 'Publish event' }).first().click()
+
+  for (let i = 0; i < 60; i++) await publish(`step-${i}`)
+  await expect(log.getByText('step-59')).toBeVisible()
+  await log.evaluate((region) => region.scrollTo(0, 0))
+  await expect(log.getByText('first')).toBeVisible()
+  await publish('while-away')
+  await page.getByRole('button', { name: '1 new' }).click()
+  await expect(log.getByText('while-away')).toBeVisible()
+
+  await page.getByLabel('Type contains').fill('first')
+  await expect(page.getByText('1 of 63 loaded')).toBeVisible()
+  await log.getByRole('button', { name: /first/ }).click()
+  await expect(page.getByRole('region', { name: 'Payload of event 1' })).toContainText('12345678901234567890')
+  await expect(page).toHaveURL(/\?tab=events&event=1$/)
+  // Not among those the filter shows, so it stands above them.
+  await page.getByLabel('Type contains').fill('step')
+  await expect(page.getByRole('region', { name: 'Event 1', exact: true })).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('region', { name: 'Payload of event 1' })).toContainText('12345678901234567890')
+  await page.goto(`${product.url}/axons/${id}?tab=events&event=9999`)
+  await expect(page.getByText('The log has no event of this sequence.')).toBeVisible()
+})
+
+test('statements run in the database of the axon, and errors stand at their statement', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { id } = await product.service.axons.create({ body: { name: 'queried' } })
+  await page.goto(`${product.url}/axons/${id}?tab=sql`)
+  const sql = page.getByRole('textbox', { name: 'Statements' })
+  await sql.fill(
+    "CREATE TABLE notes (id INTEGER, text TEXT);\nINSERT INTO notes VALUES (1, 'a;b'), (2, NULL);\nSELECT * FROM notes",
+  )
+  await page.getByRole('button', { name: 'Run 3 statements' }).click()
+  const last = page.getByRole('article', { name: /SELECT \* FROM notes/ })
+  await expect(last.getByRole('table')).toContainText('a;b')
+  await expect(last.getByRole('table')).toContainText('NULL')
+  await sql.fill('SELECT * FROM nowhere')
+  await sql.press('Control+Enter')
+  await expect(page.getByRole('alert').filter({ hasText: /no such table: nowhere/ })).toBeVisible()
+  await sql.fill('SELECT 1;\nSELECT nobody FROM notes;\nSELECT 2')
+  await sql.press('Control+Enter')
+  await expect(page.getByRole('article', { name: /SELECT nobody/ })).toContainText(/Line 2.*no such column: nobody/s)
+  await sql.fill('SELECT ? + ?')
+  await page.getByLabel('Parameters').fill('[20, 22]')
+  await sql.press('Control+Enter')
+  await expect(page.getByRole('table', { name: 'Result' })).toContainText('42')
+})
+
+test('an id that is none and an address that cannot be meant say so', async ({ signedIn: page, product }) => {
+  await seed(product)
+  await page.goto(`${product.url}/axons/axn_nobody`)
+  await expect(page.getByRole('heading', { name: 'There is no axon with this id' })).toBeVisible()
+  await page.goto(`${product.url}/axons?sort=colour&limit=0`)
+  await expect(page.getByText('This address asks for something the list cannot show')).toBeVisible()
+  await page.getByRole('link', { name: 'Show the list without filters' }).click()
+  await size(page, /Showing \d+ of \d+/)
+})
+
+const seeded = new WeakSet<Product>()
+
+/** The same axons for all of these journeys, made once. */
+const seed = async (product: Product) => {
+  if (seeded.has(product)) return
+  seeded.add(product)
+  const { service } = product
+  for (let i = 0; i < total - 1; i += 20)
+    for (const { id } of await Promise.all(
+      Array.from({ length: Math.min(20, total - 1 - i) }, (_, at) =>
+        service.axons.create({ body: { name: `run-${i + at + 1}`, metadata: { env: envs[(i + at) % 3] as string } } }),
+      ),
+    ))
+      expect(id).toMatch(/^axn_/)
+  await service.axons.create({ body: { name: hostileName, metadata: { '<b>': '</script>' } } })
+  const { axons } = await service.axons.list({ query: { search: 'run-600' } })
+  await service.axons.delete({ params: { id: axons[0]?.id ?? '' } })
+}
