@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
@@ -17,6 +18,7 @@ const serveFlags = [
   'min-free-memory',
   'min-free-disk',
   'eviction-notice',
+  'datasets',
   'drain-seconds',
   'stop-with-parent',
   'validate-answers',
@@ -88,6 +90,14 @@ const size = z.pipe(
   }),
 )
 
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** The samples in this repository; none where they were left out of the installation. */
+const ownDatasets = (): string[] => {
+  const samples = resolve(import.meta.dirname, '../../samples')
+  return isFolder(samples) ? [samples] : []
+}
+
 const Flags = z.object({
   port: z._default(whole(0, 65_535), 4500),
   host: z._default(hostName, '127.0.0.1'),
@@ -100,6 +110,7 @@ const Flags = z.object({
   'min-free-memory': z.optional(size),
   'min-free-disk': z.optional(size),
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
+  datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'drain-seconds': z._default(whole(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
   'validate-answers': z._default(z.boolean(), false),
@@ -144,6 +155,7 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
       ...(disk === undefined ? {} : { minFreeDiskBytes: disk }),
       noticeMs: flags.data['eviction-notice'] * 1000,
     },
+    datasets: flags.data.datasets.map((folder) => resolve(folder)),
     drainMs: flags.data['drain-seconds'] * 1000,
     validateAnswers: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
@@ -176,6 +188,8 @@ serve
   --min-free-memory SIZE   with less free memory the devbox used longest ago is evicted; 0 never (256M, at most 5%)
   --min-free-disk SIZE     the same for the disk the data folder is on
   --eviction-notice TIME   from the announcement of such an eviction to its deadline (60s)
+  --datasets DIR      a folder that the YAML of a benchmark job may take data sets and tasks from;
+                      may be repeated (the samples that come with Devdeck)
   --drain-seconds N   on SIGTERM or SIGINT with devboxes running: announce their end this long before (2).
                       They run again after the next start. A second signal ends the wait.
   --stop-with-parent  end when standard input does
@@ -202,6 +216,7 @@ const parseFlags = (args: readonly string[]) => {
       options: {
         ...Object.fromEntries(Object.keys(Flags.shape).map((name) => [name, { type: 'string' as const }])),
         'allow-host': { type: 'string', multiple: true },
+        datasets: { type: 'string', multiple: true },
         'stop-with-parent': { type: 'boolean' },
         'validate-answers': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },

@@ -13,6 +13,8 @@ export interface ServiceConfig {
   isolation: 'auto' | 'bubblewrap' | 'none'
   limits: AccountLimits
   pressure: Pressure
+  /** Folders that job files may take tasks and data sets from. */
+  datasets: readonly string[]
   /** Checks every answer against the contract before it leaves: for tests and development. */
   validateAnswers: boolean
 }

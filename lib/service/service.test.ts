@@ -37,6 +37,7 @@ describe('the service', () => {
       isolation: 'none',
       limits: defaultLimits,
       pressure: defaultPressure,
+      datasets: [],
       validateAnswers: true,
     })
     closers.push(service.close)

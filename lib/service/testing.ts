@@ -43,6 +43,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     limits: defaultLimits,
     // What else runs on the machine must not evict the devboxes of a test.
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
+    datasets: [],
     validateAnswers: true,
     ...options,
   }
