@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { benchmarkRunStates } from './benchmark-runs.ts'
-import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, EpochMs, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
 
 export const benchmarkJobStates = [
@@ -12,6 +12,7 @@ export const benchmarkJobStates = [
   'cancelled',
   'timeout',
 ] as const
+export type BenchmarkJobState = (typeof benchmarkJobStates)[number]
 export const scenarioOutcomeStates = ['COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'] as const
 
 export const AgentConfig = z.object({
@@ -100,6 +101,7 @@ export const BenchmarkJob = z.object({
 export type BenchmarkJob = z.infer<typeof BenchmarkJob>
 
 export type AgentConfig = z.infer<typeof AgentConfig>
+export type OrchestratorConfig = z.infer<typeof OrchestratorConfig>
 export type BenchmarkOutcome = z.infer<typeof BenchmarkOutcome>
 export type ScenarioOutcome = z.infer<typeof ScenarioOutcome>
 export type InProgressRun = z.infer<typeof InProgressRun>
@@ -115,21 +117,15 @@ export type BenchmarkJobListQuery = z.output<typeof BenchmarkJobListQuery>
 /** Unspecified: the longest job file. */
 export const maxYamlBytes = 512 * 1024
 
-const agents = z.array(AgentConfig).check(z.minLength(1, 'must name at least one agent'))
+/** JSON writes a line break as two bytes, a control character as six. */
+const maxBodyBytes = 32 * 1024 * 1024
+
+// Only the shape: what the values must be is checked together, so that one refusal names every problem.
+const run = { agent_configs: z.array(AgentConfig), orchestrator_config: z.nullish(OrchestratorConfig) }
 export const BenchmarkJobSpec = z.discriminatedUnion('type', [
   z.object({ type: z.literal('harbor'), inline_yaml: z.string() }),
-  z.object({
-    type: z.literal('benchmark'),
-    benchmark_id: Id,
-    agent_configs: agents,
-    orchestrator_config: z.nullish(OrchestratorConfig),
-  }),
-  z.object({
-    type: z.literal('scenarios'),
-    scenario_ids: z.array(Id).check(z.minLength(1, 'must name at least one scenario')),
-    agent_configs: agents,
-    orchestrator_config: z.nullish(OrchestratorConfig),
-  }),
+  z.object({ type: z.literal('benchmark'), benchmark_id: z.string(), ...run }),
+  z.object({ type: z.literal('scenarios'), scenario_ids: z.array(z.string()), ...run }),
 ])
 export type BenchmarkJobSpec = z.infer<typeof BenchmarkJobSpec>
 
@@ -160,6 +156,7 @@ export const benchmarkJobs = {
     method: 'POST',
     path: '/v1/benchmark_jobs',
     body: BenchmarkJobCreate,
+    maxBodyBytes,
     response: json(BenchmarkJob),
     stability: 'beta',
     summary: 'Create a benchmark job; it is queued when the answer comes',

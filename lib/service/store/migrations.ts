@@ -239,6 +239,7 @@ export const migrations: readonly string[] = [
     failure_reason TEXT
   ) STRICT;
   CREATE INDEX benchmark_jobs_by_account ON benchmark_jobs (account, seq);
+  CREATE UNIQUE INDEX benchmark_jobs_by_name ON benchmark_jobs (account, name);
   CREATE INDEX benchmark_jobs_unended ON benchmark_jobs (seq) WHERE end_time_ms IS NULL;
   CREATE TABLE benchmark_runs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

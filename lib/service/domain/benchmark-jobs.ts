@@ -1,0 +1,143 @@
+import {
+  type BenchmarkJobState,
+  type BenchmarkOutcome,
+  hasJobEnded,
+  type ScenarioOutcome,
+  type scenarioOutcomeStates,
+} from '#lib/contract/benchmark-jobs.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
+
+/** What happens to a job; `initialize` is its turn in the queue. */
+export type JobEvent = 'initialize' | 'run' | 'complete' | 'fail' | 'cancel' | 'time_out'
+
+const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled', time_out: 'timeout' } as const
+const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobState>>> = {
+  queued: { initialize: 'initializing', fail: 'failed', time_out: 'timeout' },
+  // Twice the same: a restart of the service may have come in between.
+  initializing: { ...ends, initialize: 'initializing', run: 'running' },
+  running: ends,
+  completed: {},
+  failed: {},
+  cancelled: {},
+  timeout: {},
+}
+
+/** The state after `event`, or undefined when the event means nothing in this state. */
+export const nextJobState = (state: string, event: JobEvent): BenchmarkJobState | undefined =>
+  moves[state as BenchmarkJobState]?.[event]
+
+/** One attempt of one agent at one scenario, by their places in the job. */
+export interface Trial {
+  attempt: number
+  scenario: number
+  agent: number
+}
+
+/** Every trial of a job in Harbor's order: each attempt goes through all scenarios, each of them through all agents. */
+export function* trialsOf(attempts: number, scenarios: number, agents: number): Generator<Trial> {
+  for (let attempt = 0; attempt < attempts; attempt++)
+    for (let scenario = 0; scenario < scenarios; scenario++)
+      for (let agent = 0; agent < agents; agent++) yield { attempt, scenario, agent }
+}
+
+type OutcomeState = (typeof scenarioOutcomeStates)[number]
+
+/** What a scenario run whose trial was not judged by the runner counts as: it was ended from outside. */
+const outcomeByState: Record<string, OutcomeState> = {
+  canceled: 'CANCELED',
+  completed: 'COMPLETED',
+  timeout: 'TIMEOUT',
+  failed: 'FAILED',
+}
+
+/** A scenario run of a job that has ended and that no other try has replaced. */
+export interface EndedTrial {
+  id: string
+  scenario_id: string
+  scenario_name: string
+  state: string
+  outcome: string | null
+  score: number | null
+  failure: { exception_type: string; exception_message: string } | null
+  start_time_ms: number
+  end_time_ms: number
+}
+
+export const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
+  const state = trial.outcome ?? outcomeByState[trial.state] ?? 'FAILED'
+  return {
+    scenario_definition_id: trial.scenario_id,
+    scenario_name: trial.scenario_name,
+    state,
+    scenario_run_id: trial.id,
+    // Unspecified: the score of a scenario run that its caller completed without scoring it. It counts as nothing won.
+    score: state === 'COMPLETED' ? (trial.score ?? 0) : null,
+    duration_ms: trial.end_time_ms - trial.start_time_ms,
+    failure_reason: trial.failure,
+  }
+}
+
+interface RunOfJob {
+  id: string
+  start_time_ms: number
+  end_time_ms: number | null
+  agent: { name: string; model_name?: string | null | undefined } | null
+}
+
+/** What one agent has achieved so far: every number is counted from `trials`. */
+export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): BenchmarkOutcome => {
+  const outcomes = trials.map(scenarioOutcome)
+  const scores = outcomes.flatMap(({ state, score }) => (state === 'COMPLETED' ? [score ?? 0] : []))
+  const count = (state: OutcomeState) => outcomes.filter((each) => each.state === state).length
+  return {
+    benchmark_run_id: run.id,
+    agent_name: run.agent?.name ?? '',
+    model_name: run.agent?.model_name ?? null,
+    n_completed: scores.length,
+    n_failed: count('FAILED'),
+    n_timeout: count('TIMEOUT'),
+    average_score: scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length,
+    duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
+    scenario_outcomes: outcomes,
+  }
+}
+
+// What goes wrong before an agent has begun; the words are Harbor's.
+const setUpFailures = [
+  'SandboxBuildFailedError',
+  'EnvironmentStartTimeoutError',
+  'HealthcheckError',
+  'AgentSetupTimeoutError',
+]
+
+/**
+ * Why a run could not be run at all, or null when it could: no trial of it got as far as its agent. Unspecified: when a
+ * run, and with it a job, has failed. A wrong answer is a result, and so is an agent that fails.
+ */
+export const runFailure = (trials: readonly EndedTrial[]): string | null => {
+  const failures = trials.flatMap(({ failure }) =>
+    failure && setUpFailures.includes(failure.exception_type) ? [failure] : [],
+  )
+  const [first] = failures
+  if (!first || failures.length < trials.length) return null
+  const { exception_type, exception_message } = first
+  return `No trial could be set up. The first one: ${exception_type}: ${exception_message}`
+}
+
+/**
+ * How a job ends whose runs have all ended. Unspecified: what runs with different ends make. One that is completed
+ * completes the job; where none is, one that failed fails it.
+ */
+export const jobEnd = (runs: readonly { state: BenchmarkRunState }[]): 'complete' | 'fail' | 'cancel' => {
+  if (runs.some(({ state }) => state === 'completed')) return 'complete'
+  return runs.some(({ state }) => state === 'failed') ? 'fail' : 'cancel'
+}
+
+interface Unended {
+  state: string
+  create_time_ms: number
+}
+
+/** Since when a job of `maxMs` takes too long; null when it has ended. */
+export const jobDeadlineMs = ({ state, create_time_ms }: Unended, maxMs: number): number | null =>
+  hasJobEnded(state) ? null : create_time_ms + maxMs

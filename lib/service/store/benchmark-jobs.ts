@@ -1,0 +1,192 @@
+import {
+  type BenchmarkJob,
+  type BenchmarkJobListQuery,
+  type BenchmarkJobState,
+  hasJobEnded,
+} from '#lib/contract/benchmark-jobs.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
+import type { StringMap } from '#lib/contract/common.ts'
+import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark-jobs.ts'
+import { type Clause, containsClause } from './clauses.ts'
+import { type Database, returning } from './database.ts'
+import { fromJson, type Page, readPage } from './pages.ts'
+
+type JobSource = NonNullable<BenchmarkJob['job_source']>
+type JobSpec = NonNullable<BenchmarkJob['job_spec']>
+
+interface JobRow {
+  seq: number
+  id: string
+  account: string
+  name: string
+  state: BenchmarkJobState
+  create_time_ms: number
+  end_time_ms: number | null
+  metadata: string
+  source: string
+  spec: string
+  plan: string
+  failure_reason: string | null
+}
+
+interface RunRow {
+  id: string
+  job_id: string
+  state: BenchmarkRunState
+  start_time_ms: number
+  end_time_ms: number | null
+  agent: string | null
+}
+
+type TrialRow = Omit<EndedTrial, 'failure'> & { benchmark_run_id: string; failure: string | null }
+
+/** A job as its runner sees it; `Plan` is what the runner made of the spec. */
+export interface JobRecord<Plan> {
+  id: string
+  account: string
+  name: string
+  state: BenchmarkJobState
+  create_time_ms: number
+  metadata: StringMap
+  source: JobSource
+  spec: JobSpec
+  plan: Plan
+}
+
+export type BenchmarkJobStore = ReturnType<typeof createBenchmarkJobStore>
+
+export const createBenchmarkJobStore = (database: Database) => {
+  const insert = database.prepare(`
+    INSERT INTO benchmark_jobs (id, account, name, state, create_time_ms, metadata, source, spec, plan)
+    VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (account, name) DO NOTHING RETURNING id`)
+  const byId = database.prepare('SELECT * FROM benchmark_jobs WHERE id = ?')
+  const byName = database.prepare('SELECT 1 FROM benchmark_jobs WHERE account = ? AND name = ?')
+  const unended = database.prepare('SELECT id FROM benchmark_jobs WHERE end_time_ms IS NULL ORDER BY seq')
+  const countUnended = database.prepare(
+    'SELECT count(*) AS n FROM benchmark_jobs WHERE end_time_ms IS NULL AND account = ?',
+  )
+  const move = database.prepare(
+    'UPDATE benchmark_jobs SET state = ?, end_time_ms = ?, failure_reason = ? WHERE id = ? AND state = ?',
+  )
+  const runsOf = database.prepare(`
+    SELECT id, job_id, state, start_time_ms, end_time_ms, agent FROM benchmark_runs
+    WHERE job_id = ? ORDER BY agent_index`)
+  const trialsOf = database.prepare(`
+    SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms
+    FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
+
+  const own = (account: string, id: string): JobRow | undefined => {
+    const row = byId.get(id) as JobRow | undefined
+    return row?.account === account ? row : undefined
+  }
+  const endedTrials = (runId: string): EndedTrial[] =>
+    (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({ ...row, failure: fromJson(row.failure) }))
+
+  /** What is counted is counted now, from the rows of the trials: it cannot differ from them. */
+  const toJob = (row: JobRow): BenchmarkJob => {
+    const runs = (runsOf.all(row.id) as unknown as RunRow[]).map((run) => ({
+      ...run,
+      agent: fromJson<JobSpec['agent_configs'][number]>(run.agent),
+    }))
+    const outcomes = runs.flatMap((run) => {
+      const trials = endedTrials(run.id)
+      // Unspecified: from when on a run has an outcome. Its first finished scenario shows what there is so far.
+      return trials.length > 0 || run.end_time_ms !== null ? [benchmarkOutcome(run, trials)] : []
+    })
+    const now = Date.now()
+    return {
+      id: row.id,
+      name: row.name,
+      state: row.state,
+      create_time_ms: row.create_time_ms,
+      job_source: JSON.parse(row.source),
+      job_spec: JSON.parse(row.spec),
+      failure_reason: row.failure_reason,
+      benchmark_outcomes: outcomes,
+      in_progress_runs: runs
+        .filter(({ end_time_ms }) => end_time_ms === null)
+        .map((run) => ({
+          benchmark_run_id: run.id,
+          state: run.state,
+          start_time_ms: run.start_time_ms,
+          duration_ms: Math.max(0, now - run.start_time_ms),
+          // The rest of it stands in the spec.
+          agent_config: run.agent && {
+            type: run.agent.type,
+            name: run.agent.name,
+            model_name: run.agent.model_name ?? null,
+          },
+        })),
+    }
+  }
+
+  return {
+    /** False when the account has a job of that name already. */
+    insert: (job: Omit<JobRecord<unknown>, 'state'>): boolean =>
+      returning(
+        database,
+        insert,
+        job.id,
+        job.account,
+        job.name,
+        job.create_time_ms,
+        JSON.stringify(job.metadata),
+        JSON.stringify(job.source),
+        JSON.stringify(job.spec),
+        JSON.stringify(job.plan),
+      ) !== undefined,
+
+    get: (account: string, id: string): BenchmarkJob | undefined => {
+      const row = own(account, id)
+      return row && toJob(row)
+    },
+
+    record: <Plan>(id: string): JobRecord<Plan> => {
+      const row = byId.get(id) as JobRow | undefined
+      if (!row) throw new Error(`There is no benchmark job ${id} in the database`)
+      return {
+        id,
+        account: row.account,
+        name: row.name,
+        state: row.state,
+        create_time_ms: row.create_time_ms,
+        metadata: JSON.parse(row.metadata),
+        source: JSON.parse(row.source),
+        spec: JSON.parse(row.spec),
+        plan: JSON.parse(row.plan),
+      }
+    },
+
+    isNameTaken: (account: string, name: string): boolean => byName.get(account, name) !== undefined,
+
+    /** Of all accounts, oldest first. */
+    unended: (): string[] => unended.all().map(({ id }) => id as string),
+
+    countUnended: (account: string): number => (countUnended.get(account) as { n: number }).n,
+
+    /** The trials of a run that have ended, in the order they began in. */
+    endedTrials,
+
+    /** False when it was not in `from` any more. */
+    move: (
+      id: string,
+      {
+        from,
+        to,
+        timeMs,
+        failureReason,
+      }: { from: BenchmarkJobState; to: BenchmarkJobState; timeMs: number; failureReason: string | null },
+    ): boolean =>
+      database.essential(() => move.run(to, hasJobEnded(to) ? timeMs : null, failureReason, id, from).changes === 1),
+
+    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+
+    list: (account: string, query: BenchmarkJobListQuery, before?: number): Page<BenchmarkJob> =>
+      readPage(database, 'benchmark_jobs', filter(account, query), query, before, toJob),
+  }
+}
+
+const filter = (account: string, { name }: BenchmarkJobListQuery): Clause[] => [
+  { sql: 'benchmark_jobs.account = ?', values: [account] },
+  ...(name === undefined ? [] : [containsClause(['benchmark_jobs.name'], name)]),
+]
