@@ -2,6 +2,7 @@ import type { AxonEvents } from './axon-events.ts'
 import type { Drain } from './drain.ts'
 import type { Evictions } from './evictions.ts'
 import type { BenchmarkRuns } from './runner/benchmark-runs.ts'
+import type { Jobs } from './runner/jobs.ts'
 import type { LogArchives } from './runner/log-archive.ts'
 import type { ScenarioRuns } from './runner/scenario-runs.ts'
 import type { AxonSql } from './runtime/axon-sql.ts'
@@ -14,6 +15,7 @@ import type { Terminals } from './runtime/terminal.ts'
 import type { Tunnels } from './runtime/tunnel.ts'
 import type { AxonEventStore } from './store/axon-events.ts'
 import type { AxonStore } from './store/axons.ts'
+import type { BenchmarkJobStore } from './store/benchmark-jobs.ts'
 import type { BenchmarkRunStore } from './store/benchmark-runs.ts'
 import type { BenchmarkStore } from './store/benchmarks.ts'
 import type { DevboxStore } from './store/devboxes.ts'
@@ -43,6 +45,7 @@ export interface Deps {
     scorers: ScorerStore
     scenarioRuns: ScenarioRunStore
     benchmarkRuns: BenchmarkRunStore
+    benchmarkJobs: BenchmarkJobStore
   }
   axonEvents: AxonEvents
   axonSql: AxonSql
@@ -58,4 +61,5 @@ export interface Deps {
   scenarioRuns: ScenarioRuns
   benchmarkRuns: BenchmarkRuns
   logArchives: LogArchives
+  jobs: Jobs
 }

@@ -42,6 +42,7 @@ import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
 import { BenchmarkRuns } from './runner/benchmark-runs.ts'
+import { Jobs } from './runner/jobs.ts'
 import { LogArchives } from './runner/log-archive.ts'
 import { ScenarioRuns } from './runner/scenario-runs.ts'
 import { AxonSql } from './runtime/axon-sql.ts'
@@ -57,6 +58,7 @@ import { Terminals } from './runtime/terminal.ts'
 import { Tunnels } from './runtime/tunnel.ts'
 import { createAxonEventStore } from './store/axon-events.ts'
 import { createAxonStore } from './store/axons.ts'
+import { createBenchmarkJobStore } from './store/benchmark-jobs.ts'
 import { createBenchmarkRunStore } from './store/benchmark-runs.ts'
 import { createBenchmarkStore } from './store/benchmarks.ts'
 import { openDatabase } from './store/database.ts'
@@ -113,6 +115,7 @@ export const createService = async (
       scorers: createScorerStore(database),
       scenarioRuns: createScenarioRunStore(database),
       benchmarkRuns: createBenchmarkRunStore(database),
+      benchmarkJobs: createBenchmarkJobStore(database),
     }
     // Held back until the service is up: what keeps it from starting is one line and nothing else.
     const sandbox = await choice.sandbox
@@ -190,6 +193,22 @@ export const createService = async (
       flush: () => logs.flush(),
       store,
     })
+    const jobs = new Jobs({
+      store,
+      benchmarkRuns,
+      scenarioRuns,
+      devboxes,
+      executions,
+      isolation: sandbox.isolation,
+      serviceId: dataDir.serviceId,
+      datasetRoots: config.datasets,
+      folderOf,
+      logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
+      log: logError,
+    })
+    // Before what its trials use: they are to be found as they were, not failed.
+    undo.push(() => jobs.close())
+    jobs.recover()
     const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
     const pressure = await PressureWatch.start({
       pressure: config.pressure,
@@ -223,6 +242,7 @@ export const createService = async (
       scenarioRuns,
       benchmarkRuns,
       logArchives,
+      jobs,
       axonEvents: new AxonEvents(database, store.axonEvents, Date.now),
       axonSql,
     }
@@ -303,7 +323,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   networkPolicies: networkPolicyRoutes(deps),
   scenarioRuns: scenarioRunRoutes(deps),
   scenarios: scenarioRoutes(deps),
-  benchmarkJobs: benchmarkJobRoutes(),
+  benchmarkJobs: benchmarkJobRoutes(deps),
   benchmarkRuns: benchmarkRunRoutes(deps),
   benchmarks: benchmarkRoutes(deps),
   hostedOnly: hostedOnlyRoutes(),

@@ -1,0 +1,91 @@
+import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { readJobFile } from './harbor/job-file.ts'
+import type { HarborAgent, HarborPlan, HarborProblem, HarborScenario } from './harbor/plan.ts'
+import { readTask } from './harbor/task.ts'
+import { type PlannedJob, refusal } from './job-plan.ts'
+
+interface Surroundings {
+  datasetRoots: readonly string[]
+  isolation: 'bubblewrap' | 'none'
+  store: { secrets: SecretStore; scenarios: ScenarioStore }
+}
+
+const field = 'spec.inline_yaml'
+
+/** What a Harbor job file asks for, as a job. Throws one 400 with every problem, each at its line and key. */
+export const planHarborJob = async (
+  { datasetRoots, isolation, store }: Surroundings,
+  account: string,
+  yaml: string,
+): Promise<PlannedJob> => {
+  const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
+  const { plan, problems } = await readJobFile(yaml, { account, datasetRoots, hasSecret })
+  if (problems) throw refusal(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
+  if (isolation === 'none')
+    throw new ServiceError(
+      'invalid_argument',
+      `${field}: Harbor tasks need folders like /app and /tests of their own, which devboxes have under bubblewrap only`,
+      { field, shouldRetry: false },
+    )
+  const scenarios = plan.scenarios.map(({ id, name }) => ({ id, name }))
+  return {
+    name: plan.jobName,
+    source: { type: 'harbor', inline_yaml: yaml },
+    spec: {
+      scenario_ids: scenarios.map(({ id }) => id),
+      agent_configs: plan.agents.map(agentConfigOf),
+      orchestrator_config: {
+        n_concurrent_trials: plan.nConcurrentTrials,
+        n_attempts: plan.nAttempts,
+        timeout_multiplier: plan.settings.timeoutMultiplier,
+        quiet: plan.quiet,
+      },
+    },
+    plan: {
+      scenarios,
+      attempts: plan.nAttempts,
+      concurrentTrials: plan.nConcurrentTrials,
+      retry: plan.retry,
+      timeoutMultiplier: 1,
+      benchmarkId: null,
+      harbor: plan,
+    },
+  }
+}
+
+const sentenceOf = ({ line, column, path, message }: HarborProblem) =>
+  `${line}:${column} ${path ? `${path}: ` : ''}${message}`
+
+const agentConfigOf = ({ name, modelName, overrideTimeoutSeconds, kwargs, env }: HarborAgent): AgentConfig => ({
+  name,
+  type: 'job_agent',
+  model_name: modelName,
+  timeout_seconds: overrideTimeoutSeconds,
+  kwargs,
+  agent_environment: { environment_variables: env.variables, secrets: env.secrets },
+})
+
+/** Makes a scenario of each task that has none yet, so that the ids in the job's spec can be read. */
+export const keepTasksAsScenarios = async (store: ScenarioStore, account: string, plan: HarborPlan): Promise<void> => {
+  for (const scenario of plan.scenarios) {
+    if (store.get(account, scenario.id)) continue
+    const { task } = await readTask(scenario.path)
+    if (store.get(account, scenario.id)) continue
+    store.insert({ account, create_time_ms: Date.now(), hidden: true, ...asScenario(scenario, task?.steps ?? []) })
+  }
+}
+
+const asScenario = ({ id, name, source, checksum }: HarborScenario, steps: readonly { instruction: string }[]) => ({
+  id,
+  name,
+  input_context: { problem_statement: steps.map(({ instruction }) => instruction).join('\n\n') },
+  metadata: { harbor_checksum: checksum, ...(source !== null && { harbor_dataset: source }) },
+  scoring_contract: {
+    scoring_function_parameters: [
+      { name: 'verifier', weight: 1, scorer: { type: 'command_scorer' as const, command: '/tests/test.sh' } },
+    ],
+  },
+})

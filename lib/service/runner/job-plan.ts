@@ -1,0 +1,183 @@
+import {
+  type AgentConfig,
+  type BenchmarkJob,
+  type BenchmarkJobSpec,
+  maxYamlBytes,
+  type OrchestratorConfig,
+} from '#lib/contract/benchmark-jobs.ts'
+import type { RunProfile } from '#lib/contract/scenario-runs.ts'
+import type { Scenario } from '#lib/contract/scenarios.ts'
+import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
+import { ServiceError } from '#lib/service/errors.ts'
+import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
+import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { agentProblems } from './agents.ts'
+import type { HarborPlan, HarborRetry } from './harbor/plan.ts'
+
+/** What is to be run, kept with the job: a restart goes on with it. */
+export interface JobPlan {
+  /** In the order they run. */
+  scenarios: { id: string; name: string }[]
+  /** Independent attempts at each scenario by each agent. */
+  attempts: number
+  concurrentTrials: number
+  retry: HarborRetry
+  /** What each retry multiplies the time of an agent by. */
+  timeoutMultiplier: number
+  benchmarkId: string | null
+  /** Of a job that was made from a Harbor job file; its scenarios are in the same order. */
+  harbor: HarborPlan | null
+}
+
+export interface PlannedJob {
+  /** What the job file calls it. */
+  name: string | null
+  source: NonNullable<BenchmarkJob['job_source']>
+  spec: NonNullable<BenchmarkJob['job_spec']>
+  plan: JobPlan
+}
+
+interface Definitions {
+  benchmarks: BenchmarkStore
+  scenarios: ScenarioStore
+  secrets: SecretStore
+}
+
+interface Problem {
+  field: string
+  message: string
+}
+
+/** Resolves what a spec asks for. Throws one 400 with every problem in its message. */
+export const planJob = async (
+  definitions: Definitions,
+  account: string,
+  spec: BenchmarkJobSpec,
+  readHarbor: (yaml: string) => Promise<PlannedJob>,
+): Promise<PlannedJob> => {
+  if (spec.type !== 'harbor') return planScenarios(definitions, account, spec)
+  // Looked at before it is taken apart.
+  if (Buffer.byteLength(spec.inline_yaml) > maxYamlBytes)
+    throw refusal([{ field: 'spec.inline_yaml', message: `must not be longer than ${maxYamlBytes / 1024} KiB` }])
+  return readHarbor(spec.inline_yaml)
+}
+
+/** Unspecified: how many problems one message tells; a text of a million mistakes needs no million lines. */
+const maxProblems = 50
+
+export const refusal = (problems: readonly Problem[]): ServiceError => {
+  const told = problems.slice(0, maxProblems).map(({ field, message }) => `${field}: ${message}`)
+  const more = problems.length - told.length
+  return new ServiceError('invalid_argument', [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'), {
+    field: problems[0]?.field ?? 'spec',
+    shouldRetry: false,
+  })
+}
+
+const planScenarios = (
+  store: Definitions,
+  account: string,
+  spec: Exclude<BenchmarkJobSpec, { type: 'harbor' }>,
+): PlannedJob => {
+  const problems: Problem[] = []
+  const wrong = (field: string, message: string) => problems.push({ field: `spec.${field}`, message })
+
+  const benchmark = spec.type === 'benchmark' ? store.benchmarks.get(account, spec.benchmark_id) : undefined
+  if (spec.type === 'benchmark') {
+    if (!benchmark) wrong('benchmark_id', `there is no benchmark ${JSON.stringify(spec.benchmark_id)}`)
+    else if (benchmark.status === 'archived') wrong('benchmark_id', `benchmark ${benchmark.id} is archived`)
+    else if (benchmark.scenarioIds.length === 0) wrong('benchmark_id', `benchmark ${benchmark.id} has no scenarios`)
+  }
+  const ids = spec.type === 'benchmark' ? (benchmark?.scenarioIds ?? []) : spec.scenario_ids
+  const fieldOf = (i: number) => (spec.type === 'benchmark' ? 'benchmark_id' : `scenario_ids[${i}]`)
+  if (spec.type === 'scenarios' && ids.length === 0) wrong('scenario_ids', 'must name at least one scenario')
+  if (ids.length > maxScenarios) wrong('scenario_ids', `must name at most ${maxScenarios} scenarios`)
+  const scenarios: Scenario[] = []
+  for (const [i, id] of ids.entries()) {
+    const scenario = store.scenarios.get(account, id)
+    if (ids.indexOf(id) < i) wrong(fieldOf(i), `names scenario ${id} a second time; n_attempts repeats scenarios`)
+    else if (!scenario) wrong(fieldOf(i), `there is no scenario ${JSON.stringify(id)}`)
+    else if (scenario.status === 'archived') wrong(fieldOf(i), `scenario ${id} is archived`)
+    else scenarios.push(scenario)
+  }
+
+  const agents = spec.agent_configs
+  if (agents.length === 0) wrong('agent_configs', 'must name at least one agent')
+  if (agents.length > maxAgents) wrong('agent_configs', `must name at most ${maxAgents} agents`)
+  for (const [i, agent] of agents.slice(0, maxAgents).entries()) {
+    for (const { field, message } of agentProblems(agent)) wrong(`agent_configs[${i}].${field}`, message)
+    const profile = profileOf(agent)
+    const missing = store.secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
+    for (const name of missing) wrong(`agent_configs[${i}].agent_environment.secrets`, `there is no secret ${name}`)
+    const unmet = [...scenarios, ...(benchmark ? [benchmark] : [])].flatMap((each) => unmetNeeds(each, profile))
+    for (const message of new Set(unmet.map((each) => each.message)))
+      wrong(`agent_configs[${i}].agent_environment`, message)
+  }
+
+  const orchestrator = spec.orchestrator_config ?? {}
+  for (const [field, { least, most }] of Object.entries(ranges)) {
+    const value = orchestrator[field as keyof typeof ranges]
+    if (value !== undefined && value !== null && !(value >= least && value <= most))
+      wrong(`orchestrator_config.${field}`, `must be a number from ${least} to ${most}`)
+  }
+  if (problems.length > 0) throw refusal(problems)
+  requireCountable(ids.length * agents.length)
+
+  const { n_attempts, n_concurrent_trials, timeout_multiplier, quiet } = orchestrator
+  const config: Required<OrchestratorConfig> = {
+    n_concurrent_trials: n_concurrent_trials ?? 1,
+    n_attempts: n_attempts ?? 0,
+    timeout_multiplier: timeout_multiplier ?? 1,
+    quiet: quiet ?? false,
+  }
+  return {
+    name: null,
+    source:
+      spec.type === 'benchmark'
+        ? { type: 'benchmark', benchmark_id: spec.benchmark_id, benchmark_name: benchmark?.name ?? null }
+        : { type: 'scenarios', scenario_ids: spec.scenario_ids },
+    spec: { scenario_ids: [...ids], agent_configs: agents, orchestrator_config: config },
+    plan: {
+      scenarios: scenarios.map(({ id, name }) => ({ id, name })),
+      attempts: 1,
+      concurrentTrials: config.n_concurrent_trials ?? 1,
+      // For these two kinds of spec n_attempts counts retries on failure; Harbor's are attempts.
+      retry: { ...retryAnyFailure, maxRetries: config.n_attempts ?? 0 },
+      timeoutMultiplier: config.timeout_multiplier ?? 1,
+      benchmarkId: benchmark?.id ?? null,
+      harbor: null,
+    },
+  }
+}
+
+/** What the devboxes of an agent's trials are started with. */
+export const profileOf = ({ agent_environment }: AgentConfig): RunProfile => ({
+  envVars: agent_environment?.environment_variables ?? {},
+  secrets: agent_environment?.secrets ?? {},
+})
+
+/** Throws 400 for more trials than a job may have. */
+export const requireCountable = (trials: number): void => {
+  if (trials > maxTrials)
+    throw refusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrials}` }])
+}
+
+/** Unspecified: the bounds of a job. */
+const maxTrials = 100_000
+const maxScenarios = 5000
+const maxAgents = 64
+const ranges = {
+  n_concurrent_trials: { least: 1, most: 1000 },
+  n_attempts: { least: 0, most: 100 },
+  timeout_multiplier: { least: 0.001, most: 1000 },
+} as const
+
+/** Unspecified: how long a retry waits. A second, as Harbor's does by default. */
+const retryAnyFailure: Omit<HarborRetry, 'maxRetries'> = {
+  include: null,
+  exclude: [],
+  waitMultiplier: 1,
+  minWaitSeconds: 1,
+  maxWaitSeconds: 60,
+}

@@ -1,0 +1,359 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
+import {
+  type JobEvent,
+  jobEnd,
+  nextJobState,
+  runFailure,
+  type Trial,
+  trialsOf,
+} from '#lib/service/domain/benchmark-jobs.ts'
+import { isDiskFull, ServiceError } from '#lib/service/errors.ts'
+import { newId } from '#lib/service/ids.ts'
+import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
+import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
+import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import type { BenchmarkRuns } from './benchmark-runs.ts'
+import type { TrialException } from './harbor/outcome.ts'
+import { isRetried, retryDelaySeconds } from './harbor/retry.ts'
+import { type JobPlan, profileOf } from './job-plan.ts'
+import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
+import { asException, endedBy, type Try, type TryEnd } from './tries.ts'
+import type { Turns } from './turns.ts'
+
+export interface JobDeps {
+  store: { benchmarkJobs: BenchmarkJobStore; benchmarkRuns: BenchmarkRunStore; scenarioRuns: ScenarioRunStore }
+  benchmarkRuns: BenchmarkRuns
+  scenarioRuns: ScenarioRuns
+  turns: Turns
+  /** Makes the scenario run of a try, under the id given to it; throws what stands in the way of its devbox. */
+  open: (order: Try, scenarioRunId: string) => Promise<void>
+  /** The try itself, to its end; rejects when `signal` is aborted. */
+  run: (order: Try, scenarioRunId: string, signal: AbortSignal) => Promise<TryEnd>
+  log: (entry: object) => void
+}
+
+interface PendingTrial extends Trial {
+  /** Which try is the next one. */
+  retry: number
+}
+
+/** A benchmark run of the job and what of it is under way. */
+interface AgentRun {
+  record: BenchmarkRunRecord
+  over: AbortController
+  /** Trials that have not ended, whether they run or not. */
+  left: number
+  running: number
+  /** How many of its trials may run at once; the job has its own bound. */
+  concurrency: number
+}
+
+/** What a service that starts again finds of a trial that was under way. */
+const interrupted = {
+  exception_type: 'ServiceRestartError',
+  exception_message: 'The service was restarted while this ran; another try takes its place',
+}
+
+// How long a trial waits for room: for a devbox of the account, for space on the disk.
+const firstWaitMs = 200
+const longestWaitMs = 5000
+
+/** One job from its turn in the queue to its end. */
+export class RunningJob {
+  readonly #deps: JobDeps
+  readonly #job: JobRecord<JobPlan>
+  readonly #stop: AbortSignal
+  readonly #finished = Promise.withResolvers<void>()
+  #runs: AgentRun[] = []
+  #pending: PendingTrial[] = []
+  #running = 0
+
+  constructor(deps: JobDeps, job: JobRecord<JobPlan>, stop: AbortSignal) {
+    this.#deps = deps
+    this.#job = job
+    this.#stop = stop
+  }
+
+  /** Resolves when the job has ended, or soon after `stop` is aborted: its next life goes on where this one was. */
+  async work(): Promise<void> {
+    try {
+      this.#move('initialize')
+      await this.#takeUp()
+      this.#move('run')
+      this.#stop.addEventListener('abort', this.#fill, { once: true })
+      this.#fill()
+      await this.#finished.promise
+      this.#stop.removeEventListener('abort', this.#fill)
+      if (!this.#stop.aborted) this.#end()
+    } catch (error) {
+      if (!this.#stop.aborted) this.#fail(error)
+    }
+  }
+
+  /** A benchmark run has ended, by a caller or by itself: nothing more of it starts, and what runs of it ends. */
+  runEnded(runId: string): void {
+    const run = this.#runs.find(({ record }) => record.id === runId)
+    if (!run || run.over.signal.aborted) return
+    run.over.abort()
+    this.#pending = this.#pending.filter(({ agent }) => this.#runs[agent] !== run)
+    this.#fill()
+  }
+
+  timeOut(seconds: number): void {
+    this.#breakOff('time_out', `The job did not end within ${seconds} seconds`)
+  }
+
+  /** Makes the runs that are missing, and finds out what is still to do in the others. */
+  async #takeUp(): Promise<void> {
+    const { store } = this.#deps
+    const { id, plan, spec } = this.#job
+    const known = new Map(store.benchmarkRuns.ofJob(id).map((run) => [run.agent_index, run]))
+    this.#runs = spec.agent_configs.map((_, index) => ({
+      record: known.get(index) ?? this.#startRun(index),
+      over: new AbortController(),
+      left: 0,
+      running: 0,
+      concurrency: plan.harbor?.agents[index]?.nConcurrent ?? Number.POSITIVE_INFINITY,
+    }))
+    const done = new Set<string>()
+    const retries = new Map<string, number>()
+    for (const [index, { record, over }] of this.#runs.entries()) {
+      if (record.state !== 'running') over.abort()
+      for (const each of store.scenarioRuns.ofBenchmarkRun(record.id)) {
+        const key = keyOf({ agent: index, attempt: each.attempt ?? 0 }, each.scenario_id)
+        // Unspecified: what becomes of a trial that a restart broke off. It is tried again, and that is no retry.
+        if (!hasScenarioRunEnded(each.state)) await this.#replace(each.id, interrupted)
+        else if (!each.replaced) done.add(key)
+        else if (each.outcome !== null) retries.set(key, (each.retry ?? 0) + 1)
+      }
+    }
+    for (const trial of trialsOf(plan.attempts, plan.scenarios.length, this.#runs.length)) {
+      const run = this.#runs[trial.agent]
+      const scenario = plan.scenarios[trial.scenario]
+      if (!run || !scenario || run.over.signal.aborted) continue
+      const key = keyOf(trial, scenario.id)
+      if (done.has(key)) continue
+      this.#pending.push({ ...trial, retry: retries.get(key) ?? 0 })
+      run.left++
+    }
+    for (const run of this.#runs) if (run.left === 0) this.#conclude(run)
+  }
+
+  #startRun(index: number): BenchmarkRunRecord {
+    const { benchmarkRuns } = this.#deps.store
+    const { id: job_id, account, name, metadata, spec, plan } = this.#job
+    const agent = spec.agent_configs[index] as AgentConfig
+    const id = newId('bmr')
+    benchmarkRuns.insert({
+      id,
+      account,
+      benchmark_id: plan.benchmarkId,
+      name: `${name}: ${agent.name}`,
+      start_time_ms: Date.now(),
+      // Unspecified: the metadata of a job, which its record has no place for. Its runs can be filtered by it.
+      metadata,
+      profile: profileOf(agent),
+      job_id,
+      agent_index: index,
+      agent,
+    })
+    return benchmarkRuns.record(id) as BenchmarkRunRecord
+  }
+
+  /** Starts as many trials as may run, and ends the job when there is none left. */
+  readonly #fill = () => {
+    while (!this.#stop.aborted && this.#running < this.#job.plan.concurrentTrials) {
+      const at = this.#pending.findIndex(({ agent }) => hasRoom(this.#runs[agent]))
+      const [trial] = at === -1 ? [] : this.#pending.splice(at, 1)
+      const run = trial && this.#runs[trial.agent]
+      if (!trial || !run) break
+      void this.#start(run, trial)
+    }
+    if (this.#running === 0 && (this.#pending.length === 0 || this.#stop.aborted)) this.#finished.resolve()
+  }
+
+  async #start(run: AgentRun, trial: PendingTrial): Promise<void> {
+    this.#running++
+    run.running++
+    try {
+      await this.#perform(run, trial)
+      run.left--
+      if (run.left === 0 && !this.#stop.aborted) this.#conclude(run)
+    } catch (error) {
+      if (!this.#stop.aborted && !run.over.signal.aborted) this.#fail(error)
+    } finally {
+      this.#running--
+      run.running--
+      this.#fill()
+    }
+  }
+
+  /** A trial with all its retries. Its place among the concurrent ones is held while a retry waits. */
+  async #perform(run: AgentRun, trial: PendingTrial): Promise<void> {
+    const { plan, spec, account } = this.#job
+    const signal = AbortSignal.any([run.over.signal, this.#stop])
+    for (let retry = trial.retry; !signal.aborted; retry++) {
+      const isAgain = await this.#tryWithRoom(
+        {
+          account,
+          run: run.record,
+          agent: spec.agent_configs[trial.agent] as AgentConfig,
+          scenario: plan.scenarios[trial.scenario] as JobPlan['scenarios'][number],
+          plan,
+          place: trial,
+          retry,
+        },
+        signal,
+      )
+      if (!isAgain) return
+      await delay(retryDelaySeconds(plan.retry, retry) * 1000, undefined, { signal })
+    }
+  }
+
+  /** Waits for a turn among all trials, and for a devbox the account may have; whoever waits for that takes no turn. */
+  async #tryWithRoom(order: Try, signal: AbortSignal): Promise<boolean> {
+    const who = { account: this.#job.account, job: this.#job.id }
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      try {
+        return await this.#deps.turns.run(who, signal, () => this.#try(order, signal))
+      } catch (error) {
+        if (signal.aborted || !isWantOfRoom(error)) throw error
+      }
+      await delay(waitMs, undefined, { signal })
+    }
+  }
+
+  /** True when another try is to follow. */
+  async #try(order: Try, signal: AbortSignal): Promise<boolean> {
+    const { store, scenarioRuns, open, run, log } = this.#deps
+    const id = newId('scr')
+    let end: TryEnd
+    const ended = new AbortController()
+    const onState = (changed: string, state: string) => {
+      if (changed === id && hasScenarioRunEnded(state)) ended.abort()
+    }
+    scenarioRuns.changes.on('state', onState)
+    try {
+      await open(order, id)
+      end = await run(order, id, AbortSignal.any([signal, ended.signal]))
+    } catch (error) {
+      if (signal.aborted || ended.signal.aborted) return false
+      if (isWantOfRoom(error)) {
+        if (store.scenarioRuns.record(id)) await this.#replace(id, asException(error))
+        throw error
+      }
+      if (!store.scenarioRuns.record(id)) this.#insertWithoutDevbox(order, id)
+      end = endedBy(setUpFailure(error))
+      log({ message: `Scenario run ${id} of job ${this.#job.id} broke off`, error: String(error) })
+    } finally {
+      scenarioRuns.changes.off('state', onState)
+    }
+    if (signal.aborted || ended.signal.aborted) return false
+    const { retry } = this.#job.plan
+    const isAgain = end.failure_reason !== null && isRetried(retry, end.failure_reason.exception_type, order.retry)
+    // Before it ends: a try that another one follows is never an outcome.
+    if (isAgain) store.scenarioRuns.replace(id)
+    await this.#settle(id, end)
+    return isAgain
+  }
+
+  /** Returns once the run has ended; a caller may be having it scored at this moment. */
+  async #settle(id: string, { state, failure_reason, result }: TryEnd): Promise<void> {
+    const { store, scenarioRuns } = this.#deps
+    const ending = { outcome: state, ...(result && { result }), ...(failure_reason && { failure: failure_reason }) }
+    await scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
+    for (;;) {
+      const run = store.scenarioRuns.record(id)
+      if (!run || hasScenarioRunEnded(run.state) || this.#stop.aborted) return
+      await delay(firstWaitMs, undefined, { signal: this.#stop })
+      await scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
+    }
+  }
+
+  /** Ends a scenario run whose place another try takes; resolves when its devbox is gone. */
+  async #replace(id: string, failure: TrialException): Promise<void> {
+    const { store, scenarioRuns } = this.#deps
+    store.scenarioRuns.replace(id)
+    await scenarioRuns.end(id, 'fail', { failure })
+  }
+
+  /** Of a try whose devbox could not be made: it has an outcome all the same. */
+  #insertWithoutDevbox(order: Try, id: string) {
+    this.#deps.store.scenarioRuns.insert({
+      id,
+      account: order.account,
+      scenario_id: order.scenario.id,
+      scenario_name: order.scenario.name,
+      benchmark_run_id: order.run.id,
+      devbox_id: null,
+      name: order.scenario.name,
+      start_time_ms: Date.now(),
+      metadata: {},
+      profile: order.run.profile,
+      attempt: order.place.attempt,
+      retry: order.retry,
+    })
+  }
+
+  #conclude(run: AgentRun) {
+    if (run.over.signal.aborted) return
+    const { store, benchmarkRuns } = this.#deps
+    const failure = runFailure(store.benchmarkJobs.endedTrials(run.record.id))
+    benchmarkRuns.conclude(run.record.id, failure === null ? 'completed' : 'failed')
+  }
+
+  #end() {
+    const { benchmarkJobs, benchmarkRuns } = this.#deps.store
+    const runs = benchmarkRuns.ofJob(this.#job.id)
+    const end = jobEnd(runs)
+    const failures = runs.map(({ id }) => runFailure(benchmarkJobs.endedTrials(id))).filter((each) => each !== null)
+    this.#move(end, end === 'fail' ? (failures[0] ?? null) : null)
+  }
+
+  #fail(error: unknown) {
+    this.#deps.log({ message: `Job ${this.#job.id} could not be run`, error: String(error) })
+    this.#breakOff('fail', `The job could not be run: ${error instanceof Error ? error.message : error}`)
+  }
+
+  #breakOff(event: 'fail' | 'time_out', reason: string) {
+    const { store, scenarioRuns, benchmarkRuns } = this.#deps
+    for (const run of store.benchmarkRuns.ofJob(this.#job.id)) {
+      if (run.state !== 'running') continue
+      for (const { id, state } of store.scenarioRuns.ofBenchmarkRun(run.id))
+        if (!hasScenarioRunEnded(state)) scenarioRuns.settle(id, event)
+      benchmarkRuns.conclude(run.id, 'failed')
+    }
+    this.#move(event, reason)
+  }
+
+  #move(event: JobEvent, failureReason: string | null = null) {
+    const { benchmarkJobs } = this.#deps.store
+    const { state: from } = benchmarkJobs.record(this.#job.id)
+    const to = nextJobState(from, event)
+    if (to && to !== from) benchmarkJobs.move(this.#job.id, { from, to, timeMs: Date.now(), failureReason })
+  }
+}
+
+const hasRoom = (run: AgentRun | undefined) => run !== undefined && run.running < run.concurrency
+
+const keyOf = ({ agent, attempt }: Pick<Trial, 'agent' | 'attempt'>, scenarioId: string) =>
+  `${agent} ${attempt} ${scenarioId}`
+
+const eventOf: Record<string, EndingEvent> = {
+  COMPLETED: 'complete',
+  FAILED: 'fail',
+  TIMEOUT: 'time_out',
+  CANCELED: 'cancel',
+}
+
+/** What passes: the account has as many devboxes or commands as it may, or the disk is full. */
+const isWantOfRoom = (error: unknown): boolean =>
+  isDiskFull(error) ||
+  (error instanceof ServiceError && ['rate_limited', 'insufficient_storage', 'unavailable'].includes(error.code))
+
+const setUpFailure = (error: unknown): TrialException =>
+  error instanceof ServiceError
+    ? { exception_type: 'SandboxBuildFailedError', exception_message: error.message }
+    : asException(error)

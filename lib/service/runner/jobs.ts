@@ -1,0 +1,197 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BenchmarkJob, BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
+import { notFound, ServiceError } from '#lib/service/errors.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { newId } from '#lib/service/ids.ts'
+import type { Devboxes } from '#lib/service/runtime/devbox.ts'
+import type { Executions } from '#lib/service/runtime/execution.ts'
+import { Replays } from '#lib/service/runtime/replays.ts'
+import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
+import type { BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
+import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
+import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { at } from '#lib/service/timer.ts'
+import type { BenchmarkRuns } from './benchmark-runs.ts'
+import { keepTasksAsScenarios, planHarborJob } from './harbor-job.ts'
+import { type JobDeps, RunningJob } from './job.ts'
+import { type JobPlan, type PlannedJob, planJob } from './job-plan.ts'
+import type { ScenarioRuns } from './scenario-runs.ts'
+import { createTries } from './tries.ts'
+import { Turns } from './turns.ts'
+
+/** Unspecified: how many trials of all jobs run at once, whatever the jobs ask for. */
+const trialsAtOnce = 16
+/** Unspecified: how many jobs of one account run at once; the others are queued. */
+const jobsAtOnce = 4
+/** Unspecified: how many jobs of one account may be queued or running. */
+const maxUnendedJobs = 100
+/** Unspecified: when a job has timed out. No clock of the interface says; its trials have their own. */
+const maxJobSeconds = 7 * 24 * 3600
+/** Unspecified: how long a repeated call answers the job that the first one made. */
+const replayMs = 10 * 60 * 1000
+const closeMs = 1000
+
+interface Options {
+  store: {
+    benchmarkJobs: BenchmarkJobStore
+    benchmarkRuns: BenchmarkRunStore
+    benchmarks: BenchmarkStore
+    scenarioRuns: ScenarioRunStore
+    scenarios: ScenarioStore
+    secrets: SecretStore
+  }
+  benchmarkRuns: BenchmarkRuns
+  scenarioRuns: ScenarioRuns
+  devboxes: Devboxes
+  executions: Executions
+  isolation: 'bubblewrap' | 'none'
+  serviceId: string
+  datasetRoots: readonly string[]
+  folderOf: (devboxId: string) => string
+  /** Where the logs of a scenario run are kept. */
+  logFolderOf: (scenarioRunId: string) => string
+  log: (entry: object) => void
+}
+
+interface Queued {
+  id: string
+  account: string
+}
+
+interface Active {
+  account: string
+  job: RunningJob
+  done: Promise<void>
+}
+
+/** Every benchmark job of the service: takes them up one after the other and runs them to their end. */
+export class Jobs {
+  readonly #options: Options
+  readonly #deps: JobDeps
+  readonly #replays = new Replays(replayMs)
+  readonly #closing = new AbortController()
+  readonly #active = new Map<string, Active>()
+  #queue: Queued[] = []
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#deps = { ...options, ...createTries(options), turns: new Turns(trialsAtOnce) }
+    options.benchmarkRuns.changes.on('state', this.#runEnded)
+  }
+
+  /** Takes up where the last life of the service ended; devboxes and scenario runs must have been. */
+  recover(): void {
+    const { benchmarkJobs } = this.#options.store
+    this.#queue = benchmarkJobs.unended().map((id) => ({ id, account: benchmarkJobs.record(id).account }))
+    this.#startNext()
+  }
+
+  /** Stops every job where it is; the next life takes them up. */
+  async close(): Promise<void> {
+    this.#options.benchmarkRuns.changes.off('state', this.#runEnded)
+    this.#closing.abort()
+    const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done))
+    await Promise.race([all, delay(closeMs, undefined, { ref: false })])
+  }
+
+  /** Throws 404. */
+  get(account: string, id: string): BenchmarkJob {
+    return this.#options.store.benchmarkJobs.get(account, id) ?? notFound('benchmark job', id)
+  }
+
+  /** Throws 400 with everything that is wrong, 409 for a name that is taken, 429 for one too many. */
+  async create(account: string, body: BenchmarkJobCreate, requestId: string): Promise<BenchmarkJob> {
+    const key = createHash('sha256')
+      .update(JSON.stringify([account, requestId, body]))
+      .digest('base64')
+    return this.get(account, await this.#replays.once(key, () => this.#create(account, body)))
+  }
+
+  async #create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<string> {
+    const { store, isolation, datasetRoots } = this.#options
+    if (!spec) throw invalid({ field: 'spec', message: 'must be given' })
+    this.#requireFree(account, name)
+    const readHarbor = (yaml: string) => planHarborJob({ datasetRoots, isolation, store }, account, yaml)
+    const planned = await planJob(store, account, spec, readHarbor)
+    if (planned.plan.harbor) await keepTasksAsScenarios(store.scenarios, account, planned.plan.harbor)
+    // Anything may have happened while files were read.
+    this.#requireFree(account, name)
+    const id = newId('bmj')
+    const { source, spec: resolved, plan } = planned
+    const isNew = store.benchmarkJobs.insert({
+      id,
+      account,
+      name: name?.trim() || this.#freeName(account, planned),
+      create_time_ms: Date.now(),
+      metadata: metadata ?? {},
+      source,
+      spec: resolved,
+      plan,
+    })
+    if (!isNew) throw nameTaken(name ?? '')
+    this.#queue.push({ id, account })
+    // The answer to this call says that it is queued.
+    setImmediate(() => this.#startNext())
+    return id
+  }
+
+  #requireFree(account: string, name: string | null | undefined) {
+    const { benchmarkJobs } = this.#options.store
+    if (name?.trim() && benchmarkJobs.isNameTaken(account, name.trim())) throw nameTaken(name)
+    if (benchmarkJobs.countUnended(account) >= maxUnendedJobs)
+      throw new ServiceError('rate_limited', `The account has ${maxUnendedJobs} jobs that have not ended already`, {
+        retryAfterSeconds: 60,
+        shouldRetry: false,
+      })
+  }
+
+  /** Unspecified: the name of a job without one. That of its job file, told apart where it is taken; else the time. */
+  #freeName(account: string, { name }: PlannedJob): string {
+    const wanted = name ?? `job-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`
+    const isTaken = this.#options.store.benchmarkJobs.isNameTaken(account, wanted)
+    return isTaken ? `${wanted}-${randomBytes(4).toString('hex')}` : wanted
+  }
+
+  /** In the order they were made in, as far as their accounts have room. */
+  #startNext() {
+    if (this.#closing.signal.aborted) return
+    const running = new Map<string, number>()
+    for (const { account } of this.#active.values()) running.set(account, (running.get(account) ?? 0) + 1)
+    const waiting: Queued[] = []
+    for (const each of this.#queue) {
+      const count = running.get(each.account) ?? 0
+      if (count >= jobsAtOnce) waiting.push(each)
+      else {
+        running.set(each.account, count + 1)
+        this.#start(each.id, each.account)
+      }
+    }
+    this.#queue = waiting
+  }
+
+  #start(id: string, account: string) {
+    const record: JobRecord<JobPlan> = this.#options.store.benchmarkJobs.record(id)
+    const job = new RunningJob(this.#deps, record, this.#closing.signal)
+    const cancelTimer = at(record.create_time_ms + maxJobSeconds * 1000, () => job.timeOut(maxJobSeconds))
+    const done = job.work().finally(() => {
+      cancelTimer()
+      this.#active.delete(id)
+      this.#startNext()
+    })
+    this.#active.set(id, { account, job, done })
+  }
+
+  readonly #runEnded = (runId: string) => {
+    for (const { job } of this.#active.values()) job.runEnded(runId)
+  }
+}
+
+/** Unspecified: a name that another job has. Names are unique, so it is a conflict and not a second job. */
+const nameTaken = (name: string) =>
+  new ServiceError('conflict', `name: there is a job ${JSON.stringify(name.trim())} already`, {
+    field: 'name',
+    shouldRetry: false,
+  })
