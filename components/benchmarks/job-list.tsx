@@ -35,7 +35,7 @@ export const JobList = ({ query, serviceUrl }: { query: BenchmarkJobListQuery; s
   return (
     <>
       <PageHeader title="Benchmark jobs" actions={create} />
-      <search className="mb-3 block">
+      <search className="mb-3 flex">
         <FilterInput
           data-filter-input
           icon={Search}

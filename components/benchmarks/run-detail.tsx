@@ -14,7 +14,6 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatScore } from '#lib/console/benchmark-jobs.ts'
 import { isMissing, isPassing } from '#lib/console/failures.ts'
 import { formatCount, formatDurationMs } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
@@ -24,6 +23,7 @@ import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenari
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
 import { LogDownload } from './log-download.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
+import { RunScore } from './score.tsx'
 
 export const RunDetail = ({ id }: { id: string }) => {
   const run = useQuery(benchmarkRunQueries.get(id))
@@ -158,15 +158,8 @@ const Consequence = ({ list }: { list: ScenarioRunList | undefined }) => {
 const Facts = ({ run }: { run: BenchmarkRun }) => (
   <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-2">
     <dt className="text-muted">Score</dt>
-    <dd className="tabular">
-      {run.score == null ? (
-        <span className="text-muted">{run.state === 'running' ? 'None before the run has ended' : 'None'}</span>
-      ) : (
-        <>
-          <span className="font-medium">{formatScore(run.score)}</span>{' '}
-          <span className="text-muted">(sum of the scores over all scenario runs)</span>
-        </>
-      )}
+    <dd>
+      <RunScore run={run} />
     </dd>
     <dt className="text-muted">Started</dt>
     <dd>

@@ -14,13 +14,13 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatScore } from '#lib/console/benchmark-jobs.ts'
 import { formatDurationMs } from '#lib/console/format.ts'
 import { conditionText, withCondition, withoutCondition } from '#lib/console/metadata-condition.ts'
 import { paths } from '#lib/console/paths.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkRun, type BenchmarkRunListQuery, benchmarkRunStates } from '#lib/contract/benchmark-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { RunScore } from './score.tsx'
 
 export const RunList = ({ query }: { query: BenchmarkRunListQuery }) => {
   const router = useRouter()
@@ -126,9 +126,8 @@ const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
     id: 'score',
     header: 'Score',
     priority: 3,
-    width: '6rem',
-    align: 'right',
-    cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : formatScore(score)),
+    width: '14rem',
+    cell: (run) => <RunScore run={run} />,
   },
   {
     id: 'benchmark',

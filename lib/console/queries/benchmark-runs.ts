@@ -57,6 +57,15 @@ export const benchmarkRunQueries = {
       },
     }),
 
+  /** How many scenario runs a run has: what its score was divided by, once it has ended. */
+  scenarioRunCount: (id: string, api: Client = browserApi) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'scenario-run-count', id] as const,
+      queryFn: async ({ signal }) =>
+        (await api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 1 }, signal })).total_count ?? null,
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
+
   /** Whether this browser has asked for the run's cancellation; never fetched. */
   cancelling: (id: string) =>
     queryOptions({
