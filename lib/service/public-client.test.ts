@@ -124,6 +124,59 @@ describe.each([
     expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
   })
 
+  it('runs several devboxes at once, each with an environment, a shell and a queue of its own', async () => {
+    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
+    const life = async (number: number) => {
+      const devbox = await sdk.devbox.create({ environment_variables: { NUMBER: `${number}` } })
+      const shell = devbox.shell('queue')
+      await shell.exec('cd /tmp && COUNT=0')
+      const turns = Array.from({ length: 5 }, () => shell.exec('COUNT=$((COUNT + 1)); echo $NUMBER $COUNT $PWD'))
+      const words = await Promise.all(turns.map(async (turn) => (await turn).stdout()))
+      expect(words.toSorted()).toEqual([1, 2, 3, 4, 5].map((count) => `${number} ${count} /tmp\n`))
+      expect((await shell.exec('exit 42')).exitCode).toBe(42)
+      await devbox.suspend()
+      expect((await devbox.awaitSuspended()).status).toBe('suspended')
+      await devbox.resume()
+      expect((await devbox.awaitRunning()).status).toBe('running')
+      // The processes ended with the suspension, and so did the shell.
+      expect(await (await shell.exec('echo $NUMBER $COUNT.')).stdout()).toBe(`${number} .\n`)
+      for (let i = 0; i < 2; i++) expect((await devbox.shutdown()).status).toBe('shutdown')
+      await expect(devbox.awaitRunning()).rejects.toThrow('shutdown')
+    }
+    await Promise.all([1, 2, 3, 4].map(life))
+  })
+
+  it('gets the last lines of a command that outlasts the optimistic wait, and its streams from any offset', async () => {
+    const { devboxes } = client()
+    const { id } = await devboxes.createAndAwaitRunning({})
+    const command = 'sleep 0.3; seq 1 500; seq 1 3 >&2'
+    expect(
+      await devboxes.executeAndAwaitCompletion(id, { command, last_n: '2', optimistic_timeout: 0.1 }),
+    ).toMatchObject({ stdout: '499\n500\n', stdout_truncated: true, stderr: '2\n3\n', stderr_truncated: true })
+
+    const { execution_id } = await devboxes.executions.executeAsync(id, {
+      command:
+        'for i in {1..40}; do echo "é $i"; sleep 0.01; done; printf "\\xf0\\x9f"; sleep 0.1; printf "\\x98\\x80"',
+    })
+    const follow = async (offset: number, pieces = Number.POSITIVE_INFINITY) => {
+      let text = ''
+      for await (const chunk of await devboxes.executions.streamStdoutUpdates(id, execution_id, {
+        offset: `${offset}`,
+      })) {
+        text += chunk.output
+        if (--pieces <= 0) return { text, offset: chunk.offset ?? 0 }
+      }
+      return { text, offset: 0 }
+    }
+    const whole = `${Array.from({ length: 40 }, (_, i) => `é ${i + 1}\n`).join('')}😀`
+    const broken = await follow(0, 3)
+    const [resumed, ...others] = await Promise.all([follow(broken.offset), follow(0), follow(0)])
+    expect(broken.text + resumed.text).toBe(whole)
+    for (const { text } of [...others, await follow(0)]) expect(text).toBe(whole)
+    expect((await follow(Buffer.byteLength(whole) - 4)).text).toBe('😀')
+    await devboxes.shutdown(id)
+  })
+
   it('takes snapshots, follows them, and creates a devbox with the disk of one', async () => {
     const { devboxes } = client()
     const source = await devboxes.createAndAwaitRunning({ name: 'source' })
