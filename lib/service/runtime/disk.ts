@@ -58,6 +58,8 @@ const asRoot = process.getuid?.() === 0 ? [bwrap] : ['/usr/bin/unshare', '--user
 const confined = (argv: readonly string[], reads: readonly string[], writes: readonly string[]): string[] => [
   ...asRoot,
   ...['--unshare-pid', '--unshare-ipc', '--die-with-parent'],
+  // The C library needs it to set the mode of a folder that it may not open for writing.
+  ...['--proc', '/proc'],
   ...['/usr', '/bin', '/lib', '/lib64'].flatMap((path) => ['--ro-bind-try', path, path]),
   ...reads.flatMap((path) => ['--ro-bind', path, path]),
   ...writes.flatMap((path) => ['--bind', path, path]),
@@ -89,7 +91,7 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
     reads: from,
     writes: [to],
     onComplaint: (line) => {
-      if (!isVanished(line)) problem ??= last(line.replaceAll(`${to}/`, '')).replace(/^cp: /, '')
+      if (!isVanished(line)) problem ??= shortened(last(line.replaceAll(`${to}/`, '')).replace(/^cp: /, ''))
     },
   })
   if (problem === undefined && (code === 0 || code === 1)) return
@@ -99,6 +101,9 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
     shouldRetry: false,
   })
 }
+
+/** A devbox makes paths of any length; the reason comes last. */
+const shortened = (line: string) => (line.length > 400 ? `${line.slice(0, 200)}…${line.slice(-200)}` : line)
 
 /** What cp says of a file that was removed, or replaced, between two looks at it. */
 const isVanished = (line: string) =>

@@ -1,6 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -87,6 +97,34 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     // A copy: what the devbox writes does not reach the snapshot.
     writeFileSync(join(home, 'a'), 'changed')
     expect(readFileSync(join(root, 'snapshots', id, 'home', 'a'), 'utf8')).toBe('in home')
+  })
+
+  it.skipIf(isolation === 'none' && process.getuid?.() !== 0)('copies folders with any rights', async () => {
+    const devbox = addDevbox()
+    const modes = { closed: 0o000, readable: 0o555, blind: 0o300 }
+    for (const [name, mode] of Object.entries(modes)) {
+      mkdirSync(join(root, 'devboxes', devbox, 'home', name))
+      writeFileSync(join(root, 'devboxes', devbox, 'home', name, 'in'), name)
+      chmodSync(join(root, 'devboxes', devbox, 'home', name), mode)
+    }
+    const { id } = await take(devbox)
+    const home = join(root, 'devboxes', 'new', 'home')
+    await snapshots.restore(id, home)
+    for (const [name, mode] of Object.entries(modes)) {
+      expect(statSync(join(home, name)).mode & 0o777).toBe(mode)
+      chmodSync(join(home, name), 0o700)
+      expect(readFileSync(join(home, name, 'in'), 'utf8')).toBe(name)
+    }
+    spawnSync('chmod', ['-R', 'u+rwx', root])
+  })
+
+  it('says shortly what is wrong with a path that is too long', async () => {
+    const devbox = addDevbox()
+    const deep =
+      'for i in {1..300}; do mkdir 1234567890123456789012345678901 && cd 1234567890123456789012345678901; done; >f'
+    spawnSync('bash', ['-c', deep], { cwd: join(root, 'devboxes', devbox, 'home') })
+    await expect(take(devbox)).rejects.toThrow(/^The disk could not be copied: .{0,401}: File name too long$/)
+    spawnSync('rm', ['-rf', join(root, 'devboxes', devbox)])
   })
 
   it('gives many devboxes their disks at once, while snapshots wait', async () => {
