@@ -342,7 +342,9 @@ export class ScenarioRuns {
         await delay(Math.max(0, untilMs - Date.now()), undefined, { signal: over })
       } catch (error) {
         if (over.aborted) return
-        log({ message: `Scenario run ${run.id} could not be scored`, error: String(error) })
+        // Canceled or failed with its devbox, it is past being scored; else the caller can try again.
+        if (store.scenarioRuns.record(run.id)?.state === 'scoring')
+          log({ level: 'warn', message: `Scenario run ${run.id} could not be scored`, error: String(error) })
       }
       const now = store.scenarioRuns.record(run.id)
       if (now) this.#move(now, result ? 'scored' : 'interrupt', result ? { result } : {})

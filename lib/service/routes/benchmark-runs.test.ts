@@ -1,0 +1,251 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+import { command, makeScenario, runReaches, script, startRun } from '#lib/service/testing-scenarios.ts'
+
+/** A benchmark of scenarios that give these scores, and a run of it. */
+const startBenchmarkRun = async (service: TestService, scores: readonly number[], more: object = {}) => {
+  const scenarios: string[] = []
+  for (const score of scores) scenarios.push(await makeScenario(service, script(`echo score=${score}`)))
+  const benchmark = await service.client.benchmarks.create({ body: { name: 'b', scenario_ids: scenarios } })
+  const { id } = await service.client.benchmarks.startRun({ body: { benchmark_id: benchmark.id, ...more } })
+  return { id, benchmark: benchmark.id, scenarios }
+}
+
+describeUnderEachIsolation('the end of a benchmark run under isolation', (isolation) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ isolation })
+  })
+  afterAll(() => service.close())
+
+  /** One scenario run in each of these states, in this order. */
+  const startInStates = async (states: readonly ('completed' | 'scored' | 'scoring' | 'running' | 'starting')[]) => {
+    const scores = states.map((_, i) => 1 / 2 ** i)
+    const { id, scenarios } = await startBenchmarkRun(service, scores)
+    const stuck = await makeScenario(service, command('sleep 1000'))
+    const { benchmark_id } = await service.client.benchmarkRuns.get({ params: { id } })
+    await service.client.benchmarks.changeScenarios({
+      params: { id: benchmark_id ?? '' },
+      body: { scenarios_to_add: [stuck] },
+    })
+    const { scenarioRuns } = service.client
+    const started = []
+    for (const [i, state] of states.entries()) {
+      const scenario_id = (state === 'scoring' ? stuck : scenarios[i]) ?? ''
+      if (state === 'starting') {
+        const run = await scenarioRuns.start({ body: { scenario_id, benchmark_run_id: id } })
+        started.push({ id: run.id, devboxId: run.devbox_id })
+        continue
+      }
+      const run = await startRun(service, scenario_id, { benchmark_run_id: id })
+      started.push(run)
+      const params = { id: run.id }
+      if (state !== 'running') await scenarioRuns.score({ params })
+      if (state === 'scored' || state === 'completed') await runReaches(service, run.id, 'scored')
+      if (state === 'completed') await scenarioRuns.complete({ params })
+    }
+    return { id, started }
+  }
+  const statesOf = async (id: string) => {
+    const { runs } = await service.client.benchmarkRuns.scenarioRuns({ params: { id }, query: {} })
+    return runs.map(({ state }) => state).reverse()
+  }
+  const devboxesOf = (started: readonly { devboxId: string }[]) =>
+    Promise.all(
+      started.map(async ({ devboxId }) => (await service.client.devboxes.get({ params: { id: devboxId } })).status),
+    )
+
+  it('by cancel takes the scenario runs and their devboxes along, and scores what was completed', async () => {
+    const { id, started } = await startInStates(['completed', 'completed', 'scored', 'scoring', 'running', 'starting'])
+    const cancel = () => service.client.benchmarkRuns.cancel({ params: { id } })
+    const since = Date.now()
+    const both = await Promise.all([cancel(), cancel()])
+    expect(Date.now() - since).toBeLessThan(5000)
+    expect(await devboxesOf(started)).toEqual(started.map(() => 'shutdown'))
+    // (1 + 0.5) of six.
+    for (const run of both) expect(run).toMatchObject({ state: 'canceled', score: 0.25 })
+    expect(await statesOf(id)).toEqual(['completed', 'completed', 'canceled', 'canceled', 'canceled', 'canceled'])
+    expect(await cancel()).toEqual(both[0])
+    await expect(service.client.benchmarkRuns.complete({ params: { id } })).rejects.toMatchObject({
+      status: 409,
+      message: 'The run is canceled; it needs to be running',
+    })
+  })
+
+  it('by complete keeps what is scored, and counts what is not as nothing', async () => {
+    const { id, started } = await startInStates(['completed', 'scored', 'running', 'starting'])
+    const { benchmarkRuns } = service.client
+    const run = await benchmarkRuns.complete({ params: { id } })
+    // (1 + 0.5) of four.
+    expect(run).toMatchObject({ state: 'completed', score: 0.375 })
+    expect(run.duration_ms).toBeGreaterThan(0)
+    expect(await statesOf(id)).toEqual(['completed', 'completed', 'canceled', 'canceled'])
+    expect(await devboxesOf(started)).toEqual(started.map(() => 'shutdown'))
+    for (const action of ['complete', 'cancel'] as const) {
+      const answer = await service.fetch(`/v1/benchmark_runs/${id}/${action}`, { method: 'POST' })
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([409, 'false'])
+      expect(await answer.json()).toMatchObject({ message: 'The run is completed; it needs to be running' })
+    }
+  })
+
+  it('lets nothing be started that was on its way', async () => {
+    const { id, scenarios } = await startBenchmarkRun(service, [1])
+    const starts = Array.from({ length: 8 }, () =>
+      service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
+    )
+    const canceled = service.client.benchmarkRuns.cancel({ params: { id } })
+    const answers = await Promise.allSettled(starts)
+    expect((await canceled).state).toBe('canceled')
+    for (const answer of answers) if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ status: 409 })
+    expect((await statesOf(id)).filter((state) => state !== 'canceled')).toEqual([])
+    const { devboxes } = await service.client.devboxes.list({ query: { limit: 100 } })
+    expect(devboxes.filter(({ status }) => status !== 'shutdown')).toEqual([])
+    await expect(
+      service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
+    ).rejects.toMatchObject({ status: 409, field: 'benchmark_run_id' })
+  })
+
+  it('is the same after a restart', async () => {
+    const { id, started } = await startInStates(['completed', 'running'])
+    await service.restart()
+    expect(await statesOf(id)).toEqual(['completed', 'running'])
+    expect(await service.client.benchmarkRuns.cancel({ params: { id } })).toMatchObject({
+      state: 'canceled',
+      score: 0.5,
+    })
+    expect(await devboxesOf(started)).toEqual(['shutdown', 'shutdown'])
+  })
+})
+
+describe('benchmark runs', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.close())
+
+  it('200 hand their profile to the scenario runs', async () => {
+    await service.client.secrets.create({ body: { name: 'KEY', value: 'v' } })
+    const { id, scenarios, benchmark } = await startBenchmarkRun(service, [1], {
+      run_name: 'nightly',
+      metadata: { env: 'ci' },
+      runProfile: { purpose: 'regress', envVars: { A: '1', B: '1' }, secrets: { S: 'KEY' } },
+    })
+    const run = await service.client.benchmarkRuns.get({ params: { id } })
+    expect(run).toMatchObject({
+      benchmark_id: benchmark,
+      state: 'running',
+      name: 'nightly',
+      metadata: { env: 'ci' },
+      purpose: 'regress',
+      environment_variables: { A: '1', B: '1' },
+      secrets_provided: { S: 'KEY' },
+      score: null,
+      duration_ms: null,
+    })
+    expect(id).toMatch(/^bmr_/)
+    const scenarioRun = await service.client.scenarioRuns.start({
+      body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id, runProfile: { envVars: { B: '2' } } },
+    })
+    expect(scenarioRun).toMatchObject({
+      benchmark_run_id: id,
+      purpose: 'regress',
+      environment_variables: { A: '1', B: '2' },
+      secrets_provided: { S: 'KEY' },
+    })
+    await service.client.benchmarkRuns.cancel({ params: { id } })
+  })
+
+  it('400 without what the benchmark requires, or of an archived one; 404 of none', async () => {
+    const { benchmarks } = service.client
+    const { id } = await benchmarks.create({
+      body: { name: 'demanding', required_environment_variables: ['A'], required_secret_names: ['T'] },
+    })
+    const start = (runProfile: object) => benchmarks.startRun({ body: { benchmark_id: id, runProfile } })
+    await expect(start({})).rejects.toMatchObject({
+      status: 400,
+      message: 'runProfile.envVars: needs a value for A; runProfile.secrets: needs the secret T',
+    })
+    await expect(start({ envVars: { A: '' }, secrets: { T: 'nobodys' } })).rejects.toMatchObject({ status: 400 })
+    await benchmarks.archive({ params: { id } })
+    await expect(start({})).rejects.toMatchObject({ status: 400, field: 'benchmark_id' })
+    await expect(benchmarks.startRun({ body: { benchmark_id: 'bmd_none' } })).rejects.toMatchObject({ status: 404 })
+    expect((await benchmarks.runs({ params: { id }, query: {} })).total_count).toBe(0)
+  })
+
+  it('400 for a scenario that is not part of the benchmark', async () => {
+    const { id } = await startBenchmarkRun(service, [1])
+    const scenario_id = await makeScenario(service, command('true'))
+    const start = (benchmark_run_id: string) =>
+      service.client.scenarioRuns.start({ body: { scenario_id, benchmark_run_id } })
+    await expect(start(id)).rejects.toMatchObject({ status: 400, field: 'scenario_id' })
+    await expect(start('bmr_none')).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('200 complete without scenario runs, and then have no score', async () => {
+    const { id } = await startBenchmarkRun(service, [1])
+    expect(await service.client.benchmarkRuns.complete({ params: { id } })).toMatchObject({
+      state: 'completed',
+      score: null,
+    })
+  })
+
+  it('are listed under both addresses, by benchmark, name, search, state and metadata', async () => {
+    const { client } = service
+    const one = await startBenchmarkRun(service, [], { run_name: 'list one', metadata: { tier: 'a' } })
+    const two = await startBenchmarkRun(service, [], { run_name: 'list two', metadata: { tier: 'b' } })
+    await client.benchmarkRuns.cancel({ params: { id: one.id } })
+    const ids = async (query: object) => (await client.benchmarkRuns.list({ query })).runs.map(({ id }) => id)
+    expect(await ids({ name: 'list' })).toEqual([two.id, one.id])
+    expect(await ids({ name: 'list', state: 'canceled' })).toEqual([one.id])
+    expect(await ids({ benchmark_id: two.benchmark })).toEqual([two.id])
+    expect(await ids({ search: one.id })).toEqual([one.id])
+    expect(await ids({ metadata: [{ key: 'tier', op: 'in', values: ['a', 'b'] }] })).toEqual([two.id, one.id])
+    expect(await ids({ name: 'list', limit: 1, starting_after: two.id })).toEqual([one.id])
+    const of = await client.benchmarks.runs({ params: { id: one.benchmark }, query: {} })
+    expect([of.runs.map(({ id }) => id), of.total_count]).toEqual([[one.id], 1])
+    for (const path of ['', `/${two.id}`, `/${two.id}/scenario_runs`]) {
+      const [first, second] = await Promise.all(
+        [`/v1/benchmark_runs${path}`, `/v1/benchmarks/runs${path}`].map(async (address) => {
+          const response = await service.fetch(address)
+          return [response.status, await response.json()]
+        }),
+      )
+      expect(first?.[0]).toBe(200)
+      expect(second).toEqual(first)
+    }
+    const canceled = await service.fetch(`/v1/benchmarks/runs/${two.id}/cancel`, { method: 'POST' })
+    expect(await canceled.json()).toMatchObject({ id: two.id, state: 'canceled' })
+  })
+
+  it('404 for another account', async () => {
+    const { id, benchmark } = await startBenchmarkRun(service, [])
+    const { benchmarkRuns, benchmarks } = service.otherClient
+    for (const call of [
+      () => benchmarkRuns.get({ params: { id } }),
+      () => benchmarkRuns.complete({ params: { id } }),
+      () => benchmarkRuns.cancel({ params: { id } }),
+      () => benchmarkRuns.scenarioRuns({ params: { id }, query: {} }),
+      () => benchmarks.runs({ params: { id: benchmark }, query: {} }),
+    ])
+      await expect(call()).rejects.toMatchObject({ status: 404 })
+    expect((await benchmarkRuns.list({ query: {} })).total_count).toBe(0)
+    expect((await service.client.benchmarkRuns.get({ params: { id } })).state).toBe('running')
+  })
+
+  it('400 to start a scenario in the run of a job', async () => {
+    const { id, scenarios } = await startBenchmarkRun(service, [1])
+    const database = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
+    database.exec(`
+      INSERT INTO benchmark_jobs (id, account, name, state, create_time_ms, metadata) VALUES ('bmj_1', 'test', 'j', 'running', 1, '{}');
+      UPDATE benchmark_runs SET job_id = 'bmj_1', agent_index = 0 WHERE id = '${id}'`)
+    database.close()
+    await expect(
+      service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
+    ).rejects.toMatchObject({ status: 400, field: 'benchmark_run_id' })
+    await expect(service.client.benchmarkRuns.complete({ params: { id } })).rejects.toMatchObject({ status: 409 })
+  })
+})
