@@ -40,16 +40,21 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
+  let wake: () => void = () => undefined
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
       output += chunk
+      wake()
     })
+  child.once('exit', () => wake())
   const find = async (pattern: RegExp) => {
     for (;;) {
       const found = pattern.exec(output)?.[1]
       if (found) return found
       if (child.exitCode !== null) throw new Error(`the console ended with ${child.exitCode}:\n${output}`)
-      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
     }
   }
   const url = await find(/console on (http:\/\/\S+)/i)
