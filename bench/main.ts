@@ -1,5 +1,6 @@
 import { benchAxons } from './axons.ts'
 import { benchExecutions } from './executions.ts'
+import { benchLogArchive } from './log-archive.ts'
 import { benchStartup } from './startup.ts'
 
 /**
@@ -11,6 +12,7 @@ const benches: Record<string, () => Promise<void>> = {
   axons: benchAxons,
   executions: benchExecutions,
   startup: benchStartup,
+  zip: benchLogArchive,
 }
 
 const asked = process.argv.slice(2)

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream/promises'
+import { createClient } from '#lib/client/client.ts'
+
+const files = 8
+const fileMiB = 256
+
+/**
+ * The zip of 2 GiB of logs: what its reader waits for, what the service's memory grows by, and how long it takes beside
+ * `zip -6` on the same folder. The service is a process of its own; both write to the same disk.
+ */
+export const benchLogArchive = async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
+  const main = join(import.meta.dirname, '../lib/service/main.ts')
+  const service = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {
+    env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    const url = await addressOf(service)
+    const runId = await startRun(url)
+    const folder = join(dataDir, 'runs', runId)
+    mkdirSync(folder, { recursive: true })
+    writeLog(join(folder, '0.log'), 16)
+    const archive = join(dataDir, 'logs.zip')
+    // Compiled code and buffers of any zip are no growth.
+    await download(url, runId, archive)
+    for (let i = 0; i < files; i++) writeLog(join(folder, `${i}.log`), fileMiB)
+
+    const before = residentMiB(service.pid, 'VmRSS')
+    const ours = await download(url, runId, archive)
+    const grownMiB = Math.max(0, residentMiB(service.pid, 'VmHWM') - before)
+    console.log(`zip of ${files} logs of ${fileMiB} MiB`)
+    console.log(`  first byte             ${ours.firstByteMs.toFixed(0)} ms (limit: 200 ms)`)
+    console.log(`  service memory         grew by ${grownMiB.toFixed(0)} MiB at most (limit: 64 MiB)`)
+    if (isThere('unzip')) console.log(`  unzip -t               ${passes('unzip', ['-tqq', archive])}`)
+    if (!isThere('zip')) return console.log('  There is no zip here to compare with')
+    const theirs = join(dataDir, 'theirs.zip')
+    const start = performance.now()
+    if (passes('zip', ['-6', '-q', '-r', theirs, folder]) !== 'passes') throw new Error('zip failed')
+    const seconds = (performance.now() - start) / 1000
+    console.log(
+      `  seconds; zip -6        ${ours.seconds.toFixed(1).padStart(6)} / ${seconds.toFixed(1).padStart(6)} = ${(ours.seconds / seconds).toFixed(2)}x (limit: 1x)`,
+    )
+    console.log(`  size; zip -6           ${(statSync(archive).size / statSync(theirs).size).toFixed(2)}x`)
+  } finally {
+    const ended = once(service, 'exit')
+    service.kill('SIGTERM')
+    await ended
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** A run that is going on, so that there is something to put logs under. */
+const startRun = async (url: string): Promise<string> => {
+  const client = createClient({ baseUrl: url, headers: { authorization: 'Bearer ak_bench' } })
+  const scenario = await client.scenarios.create({
+    body: {
+      name: 'bench',
+      input_context: { problem_statement: 'Nothing' },
+      scoring_contract: {
+        scoring_function_parameters: [{ name: 'ok', weight: 1, scorer: { type: 'command_scorer', command: 'true' } }],
+      },
+    },
+  })
+  return (await client.scenarioRuns.start({ body: { scenario_id: scenario.id } })).id
+}
+
+const download = async (url: string, runId: string, to: string) => {
+  const start = performance.now()
+  const outgoing = request(`${url}/v1/scenarios/runs/${runId}/download_logs`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer ak_bench' },
+  }).end()
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  if (response.statusCode !== 200) throw new Error(`The download answered ${response.statusCode}`)
+  let firstByteMs = Number.NaN
+  response.once('data', () => {
+    firstByteMs = performance.now() - start
+  })
+  await pipeline(response, createWriteStream(to))
+  return { firstByteMs, seconds: (performance.now() - start) / 1000 }
+}
+
+/** Lines as services write them. Far apart the same ones come again, which no deflate sees. */
+const writeLog = (path: string, mebibytes: number) => {
+  let seed = 1
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff
+    return seed % below
+  }
+  let text = ''
+  for (let i = 0; text.length < 8 * 2 ** 20; i++)
+    text += `2026-11-20T12:${String((i >> 8) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.${random(1000)}Z ${['INFO', 'WARN', 'DEBUG'][random(3)]} worker-${random(64)} request ${random(1e9).toString(16)} took ${random(9999)} ms path=/v1/${['axons', 'devboxes', 'runs'][random(3)]}/${random(1e6)}\n`
+  const bytes = Buffer.from(text)
+  const file = openSync(path, 'w')
+  for (let written = 0; written < mebibytes * 2 ** 20; ) written += writeSync(file, bytes)
+  closeSync(file)
+}
+
+const isThere = (tool: string) => spawnSync(tool, ['-v']).error === undefined
+
+const passes = (tool: string, args: string[]) =>
+  spawnSync(tool, args, { stdio: 'ignore' }).status === 0 ? 'passes' : 'FAILS'
+
+const addressOf = async ({ stdout }: ChildProcess): Promise<string> => {
+  if (stdout)
+    for await (const line of createInterface(stdout)) {
+      const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
+      if (url) return url
+    }
+  throw new Error('The service did not start')
+}
+
+const residentMiB = (pid: number | undefined, field: 'VmRSS' | 'VmHWM') =>
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
