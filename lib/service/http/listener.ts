@@ -69,6 +69,8 @@ export const createListener =
         await pipeline(answer as AsyncIterable<Uint8Array>, response)
       }
     } catch (error) {
+      // Who has left needs no answer, and leaving is no fault.
+      if (gone.signal.aborted && (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
       const failure = asServiceError(error)
       // When half an answer is out, cutting the connection is the only way left to say that it is not whole.
       if (response.headersSent) response.destroy()

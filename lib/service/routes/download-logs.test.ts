@@ -1,0 +1,125 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readZip } from '#lib/service/runner/testing-zip.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+
+let service: TestService
+let benchmarkRunId: string
+let run: { id: string; devbox_id: string }
+beforeAll(async () => {
+  service = await startService()
+  const { client } = service
+  await client.secrets.create({ body: { name: 'TOKEN', value: 'hunter2' } })
+  const scenario = await client.scenarios.create({
+    body: {
+      name: 'say "hi"',
+      input_context: { problem_statement: 'Print something' },
+      scoring_contract: {
+        scoring_function_parameters: [{ name: 'ok', weight: 1, scorer: { type: 'command_scorer', command: 'true' } }],
+      },
+    },
+  })
+  const benchmark = await client.benchmarks.create({ body: { name: 'b', scenario_ids: [scenario.id] } })
+  benchmarkRunId = (
+    await client.benchmarks.startRun({ body: { benchmark_id: benchmark.id, run_name: 'Überlauf "1"' } })
+  ).id
+  run = await client.scenarioRuns.start({
+    body: {
+      scenario_id: scenario.id,
+      benchmark_run_id: benchmarkRunId,
+      runProfile: { secrets: { API_TOKEN: 'TOKEN' } },
+    },
+  })
+  await client.devboxes.waitForStatus({ params: { id: run.devbox_id }, body: { statuses: ['running'] } })
+  await client.executions.executeSync({
+    params: { id: run.devbox_id },
+    body: { command: 'echo "the token is $API_TOKEN"' },
+  })
+})
+afterAll(() => service.close())
+
+const download = (path: string, init: RequestInit = {}) => service.fetch(path, { method: 'POST', ...init })
+const entriesOf = async (response: Response) => {
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/zip')
+  const entries = readZip(Buffer.from(await response.arrayBuffer()))
+  return Object.fromEntries(entries.map(({ name, content }) => [name, content.toString()]))
+}
+
+describe('POST /v1/scenarios/runs/{id}/download_logs', () => {
+  it('200 has what a run that is going on has done so far, without its secrets', async () => {
+    const entries = await entriesOf(await download(`/v1/scenarios/runs/${run.id}/download_logs`))
+    expect(JSON.parse(entries[`${run.id}_results.json`] as string)).toMatchObject({
+      scenario_run_id: run.id,
+      state: 'running',
+      score: null,
+    })
+    const output = Object.entries(entries).find(([name]) => name.endsWith('_stdout'))
+    expect(output?.[1]).toBe('the token is ***\n')
+    expect(JSON.stringify(entries)).not.toContain('hunter2')
+  })
+
+  it('404 for a run of another account, and for none', async () => {
+    const authorization = `Bearer ${service.otherKey}`
+    const other = await download(`/v1/scenarios/runs/${run.id}/download_logs`, { headers: { authorization } })
+    expect(other.status).toBe(404)
+    expect(other.headers.get('content-disposition')).toBeNull()
+    expect((await download('/v1/scenarios/runs/scr_none/download_logs')).status).toBe(404)
+  })
+})
+
+describe.each(['/v1/benchmark_runs', '/v1/benchmarks/runs'])('POST %s/{id}/download_logs', (family) => {
+  it('200 has every scenario run in a folder of its own', async () => {
+    const response = await download(`${family}/${benchmarkRunId}/download_logs`)
+    expect(response.headers.get('content-disposition')).toBe(
+      `attachment; filename="_berlauf _1_-logs.zip"; filename*=UTF-8''%C3%9Cberlauf%20%221%22-logs.zip`,
+    )
+    const entries = await entriesOf(response)
+    expect(JSON.parse(entries['results.json'] as string)).toMatchObject({
+      benchmark_run_id: benchmarkRunId,
+      state: 'running',
+      scenario_runs: [{ scenario_run_id: run.id }],
+    })
+    expect(Object.keys(entries)).toContain(`say _hi___1/${run.id}_results.json`)
+    expect(JSON.stringify(entries)).not.toContain('hunter2')
+  })
+
+  it('404 for a run of another account', async () => {
+    const authorization = `Bearer ${service.otherKey}`
+    expect((await download(`${family}/${benchmarkRunId}/download_logs`, { headers: { authorization } })).status).toBe(
+      404,
+    )
+  })
+})
+
+describe('a client that leaves in the middle', () => {
+  it('ends the zip, and others go on', async () => {
+    const folder = join(service.dataDir, 'runs', run.id)
+    mkdirSync(folder, { recursive: true })
+    // More than the buffers of a connection hold.
+    const noise = crypto.getRandomValues(new Uint8Array(65_536))
+    writeFileSync(join(folder, 'large.log'), Buffer.concat(Array.from({ length: 800 }, () => noise)))
+    const { hostname, port } = new URL(service.url)
+    await new Promise<void>((resolve, reject) => {
+      const outgoing = request({
+        hostname,
+        port,
+        method: 'POST',
+        path: `/v1/scenarios/runs/${run.id}/download_logs`,
+        headers: { authorization: `Bearer ${service.key}` },
+      })
+      outgoing.once('response', (response) => {
+        response.once('data', () => {
+          outgoing.destroy()
+          resolve()
+        })
+      })
+      outgoing.once('error', reject)
+      outgoing.end()
+    })
+    const entries = await entriesOf(await download(`/v1/scenarios/runs/${run.id}/download_logs`))
+    expect(entries[`${run.id}_large.log`]?.length).toBeGreaterThan(0)
+  })
+})
