@@ -61,19 +61,18 @@ export const ScoringFunction = z.object({ name: shortName, weight: z.number().ch
 export type ScoringFunction = z.infer<typeof ScoringFunction>
 
 /** Weights sum to 1, so that the score of a scenario is from 0 to 1. */
-export const ScoringContract = z.object({
-  scoring_function_parameters: z.array(ScoringFunction).check(
-    z.minLength(1, 'must name at least one scoring function'),
-    z.refine(
-      (functions) => Math.abs(functions.reduce((sum, { weight }) => sum + weight, 0) - 1) <= weightTolerance,
-      'must have weights that sum to 1',
-    ),
-    z.refine(
-      (functions) => new Set(functions.map(({ name }) => name)).size === functions.length,
-      'must not name a scoring function twice',
-    ),
+const scoringFunctions = z.array(ScoringFunction).check(
+  z.minLength(1, 'must name at least one scoring function'),
+  z.refine(
+    (functions) => Math.abs(functions.reduce((sum, { weight }) => sum + weight, 0) - 1) <= weightTolerance,
+    'must have weights that sum to 1',
   ),
-})
+  z.refine(
+    (functions) => new Set(functions.map(({ name }) => name)).size === functions.length,
+    'must not name a scoring function twice',
+  ),
+)
+export const ScoringContract = z.object({ scoring_function_parameters: scoringFunctions })
 
 export const InputContext = z.object({
   problem_statement: z.string(),
@@ -122,12 +121,15 @@ export const ScenarioCreate = z.object({
   ...optionalFields,
 })
 export type ScenarioCreate = z.infer<typeof ScenarioCreate>
-/** Null keeps; what is given replaces. */
+/** Null keeps; what is given replaces, and empty text or an empty list clears. */
 export const ScenarioUpdate = z.object({
   name: z.nullish(name),
-  input_context: z.nullish(InputContext),
-  scoring_contract: z.nullish(ScoringContract),
+  input_context: z.nullish(
+    z.object({ problem_statement: z.nullish(z.string()), additional_context: z.nullish(z.unknown()) }),
+  ),
+  scoring_contract: z.nullish(z.object({ scoring_function_parameters: z.nullish(scoringFunctions) })),
   ...optionalFields,
+  validation_type: z.nullish(z.enum([...validationTypes, ''])),
 })
 export type ScenarioUpdate = z.infer<typeof ScenarioUpdate>
 

@@ -106,12 +106,18 @@ describe('POST /v1/scenarios/{id}', () => {
     const id = await makeScenario(service, command('true'), {
       metadata: { a: '1' },
       reference_output: 'x',
+      validation_type: 'FORWARD',
       required_environment_variables: ['A'],
     })
     const update = (body: ScenarioUpdate) => client.scenarios.update({ params: { id }, body })
     expect(await update({ name: null, metadata: null })).toMatchObject({ name: 'a scenario', metadata: { a: '1' } })
+    expect(await update({ input_context: { additional_context: { hint: 1 } }, scoring_contract: {} })).toMatchObject({
+      input_context: { problem_statement: 'Solve it', additional_context: { hint: 1 } },
+      scoring_contract: { scoring_function_parameters: [{ name: 'it', weight: 1 }] },
+    })
     const changed = await update({
       name: 'other',
+      validation_type: '',
       metadata: {},
       reference_output: '',
       required_environment_variables: [],
@@ -121,6 +127,7 @@ describe('POST /v1/scenarios/{id}', () => {
       name: 'other',
       metadata: {},
       reference_output: '',
+      validation_type: null,
       required_environment_variables: [],
       environment: { working_directory: '/tmp' },
     })

@@ -109,14 +109,20 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
       store.scenarios.update(account, params.id, {
         name: body.name ?? before.name,
         metadata: body.metadata ?? before.metadata,
-        input_context: body.input_context ?? before.input_context,
-        scoring_contract: body.scoring_contract ?? before.scoring_contract,
+        input_context: {
+          problem_statement: body.input_context?.problem_statement ?? before.input_context.problem_statement,
+          additional_context: body.input_context?.additional_context ?? before.input_context.additional_context,
+        },
+        scoring_contract: {
+          scoring_function_parameters:
+            body.scoring_contract?.scoring_function_parameters ?? before.scoring_contract.scoring_function_parameters,
+        },
         environment: body.environment_parameters ?? before.environment,
         reference_output: body.reference_output ?? before.reference_output,
         required_environment_variables: body.required_environment_variables ?? before.required_environment_variables,
         required_secret_names: body.required_secret_names ?? before.required_secret_names,
         scorer_timeout_sec: body.scorer_timeout_sec ?? before.scorer_timeout_sec,
-        validation_type: body.validation_type ?? before.validation_type,
+        validation_type: (body.validation_type ?? before.validation_type) || null,
       })
       return get(account, params.id)
     },
