@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
 import { LogArchives } from './log-archive.ts'
@@ -30,6 +31,12 @@ const put = (path: string, content: string | Buffer = path) => {
   writeFileSync(inFolder(path), content)
 }
 
+const job = {
+  create_time_ms: 0,
+  source: { type: 'harbor', inline_yaml: 'agents: [{name: oracle}]\n' },
+  plan: { harbor: null },
+}
+
 const archives = (
   runs: ScenarioRunRecord[],
   { secrets = {}, benchmarkRun }: { secrets?: Record<string, string>; benchmarkRun?: BenchmarkRunRecord } = {},
@@ -41,12 +48,12 @@ const archives = (
     store: {
       scenarioRuns: { record: (id) => runs.find((each) => each.id === id), ofBenchmarkRun: () => runs },
       benchmarkRuns: { record: () => benchmarkRun },
+      benchmarkJobs: { record: <Plan>() => job as unknown as JobRecord<Plan> },
       secrets: {
         reveal: (_, asked) =>
           Object.fromEntries(Object.entries(asked).map(([key, name]) => [key, secrets[name] ?? ''])),
       },
     },
-    jobFile: () => ({ name: 'job.yaml', text: 'agents: [{name: oracle}]\n', timeMs: 0, secrets: {} }),
   })
 
 const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunRecord => ({

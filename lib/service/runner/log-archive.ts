@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import type { StringMap } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { notFound } from '#lib/service/errors.ts'
+import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { JobPlan } from './job-plan.ts'
 import { filesBelow, type LogFile } from './log-files.ts'
 import { createScrubber, type Scrubber } from './scrub.ts'
 import { type ZipEntry, zip } from './zip.ts'
@@ -18,19 +20,12 @@ interface Options {
   store: {
     scenarioRuns: Pick<ScenarioRunStore, 'record' | 'ofBenchmarkRun'>
     benchmarkRuns: Pick<BenchmarkRunStore, 'record'>
+    benchmarkJobs: Pick<BenchmarkJobStore, 'record'>
     secrets: Pick<SecretStore, 'reveal'>
   }
-  /** What a job was made from. */
-  jobFile?: (jobId: string) => JobFile
 }
 
-interface JobFile {
-  name: string
-  text: string
-  timeMs: number
-  /** Environment variable to secret name: of all its trials. */
-  secrets: StringMap
-}
+type Job = JobRecord<JobPlan>
 
 /** Unspecified: how many files of one scenario run an archive holds. */
 const maxFilesPerRun = 10_000
@@ -55,7 +50,8 @@ export class LogArchives {
     const { store } = this.#options
     const run = store.scenarioRuns.record(id) ?? notFound('scenario run', id)
     const benchmarkRun = run.benchmark_run_id === null ? undefined : store.benchmarkRuns.record(run.benchmark_run_id)
-    const scrubber = this.#scrubber(run.account, [secretsOf(run), secretsOf(benchmarkRun)])
+    const job = this.#jobOf(benchmarkRun)
+    const scrubber = this.#scrubber(run.account, [secretsOf(run), secretsOf(benchmarkRun), ...secretsOfJob(job)])
     await this.#options.flush()
     const results = jsonFile('results.json', resultOf(run), timeOf(run))
     return zip(this.#entries(results, run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
@@ -66,8 +62,8 @@ export class LogArchives {
     const { store } = this.#options
     const run = store.benchmarkRuns.record(id) ?? notFound('benchmark run', id)
     const runs = store.scenarioRuns.ofBenchmarkRun(id)
-    const job = run.job_id === null ? undefined : this.#options.jobFile?.(run.job_id)
-    const scrubber = this.#scrubber(run.account, [secretsOf(run), job?.secrets, ...runs.map(secretsOf)])
+    const job = this.#jobOf(run)
+    const scrubber = this.#scrubber(run.account, [secretsOf(run), ...secretsOfJob(job), ...runs.map(secretsOf)])
     await this.#options.flush()
     return zip(this.#all(run, runs, job, scrubber))
   }
@@ -75,11 +71,14 @@ export class LogArchives {
   async *#all(
     run: BenchmarkRunRecord,
     runs: ScenarioRunRecord[],
-    job: JobFile | undefined,
+    job: Job | undefined,
     scrubber: Scrubber,
   ): AsyncGenerator<ZipEntry> {
     yield toEntry(jsonFile('results.json', resultsOf(run, runs), timeOf(run)), 'results.json', scrubber)
-    if (job) yield toEntry(textFile(job.name, job.text, job.timeMs), job.name, scrubber)
+    if (job) {
+      const file = jobFile(job)
+      yield toEntry(file, file.path.join('/'), scrubber)
+    }
     const folders = new Names()
     const attempts = new Map<string, number>()
     for (const each of runs) {
@@ -138,6 +137,10 @@ export class LogArchives {
       )
   }
 
+  #jobOf(run: BenchmarkRunRecord | undefined): Job | undefined {
+    return run?.job_id ? this.#options.store.benchmarkJobs.record<JobPlan>(run.job_id) : undefined
+  }
+
   #scrubber(account: string, secrets: (StringMap | null | undefined)[]): Scrubber {
     const values = secrets.flatMap((each) => Object.values(this.#options.store.secrets.reveal(account, each ?? {})))
     return createScrubber([...new Set(values)])
@@ -151,6 +154,17 @@ const secretsOf = (run: ScenarioRunRecord | BenchmarkRunRecord | undefined): Str
   ...(run && 'agent' in run ? run.agent?.agent_environment?.secrets : undefined),
   ...run?.profile.secrets,
 })
+
+const secretsOfJob = (job: Job | undefined): StringMap[] => {
+  const harbor = job?.plan.harbor
+  return harbor ? [harbor.settings.verifier.env.secrets, harbor.settings.environment.env.secrets] : []
+}
+
+/** What the job was made from. */
+const jobFile = ({ name, source, spec, create_time_ms }: Job): LogFile =>
+  source.inline_yaml
+    ? textFile('job.yaml', source.inline_yaml, create_time_ms)
+    : jsonFile('job.json', { name, job_source: source, job_spec: spec }, create_time_ms)
 
 /** As the public tools write it beside the logs. */
 const resultOf = (run: ScenarioRunRecord) => ({
