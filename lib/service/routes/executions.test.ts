@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
@@ -70,6 +71,18 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     for (const length of [200_000, 2_000_000])
       for (const shell of [undefined, 'long'])
         expect((await run(`: ${'x'.repeat(length)}\necho end`, shell)).stdout).toBe('end\n')
+  })
+
+  it('writes a long command through no link that the devbox left for it, and leaves no file of it', async () => {
+    const target = join(service.dataDir, 'out-of-the-devbox')
+    const command_id = '01990000-0000-7000-8000-00000000000f'
+    await run(`for d in /run/devdeck ~/../run; do ln -s ${target} $d/script-${command_id}; done; true`)
+    const command = `: ${'x'.repeat(200_000)}\necho end`
+    const execution = await service.client.executions.execute({ params: { id }, body: { command, command_id } })
+    expect(execution.stdout).toBe('end\n')
+    expect(existsSync(target)).toBe(false)
+    const left = (await run('cd /run/devdeck 2>/dev/null || cd ~/../run; ls script-*')).stdout
+    expect(left).toBe(`script-${command_id}\n`)
   })
 
   it('refuses stdin, an empty command and NUL', async () => {

@@ -1,8 +1,9 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Executions, RunningDevbox } from '#lib/service/runtime/execution.ts'
+import { putRunFile } from '#lib/service/runtime/run-file.ts'
 import type { TrialException } from './harbor/outcome.ts'
 import { quote } from './workplace.ts'
 
@@ -86,8 +87,7 @@ export const runAgent = async (run: AgentRun): Promise<TrialException | null> =>
   const command = agent.kwargs?.command
   if (typeof command !== 'string') return null
   const { runFolder, box } = devbox()
-  const name = 'problem_statement.md'
-  await writeFile(join(runFolder, name), run.scenario.input_context.problem_statement, { mode: 0o600 })
+  const name = await putRunFile(runFolder, 'problem_statement', run.scenario.input_context.problem_statement)
   try {
     const id = executions.launch(devboxId, devbox, { account, command: script(run, command, `${box.run}/${name}`) })
     const done = await executions.reaches(devboxId, id, ['completed'], timeoutSeconds * 1000, signal)

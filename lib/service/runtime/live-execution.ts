@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { constants as os } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import type { CommandLog } from './logs.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import type { Pipes } from './pipes.ts'
 import { signal, waitUntil } from './processes.ts'
+import { putRunFile } from './run-file.ts'
 import { type Box, type Command, spawnIn } from './sandbox/sandbox.ts'
 import { shellFileName, shellScript } from './shell.ts'
 import { Stdin } from './stdin.ts'
@@ -65,6 +66,8 @@ export class LiveExecution {
   #droppedStatus: number | undefined
   #devboxStopped = false
   #child: ChildProcess | undefined
+  /** The command, when it is too long for an argument. */
+  #scriptFile: string | undefined
 
   constructor({ account, record, devbox, folder, pipes, log, attachStdin }: Options) {
     this.account = account
@@ -169,6 +172,7 @@ export class LiveExecution {
     } finally {
       for (const end of theirs) closeSync(end)
       for (const reader of readers) reader.destroy()
+      if (this.#scriptFile) await rm(this.#scriptFile, { force: true })
     }
   }
 
@@ -190,11 +194,12 @@ export class LiveExecution {
 
   async #command(): Promise<Command> {
     const { box, env, runFolder } = this.#devbox
-    const { id, command, shell_name } = this.record
+    const { command, shell_name } = this.record
     const script = shell_name === null ? command : shellScript(command, `${box.run}/shell-${shellFileName(shell_name)}`)
     if (Buffer.byteLength(script) <= maxArgumentBytes) return { argv: ['/bin/bash', '-c', script], env }
-    await writeFile(join(runFolder, `script-${id}`), script, { mode: 0o600 })
-    return { argv: ['/bin/bash', '-c', `. '${box.run}/script-${id}'`], env }
+    const name = await putRunFile(runFolder, 'script', script)
+    this.#scriptFile = join(runFolder, name)
+    return { argv: ['/bin/bash', '-c', `. '${box.run}/${name}'`], env }
   }
 }
 

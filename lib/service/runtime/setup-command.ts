@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { constants as os } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandLog } from './logs.ts'
 import type { Pipe, Pipes } from './pipes.ts'
+import { putRunFile } from './run-file.ts'
 import { type Box, spawnIn } from './sandbox/sandbox.ts'
 
 // One argument of a process takes 128 KiB; longer scripts go through a file.
@@ -39,11 +37,8 @@ export const runSetupCommand = async (command: SetupCommand): Promise<number> =>
 
 const run = async ({ box, env, runFolder, pipes, command, log }: SetupCommand): Promise<number> => {
   let script = command
-  if (Buffer.byteLength(command) > maxArgumentBytes) {
-    const name = `setup-${randomBytes(8).toString('hex')}`
-    await writeFile(join(runFolder, name), command, { mode: 0o600 })
-    script = `. '${box.run}/${name}'`
-  }
+  if (Buffer.byteLength(command) > maxArgumentBytes)
+    script = `. '${box.run}/${await putRunFile(runFolder, 'setup', command)}'`
   const stdout = await pipes.forOutput()
   const stderr = await pipes.forOutput()
   const output = new Output({ stdout, stderr }, log)
