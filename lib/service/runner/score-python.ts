@@ -13,10 +13,9 @@ type PythonScorer = Extract<Scorer, { type: 'python_script_scorer' }>
 export const scorePython = async (scorer: PythonScorer, workplace: Workplace) => {
   const { python_script, python_version_constraint, requirements_contents } = scorer
   await requirePython(workplace, python_version_constraint ?? '', requirementsIn(requirements_contents ?? ''))
-  // The script may import what lies in the working directory.
   const { exitStatus, stdout, output } = await workplace.lend(python_script, '.py', (path) =>
     workplace.run(
-      `PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1 exec python3 ${quote(path)}`,
+      `PYTHONDONTWRITEBYTECODE=1 exec python3 -c ${quote(workingDirectoryLast + runScript)} ${quote(path)}`,
     ),
   )
   if (exitStatus !== 0) throw new ScorerError(`The script ended with ${exitStatus}`, output)
@@ -44,9 +43,19 @@ const requirementsIn = (text: string): Requirement[] =>
 
 const Found = z.object({ version: z.string(), packages: z.array(z.nullable(z.string())) })
 
+// The script may import what lies in the working directory, and nothing there may pass for a module of Python's own: who
+// is judged wrote it.
+const workingDirectoryLast = 'import sys; sys.path.append(sys.path.pop(0))\n'
+
+const runScript = `
+import runpy
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+`
+
 // Python before 3.8 has no importlib.metadata; it is asked for only when a package is.
 const lookScript = `
-import json, platform, sys
+import json, platform
 def version(name):
     from importlib import metadata
     try:
@@ -59,7 +68,7 @@ print(json.dumps({"version": platform.python_version(), "packages": [version(nam
 const requirePython = async (workplace: Workplace, constraint: string, requirements: readonly Requirement[]) => {
   const names = requirements.map(({ name }) => quote(name)).join(' ')
   const { exitStatus, stdout, output } = await workplace.run(
-    `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(lookScript)} ${names}`,
+    `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(workingDirectoryLast + lookScript)} ${names}`,
   )
   if (exitStatus === 127) throw new ScorerError('There is no python3 in the devbox, which this scorer needs', output)
   const found = exitStatus === 0 ? Found.safeParse(parsed(stdout)).data : undefined

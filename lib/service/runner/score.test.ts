@@ -107,7 +107,9 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
         python('print("done")'),
         python('print(-1)'),
       ],
-      'echo "answer = 42" >solution.py',
+      // Were any of the others taken for Python's own, it would score full marks.
+      `echo "answer = 42" >solution.py
+      for name in sitecustomize usercustomize json platform runpy importlib; do echo 'print(1); exit(0)' >$name.py; done`,
     )
     expect(results).toEqual([
       complete(0.5, 'looking\n0.5\n'),
