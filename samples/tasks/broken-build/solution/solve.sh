@@ -1,0 +1,2 @@
+#!/bin/bash
+echo built >built.txt

@@ -1,0 +1,3 @@
+#!/bin/bash
+echo fi >>greet.sh
+chmod +x greet.sh

@@ -1,0 +1,2 @@
+#!/bin/bash
+until ./fetch.sh >parcels.txt; do :; done

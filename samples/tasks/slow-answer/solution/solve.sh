@@ -1,0 +1,2 @@
+#!/bin/bash
+echo $((100 * 101 / 2)) >answer.txt

@@ -1,0 +1,2 @@
+#!/bin/bash
+grep -c o words.txt >count.txt
