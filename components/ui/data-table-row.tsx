@@ -1,9 +1,9 @@
 'use client'
 import { ChevronRight } from 'lucide-react'
-import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
 import { classes } from './classes.ts'
 import type { Column, DataTableProps } from './data-table.tsx'
+import { LightLink } from './light-link.tsx'
 
 interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowActions'> {
   row: Row
@@ -66,9 +66,9 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             <th key={column.id} scope="row" className={classes(shape, 'font-medium')}>
               {href ? (
                 // The link covers its row, so that the whole row opens in all the ways a link does.
-                <Link data-row="" href={href} prefetch={false} className={rowLinkClasses}>
+                <LightLink data-row="" href={href} className={rowLinkClasses}>
                   {content}
-                </Link>
+                </LightLink>
               ) : (
                 content
               )}

@@ -32,7 +32,11 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
 }
 
 const never = () => () => undefined
-const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
+let zone: string | undefined
+const localZone = () => {
+  zone ??= Intl.DateTimeFormat().resolvedOptions().timeZone
+  return zone
+}
 
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined

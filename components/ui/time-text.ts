@@ -25,11 +25,28 @@ const units: [number, string][] = [
 export const formatExact = (ms: number, timeZone = 'UTC'): string => {
   const date = toDate(ms)
   if (!date) return Number.isNaN(ms) ? 'The service did not tell the time' : String(ms)
-  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(date)
-  const zone = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' })
-    .formatToParts(date)
-    .find(({ type }) => type === 'timeZoneName')?.value
-  return `${parts} ${zone ?? timeZone}`
+  const { time, zone } = formatsOf(timeZone)
+  const name = zone.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value
+  return `${time.format(date)} ${name ?? timeZone}`
+}
+
+interface Formats {
+  time: Intl.DateTimeFormat
+  zone: Intl.DateTimeFormat
+}
+const formats = new Map<string, Formats>()
+
+/** Kept: to make one takes longer than to draw the row it is for. */
+const formatsOf = (timeZone: string): Formats => {
+  let found = formats.get(timeZone)
+  if (!found) {
+    found = {
+      time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+      zone: new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' }),
+    }
+    formats.set(timeZone, found)
+  }
+  return found
 }
 
 /** The date of a time, or null when it is outside what a date can hold. */
