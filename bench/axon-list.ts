@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import { chromium, type Page } from '@playwright/test'
+import { findChromium } from '#e2e/chromium.ts'
+import { type Product, signIn, startProduct } from '#e2e/product.ts'
+import { databaseName } from '#lib/service/data-dir.ts'
+import { createAxonStore } from '#lib/service/store/axons.ts'
+import { openDatabase } from '#lib/service/store/database.ts'
+
+const whole = 5_000
+const many = 100_000
+
+/**
+ * The axon list in a browser, against the goals it was built to: how soon rows are painted, how long a keystroke in the
+ * filter takes, and how smooth and how light the page stays with very many rows.
+ */
+export const benchAxonPages = async () => {
+  const product = await startProduct()
+  const browser = await chromium.launch(await findChromium())
+  try {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+    await page.addInitScript(observe)
+    await seed(product)
+    await signIn(page, product)
+    console.log('axon list in Chromium at 1440 x 900; ms, median and worst of the rounds, beside the goal')
+    await benchPaint(page, product)
+    await benchKeystrokes(page, `${format(whole)} rows, all loaded`)
+    await benchScroll(page, product)
+    await benchKeystrokes(page, `${format(many)} rows loaded`)
+  } finally {
+    await browser.close()
+    await product.stop()
+  }
+}
+
+const format = (count: number) => count.toLocaleString('en-US')
+
+/** Straight into the service's database: a hundred thousand calls would take minutes. */
+const seed = async ({ service, output }: Product) => {
+  const folder = /data in (\S+)\)/.exec(output())?.[1] ?? ''
+  const database = openDatabase(join(folder, databaseName))
+  const { create } = createAxonStore(database)
+  const { id: account } = await service.accounts.me()
+  for (let i = 0; i < many; i++) {
+    const metadata = {
+      env: ['prod', 'staging', 'dev'][i % 3] as string,
+      part: i < whole ? 'whole' : 'rest',
+      owner: `user-${i % 300}`,
+    }
+    create(account, { name: `axon-${(i * 7919) % 100_003}`, metadata }, Date.now())
+  }
+  database.close()
+}
+
+interface Observed {
+  longTasks: number[]
+  mostRows: number
+  /** When the text beside the list last changed and was painted. */
+  sizes: { text: string; paintedAt: number }[]
+  keyAt: number
+}
+declare global {
+  interface Window {
+    observed: Observed
+  }
+}
+
+/** Runs in the page before anything of it. */
+const observe = () => {
+  const observed: Observed = { longTasks: [], mostRows: 0, sizes: [], keyAt: 0 }
+  window.observed = observed
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) observed.longTasks.push(duration)
+  }).observe({ type: 'longtask' })
+  addEventListener(
+    'input',
+    ({ timeStamp }) => {
+      observed.keyAt = timeStamp
+    },
+    true,
+  )
+  let last = ''
+  new MutationObserver(() => {
+    observed.mostRows = Math.max(observed.mostRows, document.querySelectorAll('tbody tr').length)
+    const text = [...document.querySelectorAll('main [role=status]')]
+      .map((each) => each.textContent)
+      .find((each) => each?.startsWith('Showing'))
+    if (!text || text === last) return
+    last = text
+    // The frame after the next begins once this one was painted.
+    requestAnimationFrame(() => requestAnimationFrame((paintedAt) => observed.sizes.push({ text, paintedAt })))
+  }).observe(document, { childList: true, subtree: true, characterData: true })
+}
+
+const shows = (page: Page, text: string) =>
+  page.waitForFunction((wanted) => window.observed.sizes.some((size) => size.text.includes(wanted)), text, {
+    timeout: 120_000,
+  })
+
+const report = (what: string, values: number[], goal: string) => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [median = 0, worst = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
+  console.log(`  ${what.padEnd(52)} ${median.toFixed(0).padStart(5)} ${worst.toFixed(0).padStart(5)}   ${goal}`)
+}
+
+const benchPaint = async (page: Page, { url }: Product) => {
+  const times: number[] = []
+  for (let round = 0; round < 7; round++) {
+    await page.goto(`${url}/axons?metadata[part]=whole`)
+    await shows(page, `${format(whole)} of ${format(whole)}`)
+    times.push(
+      await page.evaluate(() => {
+        const calls = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/v1/axons?'))
+        const arrived = (calls.at(-1) as PerformanceResourceTiming).responseEnd
+        return (window.observed.sizes.at(-1)?.paintedAt ?? Number.NaN) - arrived
+      }),
+    )
+  }
+  // The first round warms up.
+  report(`${format(whole)} rows arrive until they are painted`, times.slice(1), '<= 150')
+}
+
+const benchKeystrokes = async (page: Page, what: string) => {
+  const field = page.getByLabel('Search id or name')
+  // Every id holds a digit: with a name begun, each key narrows.
+  await field.fill('axon-')
+  const times: number[] = []
+  for (const key of ['1', '7', '3', 'Backspace', 'Backspace', 'Backspace']) {
+    await page.evaluate(() => {
+      window.observed.sizes = []
+    })
+    await field.press(key)
+    await page.waitForFunction(() => window.observed.sizes.length > 0)
+    times.push(await page.evaluate(() => (window.observed.sizes[0]?.paintedAt ?? Number.NaN) - window.observed.keyAt))
+  }
+  report(`a filter keystroke is answered, ${what}`, times, '<= 100')
+}
+
+const benchScroll = async (page: Page, { url }: Product) => {
+  await page.goto(`${url}/axons`)
+  await shows(page, `of ${format(many)}`)
+  const accumulate = await tasksDuring(page, () => page.evaluate(toTheEnd, many))
+  const loaded = await page.evaluate(() => window.observed.sizes.at(-1)?.text)
+  const scroll = await tasksDuring(page, () => page.evaluate(throughAll))
+  console.log(`  ${loaded} after scrolling to the end again and again`)
+  report('  longest tasks meanwhile', accumulate, '')
+  report(`scrolling through ${format(many)} rows: tasks over 50 ms`, scroll, `none (${scroll.length})`)
+  report('  most row nodes', [await page.evaluate(() => window.observed.mostRows)], '<= 60')
+  await page.evaluate(() => window.scrollTo(0, 0))
+}
+
+const tasksDuring = async (page: Page, act: () => Promise<unknown>): Promise<number[]> => {
+  await page.evaluate(() => {
+    window.observed.longTasks = []
+  })
+  await act()
+  return page.evaluate(() => window.observed.longTasks)
+}
+
+/** Runs in the page: to the end, as often as there is more. */
+const toTheEnd = async (wanted: number) => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  const isDone = () => Number(document.querySelector('table')?.getAttribute('aria-rowcount')) === wanted + 1
+  const height = () => document.querySelector('table')?.offsetHeight ?? 0
+  for (let frames = 0; frames < 30_000; frames++) {
+    window.scrollTo(0, document.documentElement.scrollHeight)
+    await frame()
+    if (isDone() && height() > wanted * 36) return
+  }
+  throw new Error(`the list did not grow to ${wanted} rows`)
+}
+
+/** Runs in the page: from the end to the top, a screen with each frame. */
+const throughAll = async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  while (window.scrollY > 0) {
+    window.scrollBy({ top: -900, behavior: 'instant' })
+    await frame()
+  }
+}
