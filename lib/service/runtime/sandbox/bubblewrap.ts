@@ -220,17 +220,18 @@ const rootFolders = (root: string): string[] =>
  * for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
  */
 const lockedProcFiles = (): string[] =>
-  readdirSync('/proc', { withFileTypes: true })
-    .filter(({ name }) => !/^\d+$/.test(name))
-    .flatMap((entry) => {
-      const path = `/proc/${entry.name}`
+  // Only the names: the kind of a process that ends meanwhile is unknown, and Node throws when it looks it up.
+  readdirSync('/proc')
+    .filter((name) => !/^\d+$/.test(name))
+    .flatMap((name) => {
+      const path = `/proc/${name}`
       // Of the devbox's own ipc namespace.
-      if (entry.name === 'sysvipc') return []
-      if (entry.isDirectory()) return ['--ro-bind', path, path]
-      const { mode } = lstatSync(path)
-      if (!entry.isFile()) return []
-      if ((mode & 0o004) === 0) return hide(path)
-      return (mode & 0o222) === 0 ? [] : ['--ro-bind', path, path]
+      if (name === 'sysvipc') return []
+      const stats = lstatSync(path)
+      if (stats.isDirectory()) return ['--ro-bind', path, path]
+      if (!stats.isFile()) return []
+      if ((stats.mode & 0o004) === 0) return hide(path)
+      return (stats.mode & 0o222) === 0 ? [] : ['--ro-bind', path, path]
     })
 
 const systemFolder = (name: string): string[] => {
