@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -9,6 +9,7 @@ import { childrenOf, isGone, signal, waitUntil } from '#lib/service/runtime/proc
 import { type Enforcement, enforceLimits } from './limits.ts'
 import { connectToLoopback } from './loopback.ts'
 import { createConnector } from './own-network.ts'
+import { privatePaths } from './private-paths.ts'
 import {
   type Box,
   baseEnvironment,
@@ -245,27 +246,18 @@ const hide = (path: string): string[] =>
 
 /** What not every user of the machine may read of the folders a devbox sees, as it was when the first one started. */
 const secretPaths = (): Promise<readonly string[]> => {
-  secrets ??= (isRoot ? privatePaths('/etc') : Promise.resolve([])).then((found) => [...alwaysSecret, ...found])
+  secrets ??= (isRoot ? privatePaths(localFolders, alwaysSecret) : Promise.resolve([])).then((found) => [
+    ...alwaysSecret,
+    ...found,
+  ])
   return secrets
 }
 let secrets: Promise<readonly string[]> | undefined
 
 const alwaysSecret = ['/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private']
 
-const privatePaths = async (folder: string): Promise<string[]> => {
-  // Removed meanwhile, which is all that may keep root from reading it.
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const found = entries.map(async (entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isSymbolicLink() || alwaysSecret.includes(path)) return []
-    const stats = await lstat(path).catch(() => undefined)
-    // It has been removed meanwhile.
-    if (!stats) return []
-    if ((stats.mode & 0o004) === 0) return [path]
-    return entry.isDirectory() ? privatePaths(path) : []
-  })
-  return (await Promise.all(found)).flat()
-}
+// The rest of /usr comes from packages that anyone may have, and takes seconds to look through.
+const localFolders = ['/etc', '/opt', '/usr/local']
 
 /** The host's pid of the box's first process, once the box is complete: that process then says so. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+/** What not every user of the machine may read or enter below `folders`, links and what is below `except` left out. */
+export const privatePaths = async (folders: readonly string[], except: readonly string[]): Promise<string[]> => {
+  const skip = except.flatMap((path) => ['-path', path, '-prune', '-o'])
+  const isPrivate = ['(', '!', '-perm', '-004', '-o', '-type', 'd', '!', '-perm', '-001', ')']
+  const found = await promisify(execFile)(
+    '/usr/bin/find',
+    [...folders, ...skip, '!', '-type', 'l', ...isPrivate, '-prune', '-print0'],
+    { maxBuffer: 2 ** 26 },
+  ).catch((error: { code?: unknown; stdout: string }) => {
+    // A folder that is missing, or a file removed meanwhile: the rest was found all the same.
+    if (error.code === 1) return error
+    throw error
+  })
+  return found.stdout.split('\0').filter(Boolean)
+}
