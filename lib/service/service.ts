@@ -200,7 +200,6 @@ export const createService = async (
       devboxes,
       executions,
       isolation: sandbox.isolation,
-      serviceId: dataDir.serviceId,
       datasetRoots: config.datasets,
       folderOf,
       logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),

@@ -1,9 +1,8 @@
-import {
-  type BenchmarkJobState,
-  type BenchmarkOutcome,
-  hasJobEnded,
-  type ScenarioOutcome,
-  type scenarioOutcomeStates,
+import type {
+  BenchmarkJobState,
+  BenchmarkOutcome,
+  ScenarioOutcome,
+  scenarioOutcomeStates,
 } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 
@@ -108,6 +107,8 @@ const setUpFailures = [
   'EnvironmentStartTimeoutError',
   'HealthcheckError',
   'AgentSetupTimeoutError',
+  // A task or a solution that is not there.
+  'FileNotFoundError',
 ]
 
 /**
@@ -132,12 +133,3 @@ export const jobEnd = (runs: readonly { state: BenchmarkRunState }[]): 'complete
   if (runs.some(({ state }) => state === 'completed')) return 'complete'
   return runs.some(({ state }) => state === 'failed') ? 'fail' : 'cancel'
 }
-
-interface Unended {
-  state: string
-  create_time_ms: number
-}
-
-/** Since when a job of `maxMs` takes too long; null when it has ended. */
-export const jobDeadlineMs = ({ state, create_time_ms }: Unended, maxMs: number): number | null =>
-  hasJobEnded(state) ? null : create_time_ms + maxMs

@@ -14,6 +14,9 @@ export const defaultAgentTimeoutSeconds = 7200
 /** Of one string in a process's environment. */
 const maxVariableBytes = 100_000
 
+/** Of what an agent that failed has written last. */
+const maxSaidLength = 1000
+
 interface Problem {
   /** Below the agent's config. */
   field: string
@@ -75,6 +78,10 @@ interface AgentRun {
   devbox: () => RunningDevbox
   executions: Executions
   timeoutSeconds: number
+  /** From 1. */
+  attempt: number
+  /** Takes the secrets out of a text. */
+  scrub: (text: string) => string
   signal: AbortSignal
 }
 
@@ -101,7 +108,10 @@ export const runAgent = async (run: AgentRun): Promise<TrialException | null> =>
     }
     const { exit_status, stderr } = await executions.get(devboxId, id, 20)
     if (exit_status === 0) return null
-    const said = (stderr ?? '').trim().slice(-1000)
+    const said = run
+      .scrub(stderr ?? '')
+      .trim()
+      .slice(-maxSaidLength)
     return {
       exception_type: 'NonZeroAgentExitCodeError',
       exception_message: `The agent's command ended with exit status ${exit_status}${said && `: ${said}`}`,
@@ -112,19 +122,21 @@ export const runAgent = async (run: AgentRun): Promise<TrialException | null> =>
 }
 
 /**
- * Unspecified: how an agent learns its task. The file named by DEVDECK_INSTRUCTION_FILE holds the problem statement, and
- * so does DEVDECK_INSTRUCTION where it is short enough for a variable; DEVDECK_MODEL_NAME is the config's model.
+ * Unspecified: how an agent learns its task. By the same variables as in a Harbor job, so that one command serves in
+ * both: HARBOR_INSTRUCTION_FILE and, where it is short enough for a variable, HARBOR_INSTRUCTION, HARBOR_MODEL_NAME and
+ * HARBOR_ATTEMPT, which counts the tries from 1.
  */
-const script = ({ scenario, agent }: AgentRun, command: string, file: string): string => {
+const script = ({ scenario, agent, attempt }: AgentRun, command: string, file: string): string => {
   const { problem_statement } = scenario.input_context
   const directory = scenario.environment?.working_directory
   const isShort = Buffer.byteLength(problem_statement) <= maxVariableBytes && !problem_statement.includes('\0')
   return [
     ...(directory ? [`cd -- ${quote(directory)} || exit`] : []),
-    `export DEVDECK_INSTRUCTION_FILE=${quote(file)}`,
+    `export HARBOR_INSTRUCTION_FILE=${quote(file)}`,
     // Not written out here: the command of an execution can be read by whoever sees its log.
-    ...(isShort ? ['export DEVDECK_INSTRUCTION="$(<"$DEVDECK_INSTRUCTION_FILE")"'] : []),
-    ...(agent.model_name ? [`export DEVDECK_MODEL_NAME=${quote(agent.model_name)}`] : []),
+    ...(isShort ? ['export HARBOR_INSTRUCTION="$(<"$HARBOR_INSTRUCTION_FILE")"'] : []),
+    `export HARBOR_ATTEMPT=${attempt}`,
+    ...(agent.model_name ? [`export HARBOR_MODEL_NAME=${quote(agent.model_name)}`] : []),
     command,
   ].join('\n')
 }

@@ -19,7 +19,7 @@ import type { TrialException } from './harbor/outcome.ts'
 import { isRetried, retryDelaySeconds } from './harbor/retry.ts'
 import { type JobPlan, profileOf } from './job-plan.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
-import { asException, endedBy, type Try, type TryEnd } from './tries.ts'
+import { asException, endedBy, insertTry, type RunTry, type Try, type TryEnd } from './tries.ts'
 import type { Turns } from './turns.ts'
 
 export interface JobDeps {
@@ -27,10 +27,7 @@ export interface JobDeps {
   benchmarkRuns: BenchmarkRuns
   scenarioRuns: ScenarioRuns
   turns: Turns
-  /** Makes the scenario run of a try, under the id given to it; throws what stands in the way of its devbox. */
-  open: (order: Try, scenarioRunId: string) => Promise<void>
-  /** The try itself, to its end; rejects when `signal` is aborted. */
-  run: (order: Try, scenarioRunId: string, signal: AbortSignal) => Promise<TryEnd>
+  runTry: RunTry
   log: (entry: object) => void
 }
 
@@ -227,7 +224,7 @@ export class RunningJob {
 
   /** True when another try is to follow. */
   async #try(order: Try, signal: AbortSignal): Promise<boolean> {
-    const { store, scenarioRuns, open, run, log } = this.#deps
+    const { store, scenarioRuns, runTry, log } = this.#deps
     const id = newId('scr')
     let end: TryEnd
     const ended = new AbortController()
@@ -236,15 +233,14 @@ export class RunningJob {
     }
     scenarioRuns.changes.on('state', onState)
     try {
-      await open(order, id)
-      end = await run(order, id, AbortSignal.any([signal, ended.signal]))
+      end = await runTry(order, id, AbortSignal.any([signal, ended.signal]))
     } catch (error) {
       if (signal.aborted || ended.signal.aborted) return false
       if (isWantOfRoom(error)) {
         if (store.scenarioRuns.record(id)) await this.#replace(id, asException(error))
         throw error
       }
-      if (!store.scenarioRuns.record(id)) this.#insertWithoutDevbox(order, id)
+      if (!store.scenarioRuns.record(id)) insertTry(store.scenarioRuns, order, id, null)
       end = endedBy(setUpFailure(error))
       log({ message: `Scenario run ${id} of job ${this.#job.id} broke off`, error: String(error) })
     } finally {
@@ -277,24 +273,6 @@ export class RunningJob {
     const { store, scenarioRuns } = this.#deps
     store.scenarioRuns.replace(id)
     await scenarioRuns.end(id, 'fail', { failure })
-  }
-
-  /** Of a try whose devbox could not be made: it has an outcome all the same. */
-  #insertWithoutDevbox(order: Try, id: string) {
-    this.#deps.store.scenarioRuns.insert({
-      id,
-      account: order.account,
-      scenario_id: order.scenario.id,
-      scenario_name: order.scenario.name,
-      benchmark_run_id: order.run.id,
-      devbox_id: null,
-      name: order.scenario.name,
-      start_time_ms: Date.now(),
-      metadata: {},
-      profile: order.run.profile,
-      attempt: order.place.attempt,
-      retry: order.retry,
-    })
   }
 
   #conclude(run: AgentRun) {

@@ -19,7 +19,7 @@ import { keepTasksAsScenarios, planHarborJob } from './harbor-job.ts'
 import { type JobDeps, RunningJob } from './job.ts'
 import { type JobPlan, type PlannedJob, planJob } from './job-plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
-import { createTries } from './tries.ts'
+import { createRunTry } from './tries.ts'
 import { Turns } from './turns.ts'
 
 /** Unspecified: how many trials of all jobs run at once, whatever the jobs ask for. */
@@ -48,7 +48,6 @@ interface Options {
   devboxes: Devboxes
   executions: Executions
   isolation: 'bubblewrap' | 'none'
-  serviceId: string
   datasetRoots: readonly string[]
   folderOf: (devboxId: string) => string
   /** Where the logs of a scenario run are kept. */
@@ -78,7 +77,7 @@ export class Jobs {
 
   constructor(options: Options) {
     this.#options = options
-    this.#deps = { ...options, ...createTries(options), turns: new Turns(trialsAtOnce) }
+    this.#deps = { ...options, runTry: createRunTry(options), turns: new Turns(trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 

@@ -48,3 +48,54 @@ export const follow = async (
 
 export const untilEnded = (client: Client, id: string, look?: (job: BenchmarkJob) => void): Promise<BenchmarkJob> =>
   follow(client, id, ({ state }) => hasJobEnded(state), look)
+
+/**
+ * Checks each record of one job it is given, in the order they were read: what every reader relies on, and that nothing
+ * that was counted is lost or changes.
+ */
+export const invariantsOf = (scenarioIds: readonly string[], attempts: number): ((job: BenchmarkJob) => void) => {
+  const seen = new Map<string, string>()
+  const order = ['queued', 'initializing', 'running', 'completed']
+  let place = 0
+  return (job) => {
+    const demand = (isTrue: boolean, what: string) => {
+      if (!isTrue) throw new Error(`${what}: ${JSON.stringify(job)}`)
+    }
+    demand(order.indexOf(job.state) >= place, 'The state went back')
+    place = order.indexOf(job.state)
+    const outcomes = job.benchmark_outcomes ?? []
+    const counted = new Map<string, string>()
+    for (const outcome of outcomes) {
+      const { n_completed, n_failed, n_timeout, scenario_outcomes } = outcome
+      const canceled = scenario_outcomes.filter(({ state }) => state === 'CANCELED').length
+      demand(n_completed + n_failed + n_timeout + canceled === scenario_outcomes.length, 'The counts do not add up')
+      const scores = scenario_outcomes.flatMap(({ state, score }) =>
+        state === 'COMPLETED' ? [score ?? Number.NaN] : [],
+      )
+      demand(scores.length === n_completed, 'n_completed is not the number of completed scenarios')
+      const average = scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length
+      demand((outcome.average_score ?? null) === average, 'average_score is not the mean of the completed scenarios')
+      const perScenario = new Map<string, number>()
+      for (const each of scenario_outcomes) {
+        const times = (perScenario.get(each.scenario_definition_id) ?? 0) + 1
+        perScenario.set(each.scenario_definition_id, times)
+        demand(scenarioIds.includes(each.scenario_definition_id), 'A scenario is none of the job')
+        demand(times <= attempts, 'A scenario is counted too often')
+        demand((each.score != null) === (each.state === 'COMPLETED'), 'A score without completion, or none with it')
+        counted.set(`${outcome.benchmark_run_id} ${each.scenario_run_id}`, JSON.stringify(each))
+      }
+    }
+    for (const [key, text] of seen) demand(counted.get(key) === text, 'An outcome was lost or has changed')
+    for (const [key, text] of counted) seen.set(key, text)
+    const running = (job.in_progress_runs ?? []).map(({ benchmark_run_id }) => benchmark_run_id)
+    demand(new Set(running).size === running.length, 'A run is in progress twice')
+    if (job.state === 'completed') {
+      demand(running.length === 0, 'A job has ended and a run has not')
+      const wanted = scenarioIds.length * attempts
+      demand(
+        outcomes.every(({ scenario_outcomes }) => scenario_outcomes.length === wanted),
+        'Outcomes are missing',
+      )
+    }
+  }
+}

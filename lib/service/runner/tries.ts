@@ -11,9 +11,10 @@ import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
 import { type Outcome, outcomeOf, type Rewards, type TrialException } from './harbor/outcome.ts'
 import type { HarborPlan } from './harbor/plan.ts'
-import type { RunTrial } from './harbor/trial.ts'
+import { runTrial } from './harbor/trial.ts'
 import type { JobPlan } from './job-plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
+import { createScrubber } from './scrub.ts'
 
 /** One try of a trial: which scenario, for which run, and which try it is. */
 export interface Try {
@@ -36,21 +37,20 @@ interface TryDeps {
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes
   executions: Executions
-  isolation: 'bubblewrap' | 'none'
-  serviceId: string
   folderOf: (devboxId: string) => string
   logFolderOf: (scenarioRunId: string) => string
 }
 
-/** What a job does with a try: `open` makes its scenario run, `run` brings it to its end. */
-export const createTries = (deps: TryDeps) => ({
-  open: async (order: Try, id: string): Promise<void> =>
-    order.plan.harbor ? insertHarborTry(deps, order, id) : openScenarioTry(deps, order, id),
-  run: (order: Try, id: string, signal: AbortSignal): Promise<TryEnd> =>
-    order.plan.harbor
-      ? runHarborTry(deps, order, order.plan.harbor, id, signal)
-      : runScenarioTry(deps, order, id, signal),
-})
+/** A try to its end, with the scenario run under the id it is given. Rejects when there is no devbox to be had. */
+export type RunTry = (order: Try, scenarioRunId: string, signal: AbortSignal) => Promise<TryEnd>
+
+export const createRunTry =
+  (deps: TryDeps): RunTry =>
+  async (order, id, signal) => {
+    if (order.plan.harbor) return runHarborTry(deps, order, order.plan.harbor, id, signal)
+    await openScenarioTry(deps, order, id)
+    return runScenarioTry(deps, order, id, signal)
+  }
 
 // Every way a devbox can settle after it was asked to start.
 const settled = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
@@ -95,6 +95,8 @@ const runScenarioTry = async (deps: TryDeps, order: Try, id: string, signal: Abo
       devbox: () => devboxes.running(account, devboxId, 'execute'),
       executions,
       timeoutSeconds: timeoutOf(order),
+      attempt: order.retry + 1,
+      scrub: createScrubber(Object.values(store.secrets.reveal(account, order.run.profile.secrets ?? {}))).text,
       signal,
     })
     // Not judged: whatever it is worth, a trial that ran out of time has no score.
@@ -112,38 +114,14 @@ const runScenarioTry = async (deps: TryDeps, order: Try, id: string, signal: Abo
   }
 }
 
-/** Its devbox comes with the trial. */
-const insertHarborTry = ({ store }: TryDeps, { account, run, scenario, place, retry }: Try, id: string) =>
-  store.scenarioRuns.insert({
-    id,
-    account,
-    scenario_id: scenario.id,
-    scenario_name: scenario.name,
-    benchmark_run_id: run.id,
-    devbox_id: null,
-    name: scenario.name,
-    start_time_ms: Date.now(),
-    metadata: {},
-    profile: run.profile,
-    attempt: place.attempt,
-    retry,
-  })
-
-const runHarborTry = async (
-  deps: TryDeps,
-  { account, place }: Try,
-  plan: HarborPlan,
-  id: string,
-  signal: AbortSignal,
-): Promise<TryEnd> => {
-  const { store, devboxes, executions, isolation, serviceId, folderOf, logFolderOf } = deps
-  const { secrets } = store
+const runHarborTry = async (deps: TryDeps, order: Try, plan: HarborPlan, id: string, signal: AbortSignal) => {
+  const { store, devboxes, executions, folderOf, logFolderOf } = deps
+  const { account, place } = order
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
   if (!scenario || !agent) throw new Error(`Scenario run ${id} has no place in its job`)
-  const { runTrial } = (await import('./harbor/trial.ts')) as unknown as { runTrial: RunTrial }
-  const end = await runTrial(
-    { devboxes, executions, secrets, isolation, serviceId, folderOf },
+  const { rewards, ...end } = await runTrial(
+    { devboxes, executions, secrets: store.secrets, folderOf },
     {
       account,
       scenarioRunId: id,
@@ -153,11 +131,36 @@ const runHarborTry = async (
       attempt: place.attempt + 1,
       folder: logFolderOf(id),
       signal,
-      onDevbox: (devboxId) => store.scenarioRuns.setDevbox(id, devboxId),
+      // Its benchmark run may have ended while the devbox was made: what that counts does not change any more.
+      onDevbox: (devboxId) => {
+        if (!signal.aborted) insertTry(store.scenarioRuns, order, id, devboxId)
+      },
     },
   )
-  signal.throwIfAborted()
-  return { ...end, result: end.score === null ? null : verifierResult(end.score, end.rewards) }
+  const result = end.score === null ? null : verifierResult(end.score, rewards)
+  return { ...end, failure_reason: end.failure_reason && scrubbed(deps, order, end.failure_reason), result }
+}
+
+/** The scenario run of a try; without a devbox where none could be made. */
+export const insertTry = (scenarioRuns: ScenarioRunStore, order: Try, id: string, devboxId: string | null): void =>
+  scenarioRuns.insert({
+    id,
+    account: order.account,
+    scenario_id: order.scenario.id,
+    scenario_name: order.scenario.name,
+    benchmark_run_id: order.run.id,
+    devbox_id: devboxId,
+    name: order.scenario.name,
+    start_time_ms: Date.now(),
+    metadata: {},
+    profile: order.run.profile,
+    attempt: order.place.attempt,
+    retry: order.retry,
+  })
+
+const scrubbed = ({ store }: TryDeps, { account, run }: Try, { exception_type, exception_message }: TrialException) => {
+  const scrubber = createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
+  return { exception_type, exception_message: scrubber.text(exception_message) }
 }
 
 const verifierResult = (score: number, rewards: Rewards | null): ScoringResult => ({

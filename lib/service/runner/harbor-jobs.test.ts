@@ -1,0 +1,149 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { strongestIsolation } from '#lib/service/testing-isolation.ts'
+import { createJob, follow, untilEnded } from './testing-jobs.ts'
+
+let datasets: string
+let service: TestService
+beforeAll(() => {
+  datasets = mkdtempSync(join(tmpdir(), 'devdeck-datasets-'))
+  makeTask('small/hello', { solution: 'echo hello > /app/out', test: '[[ $(cat /app/out) = hello ]]' })
+  makeTask('small/quarter', { solution: 'echo 0.25 > /app/share', test: 'true', reward: 'cat /app/share' })
+  makeTask('broken/compose', { solution: 'true', test: 'true', dockerfile: 'FROM x\nCOPY --from=y /a /b\n' })
+})
+afterAll(() => rmSync(datasets, { recursive: true }))
+beforeEach(async () => {
+  service = await startService({ isolation: strongestIsolation, datasets: [datasets] })
+})
+afterEach(() => service.close())
+
+interface Task {
+  solution: string
+  test: string
+  reward?: string
+  dockerfile?: string
+}
+
+const makeTask = (name: string, { solution, test, reward = 'echo 1', dockerfile = 'FROM x\nWORKDIR /app\n' }: Task) => {
+  const files = {
+    'task.toml': 'version = "1.0"\n[environment]\nworkdir = "/app"\n',
+    'instruction.md': `Do ${name}.`,
+    'environment/Dockerfile': dockerfile,
+    'solution/solve.sh': `#!/bin/bash\n${solution}\n`,
+    'tests/test.sh': `#!/bin/bash\nif ${test}; then ${reward}; else echo 0; fi > /logs/verifier/reward.txt 2>/dev/null\n`,
+  }
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(datasets, name, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    if (path.endsWith('.sh')) chmodSync(file, 0o755)
+  }
+}
+
+const harbor = (yaml: string) => createJob(service.client, { type: 'harbor', inline_yaml: yaml })
+
+describe.runIf(strongestIsolation === 'bubblewrap')('a job from a Harbor job file', () => {
+  it('scores what the oracle solves and nop leaves, attempt by attempt', { timeout: 60_000 }, async () => {
+    const yaml = `job_name: small
+n_attempts: 2
+n_concurrent_trials: 3
+agents:
+  - name: oracle
+  - name: nop
+datasets:
+  - path: small
+`
+    const queued = await harbor(yaml)
+    expect(queued).toMatchObject({ state: 'queued', name: 'small', job_source: { type: 'harbor', inline_yaml: yaml } })
+    const job = await untilEnded(service.client, queued.id)
+    expect(job).toMatchObject({ state: 'completed', failure_reason: null })
+    expect(job.job_spec?.orchestrator_config).toMatchObject({ n_attempts: 2, n_concurrent_trials: 3 })
+    const [oracle, nop] = job.benchmark_outcomes ?? []
+    expect(oracle).toMatchObject({ agent_name: 'oracle', n_completed: 4, n_failed: 0, average_score: 0.625 })
+    expect(nop).toMatchObject({ agent_name: 'nop', n_completed: 2, n_failed: 2 })
+    const [hello, quarter] = job.job_spec?.scenario_ids ?? []
+    expect(oracle?.scenario_outcomes.map((each) => [each.scenario_definition_id, each.score]).sort()).toEqual(
+      [
+        [hello, 1],
+        [hello, 1],
+        [quarter, 0.25],
+        [quarter, 0.25],
+      ].sort(),
+    )
+    const scenario = await service.client.scenarios.get({ params: { id: hello ?? '' } })
+    expect(scenario.input_context.problem_statement).toBe('Do small/hello.')
+    expect((await service.client.scenarios.list()).scenarios).toEqual([])
+    const run = await service.client.benchmarkRuns.get({ params: { id: oracle?.benchmark_run_id ?? '' } })
+    expect(run).toMatchObject({ state: 'completed', score: 0.625 })
+    expect((await harbor(yaml)).name).toMatch(/^small-/)
+  })
+
+  it('fails when none of its tasks can be built', { timeout: 60_000 }, async () => {
+    const { id } = await harbor('tasks:\n  - path: broken/compose\n')
+    const job = await untilEnded(service.client, id)
+    expect(job).toMatchObject({ state: 'failed', failure_reason: expect.stringContaining('SandboxBuildFailedError') })
+  })
+
+  it('ends its trials and their devboxes when its run is canceled', { timeout: 60_000 }, async () => {
+    const { client } = service
+    const { id } = await harbor(
+      'agents:\n  - name: command\n    kwargs: {command: sleep 60}\ndatasets:\n  - path: small\n',
+    )
+    const running = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
+    const alive = async () =>
+      (await client.devboxes.list({ query: { limit: 100 } })).devboxes.filter(({ status }) => status === 'running')
+        .length
+    await expect.poll(alive, { timeout: 10_000 }).toBe(2)
+    await client.benchmarkRuns.cancel({ params: { id: running.in_progress_runs?.[0]?.benchmark_run_id ?? '' } })
+    const job = await untilEnded(client, id)
+    expect(job.state).toBe('cancelled')
+    expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ state }) => state)).toEqual(['CANCELED', 'CANCELED'])
+    await expect.poll(alive, { timeout: 5000 }).toBe(0)
+  })
+
+  it('goes on after a restart and counts nothing twice', { timeout: 60_000 }, async () => {
+    const { client } = service
+    const { id } = await harbor(
+      'n_attempts: 3\nn_concurrent_trials: 2\nagents:\n  - name: oracle\ndatasets:\n  - path: small\n',
+    )
+    const done = (job: Awaited<ReturnType<typeof untilEnded>>) => job.benchmark_outcomes?.[0]?.n_completed ?? 0
+    await follow(client, id, (job) => done(job) >= 1)
+    await service.restart()
+    const job = await untilEnded(client, id)
+    expect(job.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 6, average_score: 0.625 })
+    expect(job.benchmark_outcomes?.[0]?.scenario_outcomes).toHaveLength(6)
+  })
+})
+
+describe('a job file that cannot be run', () => {
+  const refusalOf = async (inline_yaml: string) => {
+    const error = await harbor(inline_yaml).catch((error: unknown) => error)
+    const { jobs } = await service.client.benchmarkJobs.list()
+    expect(jobs).toEqual([])
+    return error as { status: number; message: string; field?: string }
+  }
+
+  it('is refused with every problem at its line and key, and nothing is made', async () => {
+    const error = await refusalOf(
+      'agents:\n  - name: robot\ndatasets:\n  - path: /etc\ntasks:\n  - path: small/nothing\n',
+    )
+    expect(error).toMatchObject({ status: 400, field: 'spec.inline_yaml' })
+    const lines = error.message.split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toMatch(/2:5 agents\[0\]\.name: .*robot/)
+    expect(lines[1]).toMatch(/4:5 datasets\[0\]\.path: .*\/etc/)
+    expect(lines[2]).toMatch(/6:5 tasks\[0\]\.path: .*small\/nothing/)
+  })
+
+  it('is refused when it is no YAML, with line and column', async () => {
+    expect((await refusalOf('agents: [\n')).message).toMatch(/spec\.inline_yaml: \d+:\d+ /)
+  })
+
+  it('is refused when it is five megabytes long', async () => {
+    const error = await refusalOf(`# ${'x'.repeat(5_000_000)}\n`)
+    expect(error).toMatchObject({ status: 400, message: expect.stringContaining('512 KiB') })
+  })
+})
