@@ -96,7 +96,6 @@ export const createScenarioRunStore = (database: Database) => {
   const move = database.prepare(`
     UPDATE scenario_runs SET state = ?, end_time_ms = ?, score = ?, scoring_contract_result = ?, outcome = ?, failure = ?
     WHERE id = ? AND state = ?`)
-  const setDevbox = database.prepare('UPDATE scenario_runs SET devbox_id = ? WHERE id = ?')
   const replace = database.prepare('UPDATE scenario_runs SET replaced = 1 WHERE id = ?')
   const strayDevboxes = database.prepare(`
     SELECT d.id, d.account FROM devboxes AS d LEFT JOIN scenario_runs AS r ON r.id = d.initiator_id
@@ -176,11 +175,6 @@ export const createScenarioRunStore = (database: Database) => {
       return changes === 1
     },
 
-    /** Of a run that was stored before its devbox was made. */
-    setDevbox: (id: string, devboxId: string): void => {
-      setDevbox.run(devboxId, id)
-    },
-
     /** Another try takes the place of this one. */
     replace: (id: string): void => {
       replace.run(id)
@@ -201,7 +195,8 @@ const filter = (
   account: string,
   { benchmark_run_id, scenario_id, name, search, state, metadata }: ScenarioRunListQuery,
 ): Clause[] => [
-  { sql: 'scenario_runs.account = ?', values: [account] },
+  // What another try took the place of can be read, but no list counts it.
+  { sql: 'scenario_runs.account = ? AND scenario_runs.replaced = 0', values: [account] },
   ...equals('scenario_runs.benchmark_run_id', benchmark_run_id),
   ...equals('scenario_runs.scenario_id', scenario_id),
   ...equals('scenario_runs.state', state),
