@@ -1,3 +1,4 @@
+import { benchAxonPages } from './axon-list.ts'
 import { benchAxons } from './axons.ts'
 import { benchExecutions } from './executions.ts'
 import { benchLogArchive } from './log-archive.ts'
@@ -10,6 +11,7 @@ import { benchStartup } from './startup.ts'
 
 const benches: Record<string, () => Promise<void>> = {
   axons: benchAxons,
+  'axon-list': benchAxonPages,
   executions: benchExecutions,
   startup: benchStartup,
   zip: benchLogArchive,
