@@ -20,6 +20,10 @@ for (const colorScheme of ['light', 'dark'] as const)
         params: { id: devbox.id },
         body: { name: 'axe-snapshot', metadata: { env: 'prod' } },
       })
+      await product.service.axons.publish({
+        params: { id: axon.id },
+        body: { event_type: 'note', origin: 'USER_EVENT', source: 'axe', payload: '{"a":[1]}' },
+      })
       await product.service.evictions.schedule({
         body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 600_000 },
       })
@@ -43,7 +47,10 @@ for (const colorScheme of ['light', 'dark'] as const)
         '/',
         '/axons',
         '/axons?search=nothing-has-this',
+        '/axons?state=active&sort=-name&columns=name,state,metadata.env:120,created',
         `/axons/${axon.id}`,
+        `/axons/${axon.id}?tab=events&event=1`,
+        `/axons/${axon.id}?tab=sql`,
         '/devboxes',
         `/devboxes/${devbox.id}`,
         `/devboxes/${devbox.id}?tab=commands`,
