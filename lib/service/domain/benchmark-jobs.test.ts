@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { benchmarkJobStates, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import {
+  benchmarkOutcome,
+  type EndedTrial,
+  type JobEvent,
+  jobEnd,
+  nextJobState,
+  runFailure,
+  trialsOf,
+} from './benchmark-jobs.ts'
+
+const trial = (over: Partial<EndedTrial>): EndedTrial => ({
+  id: 'scr_1',
+  scenario_id: 'scn_1',
+  scenario_name: 'one',
+  state: 'completed',
+  outcome: 'COMPLETED',
+  score: 1,
+  failure: null,
+  start_time_ms: 1000,
+  end_time_ms: 1250,
+  ...over,
+})
+const failed = (exception_type: string) =>
+  trial({
+    state: 'failed',
+    outcome: 'FAILED',
+    score: null,
+    failure: { exception_type, exception_message: 'no' },
+  })
+
+describe('the states of a job', () => {
+  const events: JobEvent[] = ['initialize', 'run', 'complete', 'fail', 'cancel', 'time_out']
+
+  it('are left by no event once the job has ended', () => {
+    for (const state of benchmarkJobStates.filter(hasJobEnded))
+      expect(events.map((event) => nextJobState(state, event))).toEqual(events.map(() => undefined))
+  })
+
+  it('lead from the queue to every end', () => {
+    expect(nextJobState('queued', 'initialize')).toBe('initializing')
+    expect(nextJobState('initializing', 'run')).toBe('running')
+    expect(events.map((event) => nextJobState('running', event))).toEqual([
+      undefined,
+      undefined,
+      'completed',
+      'failed',
+      'cancelled',
+      'timeout',
+    ])
+  })
+})
+
+describe('the outcome of a run', () => {
+  const run = { id: 'bmr_1', start_time_ms: 500, end_time_ms: 4500, agent: { name: 'a', model_name: 'm' } }
+
+  it('counts each state and averages completed scenarios only', () => {
+    const outcome = benchmarkOutcome(run, [
+      trial({ score: 0.5 }),
+      trial({ score: 0 }),
+      failed('VerifierError'),
+      trial({ state: 'timeout', outcome: 'TIMEOUT', score: null }),
+      trial({ state: 'canceled', outcome: null, score: null }),
+    ])
+    expect(outcome).toMatchObject({
+      agent_name: 'a',
+      model_name: 'm',
+      n_completed: 2,
+      n_failed: 1,
+      n_timeout: 1,
+      average_score: 0.25,
+      duration_ms: 4000,
+    })
+    expect(outcome.scenario_outcomes.map(({ state, score }) => [state, score])).toEqual([
+      ['COMPLETED', 0.5],
+      ['COMPLETED', 0],
+      ['FAILED', null],
+      ['TIMEOUT', null],
+      ['CANCELED', null],
+    ])
+    expect(outcome.scenario_outcomes[0]?.duration_ms).toBe(250)
+  })
+
+  it('has no average of nothing', () => {
+    expect(benchmarkOutcome({ ...run, end_time_ms: null }, []).average_score).toBeNull()
+    expect(benchmarkOutcome(run, [failed('X')])).toMatchObject({ average_score: null, n_failed: 1 })
+  })
+})
+
+describe('the end of a job', () => {
+  it('is that of its completed runs, then of its failed ones', () => {
+    const end = (...states: ('completed' | 'failed' | 'canceled')[]) => jobEnd(states.map((state) => ({ state })))
+    expect(end('canceled', 'failed', 'completed')).toBe('complete')
+    expect(end('canceled', 'failed')).toBe('fail')
+    expect(end('canceled', 'canceled')).toBe('cancel')
+  })
+
+  it('is a failure of the run only when no trial got as far as its agent', () => {
+    expect(runFailure([failed('SandboxBuildFailedError'), failed('HealthcheckError')])).toMatch(/SandboxBuildFailed/)
+    expect(runFailure([failed('SandboxBuildFailedError'), trial({})])).toBeNull()
+    expect(runFailure([failed('NonZeroAgentExitCodeError')])).toBeNull()
+    expect(runFailure([])).toBeNull()
+  })
+})
+
+it('goes through all scenarios and agents before the next attempt', () => {
+  expect([...trialsOf(2, 2, 2)].map(({ attempt, scenario, agent }) => `${attempt}${scenario}${agent}`)).toEqual([
+    '000',
+    '001',
+    '010',
+    '011',
+    '100',
+    '101',
+    '110',
+    '111',
+  ])
+})
