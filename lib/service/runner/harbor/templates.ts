@@ -1,4 +1,6 @@
 import type { StringMap } from '#lib/contract/common.ts'
+import type { Environment } from './plan.ts'
+import { HarborError } from './rewards.ts'
 
 /** What `${NAME}` or `${NAME:-fallback}` asks for; undefined for any other text. A template is the whole value or none. */
 export const secretOf = (value: string): { name: string; fallback?: string } | undefined => {
@@ -7,18 +9,30 @@ export const secretOf = (value: string): { name: string; fallback?: string } | u
   return fallback === undefined ? { name } : { name, fallback }
 }
 
+/** The values of secrets, by the variables that take them. */
+export type Reveal = (secrets: StringMap) => StringMap
+
 /**
  * The values of a task's variables. Harbor takes them from the machine it runs on; here they are the account's secrets,
  * never the service's own environment. Throws when one is not there.
  */
-export const resolve = (env: StringMap, reveal: (name: string) => string | undefined): StringMap =>
+export const resolve = (env: StringMap, reveal: Reveal): StringMap =>
   Object.fromEntries(
     Object.entries(env).map(([variable, value]) => {
       const secret = secretOf(value)
       if (!secret) return [variable, value]
-      const found = reveal(secret.name) ?? secret.fallback
-      if (found === undefined)
-        throw new Error(`Environment variable ${secret.name} not found: the account has no such secret`)
+      const found = reveal({ [variable]: secret.name })[variable] ?? secret.fallback
+      if (found === undefined) throw missing(secret.name)
       return [variable, found]
     }),
   )
+
+/** The values of a job's variables. Throws when a secret has been deleted since the job was made. */
+export const environmentOf = ({ variables, secrets }: Environment, reveal: Reveal): StringMap => {
+  const revealed = reveal(secrets)
+  for (const [variable, name] of Object.entries(secrets)) if (!Object.hasOwn(revealed, variable)) throw missing(name)
+  return { ...variables, ...revealed }
+}
+
+const missing = (name: string) =>
+  new HarborError('ValueError', `Environment variable ${name} is not set: the account has no secret of that name`)

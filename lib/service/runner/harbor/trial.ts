@@ -1,17 +1,28 @@
+import { existsSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/runtime/devbox.ts'
 import type { Executions } from '#lib/service/runtime/execution.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import type { Outcome, Rewards } from './outcome.ts'
+import { agentCommand, instructionFile, solutionOf } from './agent.ts'
+import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
+import { SandboxBuildFailedError } from './dockerfile.ts'
+import { type Outcome, outcomeOf, type Rewards, type TrialException } from './outcome.ts'
 import type { HarborAgent, HarborScenario, HarborSettings } from './plan.ts'
+import { customSize } from './resources.ts'
+import { combine, HarborError, pythonSeconds, reaches, readRewards } from './rewards.ts'
+import { buildSandbox, waitUntilHealthy } from './sandbox-build.ts'
+import { readTask, type Task, type TaskStep } from './task.ts'
+import { environmentOf, type Reveal, resolve } from './templates.ts'
+import { TrialLog } from './trial-log.ts'
+import { Workshop } from './workshop.ts'
 
 /** What trials need of the service. */
 export interface TrialDeps {
   devboxes: Devboxes
   executions: Executions
   secrets: Pick<SecretStore, 'reveal'>
-  isolation: 'bubblewrap' | 'none'
-  /** Put in the environment of tools, to find them by when the service has died. */
-  serviceId: string
   folderOf: (devboxId: string) => string
 }
 
@@ -26,7 +37,7 @@ export interface TrialOptions {
   settings: HarborSettings
   /** From 1. */
   attempt: number
-  /** Where its logs are to be in the end; what is there from an earlier try is removed first. */
+  /** Where its logs are to be; what is there from an earlier try is removed first. */
   folder: string
   /** Its abort cancels the trial, which then still resolves. */
   signal: AbortSignal
@@ -38,12 +49,309 @@ export interface TrialOptions {
 /** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. */
 export interface TrialResult extends Outcome {
   rewards: Rewards | null
-  startTimeMs: number
-  endTimeMs: number
 }
 
+/** The build a task's Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
+const planOf = async ({ path, environment }: Task): Promise<BuildPlan | undefined> =>
+  environment.hasDockerfile ? planBuild(await readFile(join(path, 'environment', 'Dockerfile'), 'utf8')) : undefined
+
 /**
- * Runs one attempt of one agent at one task, in a devbox of its own that is gone when this resolves. Never rejects for
- * anything the task, the agent or the devbox did: that is its result.
+ * Runs one attempt of one agent at one task, in a devbox of its own that has ended when this resolves. Rejects when
+ * there is no devbox to be had, so that trying later makes sense; whatever the task, the agent or the devbox does is
+ * the trial's result.
  */
-export type RunTrial = (deps: TrialDeps, options: TrialOptions) => Promise<TrialResult>
+export const runTrial = async (deps: TrialDeps, options: TrialOptions): Promise<TrialResult> => {
+  const { scenario, folder, signal } = options
+  await rm(folder, { recursive: true, force: true })
+  const log = new TrialLog(options)
+  const read = await readTask(scenario.path)
+  const devboxId = await openDevbox(deps, options, read.task)
+  const trial = new Trial(deps, { ...options, devboxId }, log)
+  let rewards: Rewards | null = null
+  let exception: TrialException | null = null
+  try {
+    if (read.problems) {
+      const [first] = read.problems
+      const reason = first ? `${first.file} ${first.message}` : ''
+      throw new HarborError('FileNotFoundError', `Task ${scenario.name} is no task any more: ${reason}`)
+    }
+    rewards = await trial.run(read.task)
+    exception = log.exception
+  } catch (error) {
+    exception = asException(error, signal)
+    log.fail(exception, error)
+  }
+  await trial.end()
+  const outcome = outcomeOf(rewards, exception)
+  await log.write({ rewards, exception, outcome })
+  return { ...outcome, rewards }
+}
+
+/** A task that cannot be read any more gets a devbox as well: its trial fails, and like any other leaves logs. */
+const openDevbox = async (
+  { devboxes }: TrialDeps,
+  { account, scenarioRunId, scenario, settings, onDevbox }: TrialOptions,
+  task: Task | undefined,
+): Promise<string> => {
+  const plan = task && (await planOf(task).catch(() => undefined))
+  const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
+  const { id } = await devboxes.create(
+    account,
+    {
+      name: scenario.name,
+      launch_parameters: {
+        ...customSize({
+          cpus: overrideCpus ?? task?.environment.cpus ?? null,
+          memoryMb: overrideMemoryMb ?? task?.environment.memoryMb ?? null,
+          storageMb: overrideStorageMb ?? task?.environment.storageMb ?? null,
+        }),
+        // The trial ends it. This is for one that nobody is there for any more.
+        keep_alive_time_seconds: maxKeepAliveSeconds,
+      },
+    },
+    {
+      initiatorType: 'scenario',
+      initiatorId: scenarioRunId,
+      root: rootFoldersOf(plan, task?.environment.workdir ?? null),
+      ...(task?.environment.network === 'none' && { network: 'none' }),
+    },
+  )
+  onDevbox?.(id)
+  return id
+}
+
+export type RunTrial = typeof runTrial
+
+const asException = (error: unknown, signal: AbortSignal): TrialException => {
+  if (signal.aborted) return { exception_type: 'CancelledError', exception_message: 'The trial was cancelled' }
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  // Python has no plain Error.
+  return { exception_type: name === 'Error' ? 'RuntimeError' : name, exception_message: message }
+}
+
+// The longest a timer can take.
+const maxTimeoutSeconds = (2 ** 31 - 1) / 1000
+
+class Trial {
+  readonly #deps: TrialDeps
+  readonly #options: TrialOptions & { devboxId: string }
+  readonly #log: TrialLog
+  readonly #workshop: Workshop
+  readonly #reveal: Reveal
+
+  constructor(deps: TrialDeps, options: TrialOptions & { devboxId: string }, log: TrialLog) {
+    this.#deps = deps
+    this.#options = options
+    this.#log = log
+    this.#workshop = new Workshop({ ...deps, ...options })
+    this.#reveal = (secrets) => {
+      const values = deps.secrets.reveal(options.account, secrets)
+      log.hide(Object.values(values))
+      return values
+    }
+  }
+
+  async run(task: Task): Promise<Rewards | null> {
+    const { settings, agent } = this.#options
+    for (const warning of task.warnings) this.#log.say(`WARNING ${warning}`)
+    const image = await this.#phase('environment_setup', () => this.#setUp(task))
+    const workdir = task.environment.workdir ?? image?.workdir ?? '/'
+    // As root of an image has it: what tasks say of ~ is there.
+    const env = {
+      PATH: defaultPath,
+      HOME: '/root',
+      ...image?.env,
+      ...resolve(task.environment.env, this.#reveal),
+      ...environmentOf(settings.environment.env, this.#reveal),
+    }
+    await this.#phase('agent_setup', async () => {
+      if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
+        throw new HarborError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
+    })
+    const isMultiStep = task.steps.some(({ name }) => name !== null)
+    const results: (Rewards | null)[] = []
+    for (const step of task.steps) {
+      const rewards = await this.#step(task, step, { env, workdir, isMultiStep })
+      results.push(rewards)
+      const goesOn = rewards !== null && reaches(rewards, step.minReward)
+      if (!isMultiStep || goesOn || step === task.steps.at(-1)) continue
+      this.#log.say(`Step ${step.name} ${rewards ? 'missed its min_reward' : 'has no reward'}; the others are left out`)
+      break
+    }
+    return combine(results, isMultiStep ? task.rewardStrategy : 'final')
+  }
+
+  /** Resolves to what the image gives whatever runs in it. */
+  async #setUp(task: Task): Promise<BuildPlan | undefined> {
+    const { devboxes } = this.#deps
+    const { account, devboxId, settings, signal } = this.#options
+    const { buildTimeoutSeconds, healthcheck } = task.environment
+    const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
+    const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
+    if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
+    const plan = await planOf(task)
+    for (const warning of plan?.warnings ?? []) this.#log.say(`WARNING ${warning}`)
+    await this.#workshop.within(seconds, new HarborError('EnvironmentStartTimeoutError', message), async (limit) => {
+      const devbox = await devboxes.reaches(account, devboxId, settledStatuses, maxTimeoutSeconds * 1000, limit)
+      limit.throwIfAborted()
+      if (devbox?.status !== 'running')
+        throw new SandboxBuildFailedError(
+          `Devbox ${devboxId} did not start: ${devbox?.failure_reason ?? devbox?.shutdown_reason ?? devbox?.status}`,
+        )
+      const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
+      await this.#workshop.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
+      if (plan) await buildSandbox(this.#workshop, plan, join(task.path, 'environment'), limit)
+    })
+    if (healthcheck) {
+      const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
+      await waitUntilHealthy(
+        this.#workshop,
+        healthcheck,
+        workdir,
+        { ...plan?.env, ...resolve(task.environment.env, this.#reveal) },
+        signal,
+      )
+    }
+    return plan
+  }
+
+  async #step(
+    task: Task,
+    step: TaskStep,
+    { env, workdir, isMultiStep }: { env: Record<string, string>; workdir: string; isMultiStep: boolean },
+  ): Promise<Rewards | null> {
+    const { signal } = this.#options
+    const workshop = this.#workshop
+    const log = this.#log
+    try {
+      if (step.name !== null) {
+        log.beginStep(step.name)
+        if (existsSync(join(step.folder, 'workdir'))) await workshop.send(join(step.folder, 'workdir'), workdir)
+        if (existsSync(join(step.folder, 'workdir', 'setup.sh'))) {
+          const { status } = await workshop.run('bash ./setup.sh >/logs/agent/setup.txt 2>&1', {
+            env,
+            cwd: workdir,
+            signal,
+          })
+          if (status !== 0) throw new Error(`setup.sh of step ${step.name} ended with ${status}`)
+        }
+        if (step.healthcheck) await waitUntilHealthy(workshop, step.healthcheck, workdir, env, signal)
+      }
+      await this.#phase('agent_execution', () => this.#runAgent(task, step, env, workdir)).catch((error: unknown) => {
+        // With these two Harbor still looks at what the agent has done.
+        if (signal.aborted || !verifiedAllTheSame.includes((error as Error).name)) throw error
+        log.fail(asException(error, signal), error)
+      })
+      const rewards = await this.#phase('verifier', () => this.#verify(task, step, env, workdir))
+      log.reward(rewards)
+      return rewards
+    } catch (error) {
+      if (!isMultiStep || signal.aborted) throw error
+      log.fail(asException(error, signal), error)
+      return null
+    } finally {
+      if (isMultiStep && !signal.aborted) await this.#saveStep(step)
+    }
+  }
+
+  async #runAgent(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<void> {
+    const { agent, settings, signal } = this.#options
+    const seconds =
+      Math.min(
+        agent.overrideTimeoutSeconds ?? step.agentTimeoutSeconds ?? Number.POSITIVE_INFINITY,
+        agent.maxTimeoutSeconds ?? Number.POSITIVE_INFINITY,
+      ) * (settings.agentTimeoutMultiplier ?? settings.timeoutMultiplier)
+    const workshop = this.#workshop
+    const instruction = [step.instruction, ...settings.extraInstructions].join('\n\n')
+    await workshop.write(instructionFile, instruction)
+    if (agent.name === 'oracle') await workshop.replace('/solution', solutionOf(task, step) ?? '')
+    const command = agentCommand({ ...this.#options, instruction })
+    if (!command) return
+    const message = `Agent execution timed out after ${pythonSeconds(seconds)} seconds`
+    const { status } = await workshop.run(command.script, {
+      cwd: workdir,
+      env: {
+        ...env,
+        ...command.env,
+        ...environmentOf(agent.env, this.#reveal),
+        ...(agent.name === 'oracle' && resolve(task.solutionEnv, this.#reveal)),
+      },
+      signal,
+      limit: { seconds, error: new HarborError('AgentTimeoutError', message) },
+    })
+    if (status === 0) return
+    this.#log.say(`The agent ended with ${status}`)
+    await workshop.write('/logs/agent/exit-code.txt', String(status))
+    // A solution that fails is no exception: what it did is what counts.
+    if (agent.name === 'oracle') return
+    const said = await workshop.tail('/logs/agent/command.txt')
+    throw new HarborError(
+      'NonZeroAgentExitCodeError',
+      `The agent's command ended with exit code ${status}${said && `: ${said}`}`,
+    )
+  }
+
+  async #verify(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<Rewards> {
+    const { settings } = this.#options
+    const { overrideTimeoutSeconds, maxTimeoutSeconds: most } = settings.verifier
+    const seconds =
+      Math.min(overrideTimeoutSeconds ?? step.verifierTimeoutSeconds, most ?? Number.POSITIVE_INFINITY) *
+      (settings.verifierTimeoutMultiplier ?? settings.timeoutMultiplier)
+    const workshop = this.#workshop
+    const message = `Verifier execution timed out after ${pythonSeconds(seconds)} seconds`
+    const error = new HarborError('VerifierTimeoutError', message)
+    return workshop.within(seconds, error, async (limit) => {
+      // Whatever the agent left there: no word of it is the verifier's.
+      await workshop.must('rm -rf -- /logs/verifier && mkdir -p /logs/verifier')
+      const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
+      await workshop.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
+      await workshop.must('chmod +x /tests/test.sh')
+      const script = '(/tests/test.sh) >/logs/verifier/test-stdout.txt 2>&1'
+      const verifierEnv = {
+        ...resolve(step.verifierEnv, this.#reveal),
+        ...environmentOf(settings.verifier.env, this.#reveal),
+      }
+      const { status } = await workshop.run(script, { cwd: workdir, env: { ...env, ...verifierEnv }, signal: limit })
+      this.#log.say(`The verifier ended with ${status}`)
+      return readRewards('/logs/verifier', (path) => workshop.read(path))
+    })
+  }
+
+  async #phase<T>(phase: TrialPhase, work: () => Promise<T>): Promise<T> {
+    this.#options.signal.throwIfAborted()
+    this.#options.onPhase?.(phase)
+    const done = this.#log.begin(phase)
+    try {
+      return await work()
+    } finally {
+      done()
+    }
+  }
+
+  async #saveStep({ name }: TaskStep) {
+    await this.#log.save(this.#logsFolder(), join('steps', name ?? ''))
+    await this.#workshop.must(`rm -rf -- /logs/* && ${makeLogFolders}`)
+  }
+
+  /** Saves the logs and ends the devbox. */
+  async end(): Promise<void> {
+    const { account, devboxId, signal } = this.#options
+    try {
+      // Until then a cancelled one would go on writing them.
+      await this.#workshop.stop()
+      await this.#log.save(this.#logsFolder(), '', signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined)
+    } finally {
+      await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
+    }
+  }
+
+  #logsFolder() {
+    return join(this.#deps.folderOf(this.#options.devboxId), 'root', 'logs')
+  }
+}
+
+const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
+const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
+const verifiedAllTheSame = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
+/** Who cancels waits for the end. */
+const cancelledSaveMs = 2000

@@ -1,0 +1,211 @@
+import { posix } from 'node:path'
+import { isRootFolder } from '#lib/service/runtime/sandbox/sandbox.ts'
+import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
+import { withoutInstalls } from './shell-words.ts'
+
+/** What a devbox is to do so that it is what a Dockerfile describes. */
+export interface BuildPlan {
+  steps: BuildStep[]
+  /** Of the image, for whatever runs in it. */
+  env: Record<string, string>
+  workdir: string
+  warnings: string[]
+}
+
+export type BuildStep =
+  | { kind: 'workdir'; line: number; path: string }
+  | { kind: 'run'; line: number; argv: string[]; env: Record<string, string>; cwd: string; said: string }
+  | {
+      kind: 'copy'
+      line: number
+      sources: string[]
+      to: string
+      isFolder: boolean
+      mode: string | null
+      extracts: boolean
+    }
+  | { kind: 'write'; line: number; to: string; content: string; mode: string | null }
+
+export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL', 'HEALTHCHECK']
+const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
+
+/** Reads a Dockerfile as far as it can be followed without Docker. Throws a SandboxBuildFailedError where it cannot. */
+export const planBuild = (dockerfile: string): BuildPlan => {
+  const plan: BuildPlan = { steps: [], env: {}, workdir: '/', warnings: [] }
+  const variables = new Map<string, string>([['PATH', defaultPath]])
+  const args: Record<string, string> = {}
+  let shell = ['/bin/sh', '-c']
+  let stages = 0
+  for (const instruction of parseDockerfile(dockerfile)) {
+    const { name, text, line } = instruction
+    const fail = (problem: string): never => {
+      throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`)
+    }
+    const warn = (what: string) => plan.warnings.push(`Dockerfile line ${line}: ${what}`)
+    if (ignored.includes(name)) continue
+    if (stages === 0 && name !== 'FROM' && name !== 'ARG') fail(`${name} comes before FROM`)
+    switch (name) {
+      case 'FROM':
+        if (++stages > 1) fail('builds of several stages cannot be done without Docker')
+        break
+      case 'ARG':
+        for (const word of wordsOf(text, variables)) {
+          const [key = '', ...value] = word.split('=')
+          if (variables.has(key) || value.length === 0) continue
+          args[key] = value.join('=')
+          variables.set(key, value.join('='))
+        }
+        break
+      case 'ENV':
+        for (const [key, value] of assignments(text, variables, fail)) {
+          plan.env[key] = value
+          variables.set(key, value)
+        }
+        break
+      case 'WORKDIR': {
+        const [path] = wordsOf(text, variables)
+        if (!path) return fail('WORKDIR names no folder')
+        plan.workdir = posix.resolve(plan.workdir, path)
+        plan.steps.push({ kind: 'workdir', line, path: plan.workdir })
+        break
+      }
+      case 'SHELL':
+        shell = execForm(text) ?? fail('SHELL needs a JSON array')
+        if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) fail(`there is no shell ${shell[0]} here`)
+        break
+      case 'USER':
+        // Unspecified: who a task's commands are where there is but one user. Only root's name means nothing more.
+        if (!/^(root|0)(:(root|0))?$/.test(text)) fail(`USER ${text}: a devbox has one user`)
+        break
+      case 'RUN':
+        plan.steps.push(...runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir, warn }))
+        break
+      case 'COPY':
+      case 'ADD':
+        plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, warn, fail }))
+        break
+      case 'ENTRYPOINT':
+        if (execForm(text)?.length === 0) break
+        fail('ENTRYPOINT: nothing starts by itself in a devbox')
+        break
+      default:
+        fail(`${name} cannot be followed without Docker`)
+    }
+  }
+  if (stages === 0) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
+  return plan
+}
+
+/** The folders at `/` that the build and the task write to, to be kept on the disk of the devbox. */
+export const rootFoldersOf = (plan: BuildPlan | undefined, workdir: string | null): string[] => {
+  const paths = [workdir ?? '/', plan?.workdir ?? '/', ...(plan?.steps ?? []).map(placeOf)]
+  const names = paths.map((path) => path.split('/')[1] ?? '')
+  // Tests and solutions come when it is their time: until then there is nothing of that name.
+  const later = ['tests', 'solution', '']
+  return [...new Set(['app', 'logs', 'root', 'workspace', 'data', ...names])].filter(
+    (name) => !later.includes(name) && isRootFolder(name),
+  )
+}
+
+// One file at / is no folder.
+const placeOf = (step: BuildStep): string => {
+  if (step.kind === 'workdir') return step.path
+  if (step.kind === 'run') return '/'
+  const isFolder = (step.kind === 'copy' && step.isFolder) || step.to.indexOf('/', 1) !== -1
+  return isFolder ? step.to : '/'
+}
+
+type Fail = (problem: string) => never
+
+const assignments = (text: string, variables: ReadonlyMap<string, string>, fail: Fail): [string, string][] => {
+  const words = wordsOf(text, variables)
+  const isName = (name: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+  // The old form: one name, and the rest of the line its value.
+  if (!words[0]?.includes('=')) {
+    const [, name = '', value = ''] = /^(\S+)\s+([\s\S]*)$/.exec(text) ?? []
+    if (!isName(name)) fail('ENV needs NAME=value')
+    return [[name, wordsOf(`"${value.replaceAll('"', '\\"')}"`, variables)[0] ?? '']]
+  }
+  return words.map((word) => {
+    const at = word.indexOf('=')
+    if (at === -1 || !isName(word.slice(0, at))) fail(`ENV ${word} is no NAME=value`)
+    return [word.slice(0, at), word.slice(at + 1)]
+  })
+}
+
+interface RunSurroundings {
+  shell: string[]
+  env: Record<string, string>
+  cwd: string
+  warn: (what: string) => void
+}
+
+const runStep = (instruction: Instruction, { shell, env, cwd, warn }: RunSurroundings): BuildStep[] => {
+  const { text, heredocs, line } = instruction
+  const said = text.replace(/\s+/g, ' ').slice(0, 200)
+  const exec = execForm(text)
+  const command = exec ? exec.map(quoteWord).join(' ') : scriptOf(text, heredocs)
+  const { script, skipped } = withoutInstalls(command)
+  for (const each of skipped) warn(`skipped: ${each}`)
+  const shebang = heredocs.length === 1 && isOnlyHeredoc(text) ? /^#!\s*(\S+)([^\n]*)/.exec(script) : null
+  // A script of its own language, not of the shell's.
+  if (shebang && !/sh$/.test(shebang[1] ?? '') && !/env\s+(ba|da)?sh/.test(shebang[0]))
+    return [{ kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(command, shebang[0])], env, cwd, said }]
+  return [{ kind: 'run', line, argv: exec ? ['/bin/sh', '-c', script] : [...shell, script], env, cwd, said }]
+}
+
+const isOnlyHeredoc = (text: string) => /^<<-?\s*(["']?)\w+\1\s*$/.test(text)
+
+const scriptOf = (text: string, heredocs: Instruction['heredocs']): string => {
+  if (heredocs.length > 0 && isOnlyHeredoc(text)) return heredocs.map(({ content }) => content).join('')
+  return [text, ...heredocs.map(({ name, content }) => `${content}${name}`)].join('\n')
+}
+
+const withInterpreter = (script: string, shebang: string): string =>
+  `f=$(mktemp) && printf %s ${quoteWord(script)} >"$f" && ${shebang.slice(2).trim()} "$f"`
+
+const quoteWord = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
+
+interface CopySurroundings {
+  variables: ReadonlyMap<string, string>
+  cwd: string
+  warn: (what: string) => void
+  fail: Fail
+}
+
+const copySteps = (instruction: Instruction, { variables, cwd, warn, fail }: CopySurroundings): BuildStep[] => {
+  const { name, text, flags, heredocs, line } = instruction
+  for (const flag of Object.keys(flags)) {
+    if (flag === 'from') fail(`${name} --from: other images and stages cannot be had without Docker`)
+    else if (flag === 'chown') warn(`${name} --chown is ignored: a devbox has one user`)
+    else if (!['chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag)) fail(`${name} --${flag} is not supported`)
+  }
+  const words = (execForm(text) ?? wordsOf(text, heredocs.length > 0 ? new Map() : variables)).map((word) =>
+    heredocs.length > 0 ? (wordsOf(word, variables)[0] ?? '') : word,
+  )
+  const last = words.pop()
+  if (last === undefined || words.length === 0) return fail(`${name} needs a source and a destination`)
+  const to = posix.resolve(cwd, last)
+  if (systemFolders.test(`${to}/`)) fail(`${name} to ${to}: the system's folders are read-only in a devbox`)
+  const mode = flags.chmod ?? null
+  const isFolder = last.endsWith('/') || last === '.' || words.length > 1
+  const files = words.filter((word) => !/^<<-?\w+$/.test(word))
+  for (const source of files)
+    if (/^(https?|git|ssh):|^git@/.test(source)) fail(`${name} ${source}: nothing can be fetched for a build`)
+  const steps: BuildStep[] = heredocs.map(({ name: word, content, quoted }) => ({
+    kind: 'write',
+    line,
+    to: isFolder ? posix.join(to, word) : to,
+    content: quoted ? content : expand(content, variables),
+    mode,
+  }))
+  if (files.length > 0) steps.push({ kind: 'copy', line, sources: files, to, isFolder, mode, extracts: name === 'ADD' })
+  return steps
+}
+
+const expand = (content: string, variables: ReadonlyMap<string, string>): string =>
+  content.replace(/\\?\$(\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)/g, (whole, name: string) =>
+    whole.startsWith('\\') ? whole.slice(1) : (variables.get(name.replace(/[{}]/g, '')) ?? ''),
+  )

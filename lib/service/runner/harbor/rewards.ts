@@ -1,0 +1,80 @@
+import type { Rewards } from './outcome.ts'
+
+/** An exception by one of Harbor's names. */
+export class HarborError extends Error {
+  constructor(name: string, message: string) {
+    super(message)
+    this.name = name
+  }
+}
+
+/** What reward files say, as Harbor reads them: the JSON one first. Throws a HarborError. */
+export const readRewards = async (
+  folder: string,
+  read: (path: string) => Promise<string | undefined>,
+): Promise<Rewards> => {
+  const paths = { json: `${folder}/reward.json`, text: `${folder}/reward.txt` }
+  const json = await read(paths.json)
+  const text = json === undefined ? await read(paths.text) : undefined
+  const path = json === undefined ? paths.text : paths.json
+  const content = json ?? text
+  if (content === undefined)
+    throw new HarborError('RewardFileNotFoundError', `No reward file found at ${paths.text} or ${paths.json}`)
+  if (content === '') throw new HarborError('RewardFileEmptyError', `Reward file is empty at ${path}`)
+  return json === undefined ? { reward: parseReward(content, path) } : parseRewards(content, path)
+}
+
+const parseReward = (content: string, path: string): number => {
+  const value = pythonFloat(content)
+  // Unspecified: a reward that is infinite or no number. Nothing can be counted with it, so it is none.
+  if (value === undefined || !Number.isFinite(value))
+    throw new HarborError('VerifierOutputParseError', `Failed to parse rewards from text file ${path}`)
+  return value
+}
+
+/** What Python's float() takes, white space around it and underscores between digits included. */
+const pythonFloat = (text: string): number | undefined => {
+  const digits = text.trim()
+  if (!/^[+-]?(\d+(_\d+)*)?(\.(\d+(_\d+)*)?)?([eE][+-]?\d+(_\d+)*)?$/.test(digits) || !/^[+-]?\.?\d/.test(digits))
+    return undefined
+  return Number(digits.replaceAll('_', ''))
+}
+
+const parseRewards = (content: string, path: string): Rewards => {
+  let value: unknown
+  try {
+    value = JSON.parse(content.replace(/^\uFEFF/, ''))
+  } catch {
+    throw new HarborError('VerifierOutputParseError', `Failed to parse rewards from JSON file ${path}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new HarborError('ValidationError', `The rewards in ${path} are no mapping of numbers by name`)
+  const rewards = Object.entries(value).map(([name, each]): [string, number] => {
+    const number = typeof each === 'string' ? pythonFloat(each) : typeof each === 'boolean' ? Number(each) : each
+    if (typeof number !== 'number' || !Number.isFinite(number))
+      throw new HarborError('ValidationError', `The reward ${JSON.stringify(name)} in ${path} is no number`)
+    return [name, number]
+  })
+  if (rewards.length === 0) throw new HarborError('ValidationError', `There is no reward in ${path}`)
+  return Object.fromEntries(rewards)
+}
+
+/** Whether a step reached what it must for the next one to begin. A number is about the reward called `reward`. */
+export const reaches = (rewards: Rewards, least: number | Record<string, number> | null): boolean => {
+  if (least === null) return true
+  const wanted = typeof least === 'number' ? { reward: least } : least
+  return Object.entries(wanted).every(([name, value]) => (rewards[name] ?? Number.NEGATIVE_INFINITY) >= value)
+}
+
+/** One reward of those of the steps that have one: the mean by name, or that of the last step that was run. */
+export const combine = (steps: readonly (Rewards | null)[], strategy: 'mean' | 'final'): Rewards | null => {
+  if (strategy === 'final') return steps.at(-1) ?? null
+  const given = steps.filter((rewards) => rewards !== null)
+  if (given.length === 0) return null
+  const names = [...new Set(given.flatMap((rewards) => Object.keys(rewards)))]
+  const mean = (name: string) => given.reduce((sum, rewards) => sum + (rewards[name] ?? 0), 0) / given.length
+  return Object.fromEntries(names.map((name) => [name, mean(name)]))
+}
+
+/** A number of seconds as Python prints a float. */
+export const pythonSeconds = (seconds: number): string => (Number.isInteger(seconds) ? `${seconds}.0` : `${seconds}`)

@@ -1,0 +1,163 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { newId } from '#lib/service/ids.ts'
+import { Devboxes } from '#lib/service/runtime/devbox.ts'
+import { Executions } from '#lib/service/runtime/execution.ts'
+import { DevboxLogs } from '#lib/service/runtime/logs.ts'
+import { Pipes } from '#lib/service/runtime/pipes.ts'
+import { bubblewrap } from '#lib/service/runtime/sandbox/bubblewrap.ts'
+import { Snapshots } from '#lib/service/runtime/snapshot.ts'
+import { openDatabase } from '#lib/service/store/database.ts'
+import { createDevboxStore } from '#lib/service/store/devboxes.ts'
+import { createExecutionStore } from '#lib/service/store/executions.ts'
+import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
+import { createSecretStore } from '#lib/service/store/secrets.ts'
+import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
+import type { HarborAgent, HarborSettings } from './plan.ts'
+import { runTrial, type TrialOptions, type TrialResult } from './trial.ts'
+
+export const sandboxProblem = await bubblewrap.problem()
+
+export interface Trials {
+  folder: string
+  devboxes: Devboxes
+  secrets: ReturnType<typeof createSecretStore>
+  run(task: Record<string, string>, how?: Partial<TrialOptions> & { agentIs?: Partial<HarborAgent> }): Promise<Tried>
+  close(): Promise<void>
+}
+
+export interface Tried extends TrialResult {
+  devboxId: string
+  /** A file of its logs; undefined when there is none. */
+  log(path: string): string | undefined
+}
+
+/** The part of a service that trials need, in a folder of its own. */
+export const startTrials = (): Trials => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-trials-')))
+  const database = openDatabase(join(folder, 'test.db'))
+  const folderOf = (devboxId: string) => join(folder, 'devboxes', devboxId)
+  const log = (entry: object) => console.error(entry)
+  const logs = new DevboxLogs(folderOf)
+  const pipes = new Pipes(join(folder, 'pipes'))
+  const serviceId = newId('test')
+  const executions = new Executions({
+    store: createExecutionStore(database),
+    folderOf,
+    pipes,
+    logs,
+    maxPerAccount: 1000,
+  })
+  const secrets = createSecretStore(database, join(folder, 'secrets-key'))
+  const devboxes = new Devboxes({
+    store: createDevboxStore(database),
+    maxPerAccount: 100,
+    secrets,
+    networkPolicies: createNetworkPolicyStore(database),
+    snapshots: new Snapshots({
+      store: createSnapshotStore(database),
+      folder: join(folder, 'snapshots'),
+      folderOf,
+      isolation: 'bubblewrap',
+      serviceId,
+      log,
+    }),
+    logs,
+    pipes,
+    executions,
+    sandbox: bubblewrap,
+    serviceId,
+    folderOf,
+    log,
+  })
+  return {
+    folder,
+    devboxes,
+    secrets,
+    async run(files, { agentIs, ...options } = {}) {
+      const scenarioRunId = newId('scr')
+      const path = writeTask(join(folder, 'tasks', scenarioRunId), files)
+      const logFolder = join(folder, 'runs', scenarioRunId)
+      let devboxId = ''
+      const result = await runTrial(
+        { devboxes, executions, secrets, folderOf },
+        {
+          account: 'test',
+          scenarioRunId,
+          scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: 'c' },
+          agent: { ...oracle, ...agentIs },
+          settings,
+          attempt: 1,
+          folder: logFolder,
+          signal: new AbortController().signal,
+          ...options,
+          onDevbox: (id) => {
+            devboxId = id
+            options.onDevbox?.(id)
+          },
+        },
+      )
+      return {
+        ...result,
+        devboxId,
+        log: (file) => (existsSync(join(logFolder, file)) ? readFileSync(join(logFolder, file), 'utf8') : undefined),
+      }
+    },
+    async close() {
+      await devboxes.close()
+      pipes.close()
+      database.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const noEnvironment = { variables: {}, secrets: {} }
+
+export const oracle: HarborAgent = {
+  name: 'oracle',
+  modelName: null,
+  command: null,
+  kwargs: {},
+  overrideTimeoutSeconds: null,
+  maxTimeoutSeconds: null,
+  nConcurrent: null,
+  env: noEnvironment,
+}
+
+export const settings: HarborSettings = {
+  timeoutMultiplier: 1,
+  agentTimeoutMultiplier: null,
+  verifierTimeoutMultiplier: null,
+  buildTimeoutMultiplier: null,
+  verifier: { overrideTimeoutSeconds: null, maxTimeoutSeconds: null, env: noEnvironment },
+  environment: { overrideCpus: null, overrideMemoryMb: null, overrideStorageMb: null, env: noEnvironment },
+  extraInstructions: [],
+}
+
+/** Writes a task directory; what is not given is the smallest there can be. Scripts can be run. */
+export const writeTask = (folder: string, files: Record<string, string>): string => {
+  const all = {
+    'task.toml': 'version = "1.0"\n[agent]\ntimeout_sec = 30\n[verifier]\ntimeout_sec = 30\n',
+    'instruction.md': 'Do it.\n',
+    'environment/Dockerfile': 'FROM ubuntu:24.04\nWORKDIR /app\n',
+    ...files,
+  }
+  for (const [name, content] of Object.entries(all)) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+    if (name.endsWith('.sh')) chmodSync(path, 0o644)
+  }
+  return folder
+}

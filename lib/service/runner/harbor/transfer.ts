@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { RunningDevbox } from '#lib/service/runtime/execution.ts'
+import { readFile } from '#lib/service/runtime/files.ts'
+import { signal as kill } from '#lib/service/runtime/processes.ts'
+import { spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
+import { filesBelow } from '../log-files.ts'
+import type { Scrubber } from '../scrub.ts'
+
+interface Sending {
+  devbox: RunningDevbox
+  signal: AbortSignal
+}
+
+/** Copies what is in a folder of this machine into a folder of the devbox. Links stay links, and devices are left out. */
+export const sendFolder = async ({ devbox, signal }: Sending, from: string, to: string, mode: string | null) => {
+  const packing = spawn('tar', ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', '.'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', NODE_ENV: 'production' },
+    signal,
+  })
+  packing.on('error', () => undefined)
+  const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1"'
+  await into({ devbox, signal }, packing.stdout, script, [to])
+  if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
+  if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)
+}
+
+/** Copies a file of this machine into the devbox: as `name` in `to` where that is a folder, else as `to`. Keeps its mode. */
+export const sendFile = async (
+  sending: Sending,
+  from: string,
+  { to, name, isFolder, mode }: { to: string; name: string; isFolder: boolean; mode: string | null },
+): Promise<void> => {
+  const script = `to=$1
+if [[ $3 = folder || -d $to ]]; then to=\${to%/}/$2; fi
+mkdir -p -- "$(dirname -- "$to")" && cat >"$to" && chmod -- "$4" "$to"`
+  const kept = mode ?? (((await stat(from)).mode & 0o777) | 0o600).toString(8)
+  return into(sending, createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', kept])
+}
+
+const into = async ({ devbox, signal }: Sending, content: Readable, script: string, args: string[]): Promise<void> => {
+  const { box } = devbox
+  const release = devbox.busy()
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
+  const child: ChildProcess = spawnIn(box.launch({ argv: ['/bin/bash', '-c', script, 'devdeck', ...args], env }), {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  const end = () => {
+    const leader = child.pid === undefined ? undefined : box.leader(child.pid)
+    if (leader !== undefined) kill(-leader, 'SIGKILL')
+  }
+  signal.addEventListener('abort', end, { once: true })
+  let words = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    words = (words + chunk).slice(-4096)
+  })
+  try {
+    // What does not read any more has said why, and ends with it.
+    const sent = pipeline(content, child.stdin as Writable, { signal }).catch(() => undefined)
+    const [code] = (await once(child, 'close')) as [number | null]
+    await sent
+    signal.throwIfAborted()
+    if (code !== 0) throw new Error(words.trim() || `it ended with ${code}`)
+  } finally {
+    signal.removeEventListener('abort', end)
+    release()
+  }
+}
+
+/** The text of a small file of the devbox; undefined when there is none. */
+export const readSmall = async (
+  { devbox, signal }: Sending,
+  path: string,
+  maxBytes: number,
+): Promise<string | undefined> => {
+  const file = await readFile(devbox, path, signal).catch((error: { code?: string }) => {
+    if (error.code === 'not_found') return undefined
+    throw error
+  })
+  if (!file) return undefined
+  try {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of file.bytes) {
+      size += chunk.length
+      if (size > maxBytes) throw new Error(`${path} is longer than ${maxBytes} bytes`)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks).toString('utf8')
+  } finally {
+    file.close()
+  }
+}
+
+/**
+ * Copies the regular files below a folder that a devbox may be writing to, without the secrets; never through a link.
+ * What cannot be copied is told and left out.
+ */
+export const saveFiles = async (
+  from: string,
+  to: string,
+  {
+    scrubber,
+    signal,
+    omit,
+  }: { scrubber: Scrubber; signal?: AbortSignal; omit: (path: string, reason: string) => void },
+): Promise<void> => {
+  for await (const { path, content } of filesBelow(from, (parts, reason) => omit(parts.join('/'), reason))) {
+    signal?.throwIfAborted()
+    const target = join(to, ...path)
+    try {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      const file = await open(target, 'wx', 0o600)
+      try {
+        for await (const chunk of scrubber.bytes(content)) {
+          signal?.throwIfAborted()
+          await file.writeFile(chunk)
+        }
+      } finally {
+        await file.close()
+      }
+    } catch (error) {
+      signal?.throwIfAborted()
+      omit(path.join('/'), error instanceof Error ? error.message : String(error))
+    }
+  }
+}

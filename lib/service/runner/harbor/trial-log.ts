@@ -1,0 +1,151 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createScrubber } from '../scrub.ts'
+import type { Outcome, Rewards, TrialException } from './outcome.ts'
+import { saveFiles } from './transfer.ts'
+import type { TrialOptions, TrialPhase } from './trial.ts'
+
+interface Times {
+  started_at: string
+  finished_at: string | null
+}
+
+interface Step {
+  step_name: string | null
+  verifier_result: { rewards: Rewards } | null
+  exception_info: ReturnType<typeof infoOf> | null
+}
+
+/** What a trial leaves behind for people: result.json, trial.log, exception.txt and the logs of its devbox. */
+export class TrialLog {
+  readonly #options: TrialOptions
+  readonly #startedAt = new Date().toISOString()
+  readonly #lines: string[] = []
+  readonly #phases: Partial<Record<TrialPhase, Times>> = {}
+  readonly #secrets = new Set<string>()
+  readonly #steps: Step[] = []
+  readonly #name: string
+  #traceback = ''
+  #exception: TrialException | null = null
+
+  constructor(options: TrialOptions) {
+    this.#options = options
+    const last = options.scenario.name.split('/').at(-1) ?? ''
+    this.#name = `${last.slice(0, 32).replace(/[_-]+$/, '')}__${options.scenarioRunId.slice(-7)}`
+    this.say(`Trial ${this.#name}: attempt ${options.attempt} of agent ${options.agent.name}`)
+  }
+
+  /** What went wrong first, of what Harbor goes on from. */
+  get exception(): TrialException | null {
+    return this.#exception
+  }
+
+  say(sentence: string) {
+    this.#lines.push(`${new Date().toISOString()} ${sentence}`)
+  }
+
+  /** Values that are not to be in any of it. */
+  hide(values: readonly string[]) {
+    for (const value of values) this.#secrets.add(value)
+  }
+
+  /** The returned function notes the end. Phases of several steps are told from the first's start to the last's end. */
+  begin(phase: TrialPhase): () => void {
+    this.say(`${phase} begins`)
+    const times = this.#phases[phase] ?? { started_at: new Date().toISOString(), finished_at: null }
+    this.#phases[phase] = times
+    return () => {
+      times.finished_at = new Date().toISOString()
+      this.say(`${phase} has ended`)
+    }
+  }
+
+  beginStep(name: string) {
+    this.say(`Step ${name}`)
+    this.#steps.push({ step_name: name, verifier_result: null, exception_info: null })
+  }
+
+  reward(rewards: Rewards) {
+    this.say(`Rewards: ${JSON.stringify(rewards)}`)
+    const step = this.#steps.at(-1)
+    if (step) step.verifier_result = { rewards }
+  }
+
+  fail(exception: TrialException, error: unknown) {
+    this.say(`${exception.exception_type}: ${exception.exception_message}`)
+    const step = this.#steps.at(-1)
+    if (step) step.exception_info = infoOf(exception, '')
+    if (this.#exception) return
+    this.#exception = exception
+    this.#traceback = error instanceof Error ? (error.stack ?? '') : ''
+  }
+
+  /** Copies the logs a devbox has so far. */
+  async save(from: string, to: string, signal?: AbortSignal): Promise<void> {
+    await saveFiles(from, join(this.#options.folder, to), {
+      scrubber: this.#scrubber(),
+      ...(signal && { signal }),
+      omit: (path, reason) => this.say(`${join(to, path)} is not kept: ${reason}`),
+    }).catch((error: unknown) => this.say(`Not all logs could be kept: ${(error as Error).message}`))
+  }
+
+  /** Harbor's names for what there is of it. */
+  async write({ rewards, exception, outcome }: Result): Promise<void> {
+    const { scenarioRunId, scenario, agent, attempt, settings } = this.#options
+    const result = {
+      id: scenarioRunId,
+      task_name: scenario.name,
+      trial_name: this.#name,
+      task_id: { path: scenario.name },
+      source: scenario.source,
+      task_checksum: scenario.checksum,
+      attempt,
+      agent_info: { name: agent.name, version: '1.0.0', model_info: modelInfo(agent.modelName) },
+      verifier_result: rewards && { rewards },
+      exception_info: exception && infoOf(exception, this.#traceback),
+      outcome,
+      started_at: this.#startedAt,
+      finished_at: new Date().toISOString(),
+      environment_setup: this.#phases.environment_setup ?? null,
+      agent_setup: this.#phases.agent_setup ?? null,
+      agent_execution: this.#phases.agent_execution ?? null,
+      verifier: this.#phases.verifier ?? null,
+      step_results: this.#steps.length === 0 ? null : this.#steps,
+    }
+    const config = { task: scenario.name, agent: { ...agent, env: agent.env.secrets }, settings, attempt }
+    await this.#file('result.json', JSON.stringify(result, null, 2))
+    await this.#file('config.json', JSON.stringify(config, null, 2))
+    if (exception) await this.#file('exception.txt', `${exception.exception_type}: ${exception.exception_message}\n`)
+    await this.#file('trial.log', this.#lines.map((line) => `${line}\n`).join(''))
+  }
+
+  async #file(name: string, text: string) {
+    const { folder } = this.#options
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    // A name that an agent has taken for a file of its own below /logs is ours.
+    await writeFile(join(folder, name), this.#scrubber().text(text), { mode: 0o600 })
+  }
+
+  #scrubber() {
+    return createScrubber([...this.#secrets])
+  }
+}
+
+interface Result {
+  rewards: Rewards | null
+  exception: TrialException | null
+  outcome: Outcome
+}
+
+const infoOf = ({ exception_type, exception_message }: TrialException, traceback: string) => ({
+  exception_type,
+  exception_message,
+  exception_traceback: traceback,
+  occurred_at: new Date().toISOString(),
+})
+
+const modelInfo = (modelName: string | null) => {
+  if (modelName === null) return null
+  const slash = modelName.indexOf('/')
+  return { name: modelName.slice(slash + 1), provider: slash === -1 ? null : modelName.slice(0, slash) }
+}

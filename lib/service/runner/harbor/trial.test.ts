@@ -1,0 +1,467 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { HarborAgent } from './plan.ts'
+import { oracle, sandboxProblem, settings, startTrials, type Trials } from './testing-trials.ts'
+
+const reward = (value: string) => `echo ${value} >/logs/verifier/reward.txt\n`
+/** A reward of 1 when the command succeeds, else 0. */
+const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
+const toml = (more: string) => `version = "1.0"\n${more}`
+const nop: Partial<HarborAgent> = { name: 'nop' }
+const command = (script: string): Partial<HarborAgent> => ({ name: 'command', command: script })
+
+interface Row {
+  files: Record<string, string>
+  agentIs?: Partial<HarborAgent>
+  state: 'COMPLETED' | 'FAILED' | 'TIMEOUT'
+  score?: number
+  type?: string
+  message?: string
+  rewards?: Record<string, number> | null
+}
+
+const hello = {
+  'solution/solve.sh': 'echo hello >hello.txt\n',
+  'tests/test.sh': rewardIf('[ "$(cat /app/hello.txt)" = hello ]'),
+}
+const steps = (more: string, last = '') =>
+  toml(`${more}\n[[steps]]\nname = "one"\nmin_reward = 0.5\n[[steps]]\nname = "two"\n${last}`)
+
+const rows: Record<string, Row> = {
+  'hello-file with oracle': { files: hello, state: 'COMPLETED', score: 1 },
+  'hello-file with nop': { files: hello, agentIs: nop, state: 'COMPLETED', score: 0 },
+  'a work directory of task.toml': {
+    files: {
+      'task.toml': toml('[environment]\nworkdir = "/srv/work"\n'),
+      'solution/solve.sh': 'pwd >/srv/where\n',
+      'tests/test.sh': rewardIf('[ "$(cat /srv/where) $(pwd)" = "/srv/work /srv/work" ]'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'the root directory without any WORKDIR': {
+    files: {
+      'environment/Dockerfile': 'FROM ubuntu\n',
+      'solution/solve.sh': 'echo here >file\n',
+      'tests/test.sh': rewardIf('[ -s /file ]'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'variables of the image, the environment, the solution and the verifier': {
+    files: {
+      'environment/Dockerfile': 'FROM ubuntu\nARG A=arg\nENV B=$A-b C="c d"\nWORKDIR /app\n',
+      'task.toml': toml(`[environment.env]\nD = "d"\n[solution.env]\nE = "e"\n[verifier.env]\nF = "\${NONE:-f}"\n`),
+      'solution/solve.sh': 'echo "$B $C $D $E $F" >out\n',
+      'tests/test.sh': rewardIf('[ "$(cat out)/$B $C $D $E $F" = "arg-b c d d e /arg-b c d d  f" ]'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a fraction': { files: { ...hello, 'tests/test.sh': reward('0.25') }, state: 'COMPLETED', score: 0.25 },
+  'a reward above 1': {
+    files: { ...hello, 'tests/test.sh': reward('" 2.5e0 "') },
+    state: 'COMPLETED',
+    score: 1,
+    rewards: { reward: 2.5 },
+  },
+  'reward.json with several keys': {
+    files: { ...hello, 'tests/test.sh': `echo '{"reward": 0.5, "speed": 3}' >/logs/verifier/reward.json` },
+    state: 'COMPLETED',
+    score: 0.5,
+    rewards: { reward: 0.5, speed: 3 },
+  },
+  'reward.json without the key reward': {
+    files: { ...hello, 'tests/test.sh': `echo '{"a": 1, "b": 0}' >/logs/verifier/reward.json` },
+    state: 'COMPLETED',
+    score: 0.5,
+  },
+  'both reward files': {
+    files: { ...hello, 'tests/test.sh': `${reward('0')}echo '{"only": 1}' >/logs/verifier/reward.json` },
+    state: 'COMPLETED',
+    score: 1,
+    rewards: { only: 1 },
+  },
+  'no reward file': {
+    files: { ...hello, 'tests/test.sh': 'true\n' },
+    state: 'FAILED',
+    type: 'RewardFileNotFoundError',
+    message: 'No reward file found at /logs/verifier/reward.txt or /logs/verifier/reward.json',
+  },
+  'an empty reward file': {
+    files: { ...hello, 'tests/test.sh': ': >/logs/verifier/reward.txt\n' },
+    state: 'FAILED',
+    type: 'RewardFileEmptyError',
+    message: 'Reward file is empty at /logs/verifier/reward.txt',
+  },
+  'a reward that is no number': {
+    files: { ...hello, 'tests/test.sh': reward('abc') },
+    state: 'FAILED',
+    type: 'VerifierOutputParseError',
+    message: 'Failed to parse rewards from text file /logs/verifier/reward.txt',
+  },
+  'a reward.json with a text': {
+    files: { ...hello, 'tests/test.sh': `echo '{"reward": "good"}' >/logs/verifier/reward.json` },
+    state: 'FAILED',
+    type: 'ValidationError',
+  },
+  'a test.sh that fails after its reward': {
+    files: { ...hello, 'tests/test.sh': `${reward('1')}exit 1\n` },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a solve.sh that fails after its work': {
+    files: { ...hello, 'solution/solve.sh': 'echo hello >hello.txt\nexit 3\n' },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'no solve.sh': {
+    files: { 'tests/test.sh': reward('1') },
+    state: 'FAILED',
+    type: 'FileNotFoundError',
+  },
+  'an agent that sleeps past its time, having done its work': {
+    files: {
+      ...hello,
+      'task.toml': toml('[agent]\ntimeout_sec = 1\n'),
+      'solution/solve.sh': 'echo hello >hello.txt\nsleep 100\n',
+    },
+    state: 'TIMEOUT',
+    type: 'AgentTimeoutError',
+    message: 'Agent execution timed out after 1.0 seconds',
+    rewards: { reward: 1 },
+  },
+  'a background child of the agent': {
+    files: {
+      ...hello,
+      'solution/solve.sh':
+        'nohup bash -c "while sleep 0.1; do date +%s%N >/app/beat; done" >/dev/null 2>&1 &\necho hello >hello.txt\n',
+      'tests/test.sh':
+        'for i in {1..100}; do [ -s /app/beat ] && echo 1 >/logs/verifier/reward.txt && exit; sleep 0.1; done',
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a verifier that sleeps past its time': {
+    files: { ...hello, 'task.toml': toml('[verifier]\ntimeout_sec = 1\n'), 'tests/test.sh': `${reward('1')}sleep 100` },
+    state: 'TIMEOUT',
+    type: 'VerifierTimeoutError',
+    message: 'Verifier execution timed out after 1.0 seconds',
+    rewards: null,
+  },
+  'tests that are not there for the agent': {
+    files: {
+      ...hello,
+      'tests/answer': 'hello',
+      'solution/solve.sh': '[ ! -e /tests ] && echo hello >hello.txt\n',
+      'tests/test.sh': rewardIf('[ "$(cat hello.txt)" = "$(cat /tests/answer)" ] && [ -d /solution ]'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a solution only the oracle has': {
+    files: { ...hello, 'tests/test.sh': rewardIf('[ ! -e /solution ]') },
+    agentIs: nop,
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'no network': {
+    files: {
+      ...hello,
+      'task.toml': toml('[environment]\nallow_internet = false\n'),
+      'tests/test.sh': rewardIf('[ "$(wc -l </proc/net/route)" -le 1 ] && ! grep -v lo: /proc/net/dev | grep :'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a command agent': {
+    files: {
+      ...hello,
+      'instruction.md': '<!-- canary 1234 -->\n\nwrite hello\n',
+      'tests/test.sh': rewardIf('[ "$(cat hello.txt)" = "write hello|write hello|some/model|/app" ]'),
+    },
+    agentIs: {
+      ...command(
+        'echo "$HARBOR_INSTRUCTION|$(cat "$HARBOR_INSTRUCTION_FILE")|$HARBOR_MODEL_NAME|$PWD" | tr -d "\\n" >hello.txt',
+      ),
+      modelName: 'some/model',
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a command agent that fails, having done its work': {
+    files: hello,
+    agentIs: command('echo hello >hello.txt; echo no more >&2; exit 7'),
+    state: 'COMPLETED',
+    score: 1,
+    type: 'NonZeroAgentExitCodeError',
+    message: "The agent's command ended with exit code 7: no more",
+  },
+  'two steps': {
+    files: {
+      'task.toml': steps(''),
+      'steps/one/instruction.md': 'one',
+      'steps/one/workdir/given': 'given',
+      'steps/one/workdir/setup.sh': 'echo set up >set-up\n',
+      'steps/one/solution/solve.sh': 'cat given set-up >one.txt\n',
+      'steps/one/tests/test.sh': rewardIf('[ "$(cat one.txt)" = "givenset up" ]'),
+      'steps/two/instruction.md': 'two',
+      'steps/two/solution/solve.sh': 'cat one.txt >two.txt\n',
+      'steps/two/tests/test.sh': rewardIf('[ -s two.txt ] && false'),
+    },
+    state: 'COMPLETED',
+    score: 0.5,
+  },
+  'two steps of which the last one counts': {
+    files: {
+      'task.toml': steps('multi_step_reward_strategy = "final"'),
+      'steps/one/instruction.md': 'one',
+      'steps/two/instruction.md': 'two',
+      'steps/two/tests/extra': '',
+      'tests/test.sh': 'if [ -e /tests/extra ]; then r=0.25; else r=1; fi; echo $r >/logs/verifier/reward.txt\n',
+    },
+    agentIs: nop,
+    state: 'COMPLETED',
+    score: 0.25,
+  },
+  'a step below its min_reward': {
+    files: {
+      'task.toml': steps(''),
+      'steps/one/instruction.md': 'one',
+      'steps/two/instruction.md': 'two',
+      'steps/one/tests/test.sh': reward('0.25'),
+      'steps/two/tests/test.sh': reward('1'),
+    },
+    agentIs: nop,
+    state: 'COMPLETED',
+    score: 0.25,
+  },
+  'a step without a reward': {
+    files: {
+      'task.toml': steps(''),
+      'steps/one/instruction.md': 'one',
+      'steps/two/instruction.md': 'two',
+      'steps/one/tests/test.sh': reward('1'),
+      'steps/two/tests/test.sh': 'true',
+    },
+    agentIs: nop,
+    state: 'FAILED',
+    type: 'RewardFileNotFoundError',
+    rewards: { reward: 1 },
+  },
+  'a healthcheck that never succeeds': {
+    files: {
+      ...hello,
+      'task.toml': toml('[environment.healthcheck]\ncommand = "false"\ninterval_sec = 0.1\nretries = 2\n'),
+    },
+    state: 'FAILED',
+    type: 'HealthcheckError',
+  },
+  'a healthcheck that succeeds in the end': {
+    files: {
+      ...hello,
+      'task.toml': toml(
+        '[environment.healthcheck]\ncommand = "echo >>n; [ $(wc -l <n) -gt 2 ]"\ninterval_sec = 0.1\nretries = 5\n',
+      ),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+  'a build that takes too long': {
+    files: {
+      ...hello,
+      'environment/Dockerfile': 'FROM ubuntu\nRUN sleep 100\n',
+      'task.toml': toml('[environment]\nbuild_timeout_sec = 2\n'),
+    },
+    state: 'TIMEOUT',
+    type: 'EnvironmentStartTimeoutError',
+    message: 'Environment start timed out after 2.0 seconds',
+  },
+  'a RUN that fails': {
+    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nRUN echo no such luck && exit 4\n' },
+    state: 'FAILED',
+    type: 'SandboxBuildFailedError',
+    message: 'Dockerfile line 2: RUN echo no such luck && exit 4 ended with exit code 4: no such luck',
+  },
+  'a COPY of what is outside the context': {
+    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nCOPY ../task.toml /app/\n' },
+    state: 'FAILED',
+    type: 'SandboxBuildFailedError',
+    message: 'Dockerfile line 2: COPY ../task.toml: leads out of the build context',
+  },
+  'a COPY into a folder of the system': {
+    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nCOPY . /usr/local/bin/\n' },
+    state: 'FAILED',
+    type: 'SandboxBuildFailedError',
+    message: "Dockerfile line 2: COPY to /usr/local/bin: the system's folders are read-only in a devbox",
+  },
+  'a task that needs a GPU': {
+    files: { ...hello, 'environment/Dockerfile': '', 'task.toml': toml('[environment]\ngpus = 1\n') },
+    state: 'FAILED',
+    type: 'SandboxBuildFailedError',
+    message: 'The task needs 1 GPUs, and devboxes have none',
+  },
+  'a build of several stages': {
+    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu AS a\nFROM b\n' },
+    state: 'FAILED',
+    type: 'SandboxBuildFailedError',
+  },
+  'a build with everything that can be had': {
+    files: {
+      'environment/Dockerfile': `# comment
+FROM python:3.13-slim
+ARG WHAT=ever
+WORKDIR /app
+RUN apt-get update && apt-get install -y --no-install-recommends \\
+    curl \\
+    # in between
+    jq && rm -rf /var/lib/apt/lists/* && echo after >after.txt
+RUN <<EOF
+mkdir -p made
+echo "$WHAT" >made/what
+EOF
+RUN ["/bin/echo", "exec form"]
+RUN python3 <<'PY'
+open('/app/py', 'w').write('py')
+PY
+COPY --chmod=755 tool.sh /app/bin/
+COPY data *.txt ./
+COPY --chown=1:1 one.txt renamed
+COPY <<EOT note.txt
+note $WHAT
+EOT
+ADD pack.d /data/
+EXPOSE 80
+LABEL a=b
+USER root
+CMD ["sleep", "infinity"]
+`,
+      'environment/tool.sh': '#!/bin/bash\necho tool\n',
+      'environment/data/deep/file': 'deep\n',
+      'environment/one.txt': 'one\n',
+      'environment/two.txt': 'two\n',
+      'environment/pack.d/x': 'x\n',
+      'solution/solve.sh':
+        '(cat after.txt made/what py; echo; bin/tool.sh; cat deep/file one.txt two.txt renamed note.txt /data/x; stat -c %a bin/tool.sh) >out\n',
+      'tests/expected': 'after\never\npy\ntool\ndeep\none\ntwo\none\nnote ever\nx\n755\n',
+      'tests/test.sh': rewardIf('diff out /tests/expected'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
+}
+
+describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
+  let trials: Trials
+  beforeAll(() => {
+    trials = startTrials()
+  })
+  afterAll(() => trials.close())
+
+  describe.concurrent('of', () => {
+    for (const [name, { files, agentIs, ...expected }] of Object.entries(rows))
+      it(`${name} is ${expected.state}`, { timeout: 60_000 }, async ({ expect: the }) => {
+        const tried = await trials.run(files, { ...(agentIs && { agentIs }) })
+        const told = [tried.failure_reason, tried.log('trial.log'), tried.log('verifier/test-stdout.txt')]
+        the(tried.state, JSON.stringify(told)).toBe(expected.state)
+        the(tried.score).toBe(expected.score ?? null)
+        the(tried.failure_reason?.exception_type).toBe(expected.type)
+        if (expected.message) the(tried.failure_reason?.exception_message).toBe(expected.message)
+        if (expected.rewards !== undefined) the(tried.rewards).toEqual(expected.rewards)
+        the(tried.log('exception.txt') !== undefined).toBe(expected.type !== undefined)
+        the(JSON.parse(tried.log('result.json') ?? '')).toMatchObject({ task_name: 'task', task_checksum: 'c' })
+        the(trials.devboxes.get('test', tried.devboxId).status).toBe('shutdown')
+        the(existsSync(join(trials.folder, 'devboxes', tried.devboxId, 'root'))).toBe(false)
+      })
+  })
+
+  it('differs from attempt to attempt where the agent does', async () => {
+    const flaky = { ...hello, 'tests/test.sh': rewardIf('[ "$(cat attempt)" = 2 ]') }
+    const agentIs = command('echo $HARBOR_ATTEMPT >attempt')
+    const scores = await Promise.all([1, 2].map((attempt) => trials.run(flaky, { agentIs, attempt })))
+    expect(scores.map(({ score }) => score)).toEqual([0, 1])
+  })
+
+  it('keeps the logs of agent and verifier, and follows no link in them', async () => {
+    const { log } = await trials.run({
+      ...hello,
+      'solution/solve.sh':
+        'echo said; ln -s /etc/passwd /logs/agent/link; echo a >/logs/artifacts/a; echo hello >hello.txt; exit 3',
+    })
+    expect([log('agent/oracle.txt'), log('agent/exit-code.txt'), log('artifacts/a')]).toEqual(['said\n', '3', 'a\n'])
+    expect(log('verifier/reward.txt')).toBe('1\n')
+    expect(log('agent/link')).toBeUndefined()
+    expect(log('trial.log')).toMatch(/agent\/link is not kept: it is a link/)
+  })
+
+  it('gives secrets to those they are for, and keeps them out of the logs', async () => {
+    trials.secrets.create('test', 'KEY', 'sesame-open', Date.now())
+    const { score, log } = await trials.run(
+      {
+        ...hello,
+        'task.toml': toml(`[verifier.env]\nJUDGE = "\${KEY}"\n`),
+        'tests/test.sh': rewardIf('[ "$JUDGE$(cat seen)" = sesame-opensesame-open -a -z "$MINE" ]'),
+      },
+      {
+        agentIs: {
+          ...command('echo "$MINE" | tee seen /logs/artifacts/leak; [ -z "$JUDGE" ]'),
+          env: { variables: {}, secrets: { MINE: 'KEY' } },
+        },
+      },
+    )
+    expect(score).toBe(1)
+    expect([log('agent/command.txt'), log('artifacts/leak')]).toEqual(['***\n', '***\n'])
+  })
+
+  it('fails of a secret that is not there, and never looks into the environment of the service', async () => {
+    const { failure_reason } = await trials.run({ ...hello, 'task.toml': toml(`[environment.env]\nP = "\${PATH}"\n`) })
+    expect(failure_reason).toEqual({
+      exception_type: 'ValueError',
+      exception_message: 'Environment variable PATH is not set: the account has no secret of that name',
+    })
+  })
+
+  it('takes the times of the job in place of those of the task, caps them and multiplies them', async () => {
+    const slow = { ...hello, 'solution/solve.sh': 'sleep 100\n' }
+    const { failure_reason } = await trials.run(slow, {
+      agentIs: { ...oracle, overrideTimeoutSeconds: 1000, maxTimeoutSeconds: 2 },
+      settings: { ...settings, timeoutMultiplier: 10, agentTimeoutMultiplier: 0.25 },
+    })
+    expect(failure_reason?.exception_message).toBe('Agent execution timed out after 0.5 seconds')
+  })
+
+  it('is cancelled within seconds, wherever it is', async () => {
+    const endless = { ...hello, 'solution/solve.sh': 'echo begun; sleep 1000' }
+    const over = new AbortController()
+    const phases: string[] = []
+    const { state, failure_reason, devboxId } = await trials.run(endless, {
+      signal: over.signal,
+      onPhase: (phase) => {
+        phases.push(phase)
+        if (phase === 'agent_execution') setTimeout(() => over.abort(), 500)
+      },
+    })
+    expect([state, failure_reason?.exception_type]).toEqual(['CANCELED', 'CancelledError'])
+    expect(phases).toEqual(['environment_setup', 'agent_setup', 'agent_execution'])
+    expect(trials.devboxes.get('test', devboxId).status).toBe('shutdown')
+    const early = new AbortController()
+    const { state: earlyState } = await trials.run(endless, { signal: early.signal, onDevbox: () => early.abort() })
+    expect(earlyState).toBe('CANCELED')
+  })
+
+  it('fails when its devbox is ended by somebody else', async () => {
+    const endless = { ...hello, 'solution/solve.sh': 'sleep 1000' }
+    let id = ''
+    const { state, failure_reason } = await trials.run(endless, {
+      onDevbox: (devboxId) => {
+        id = devboxId
+      },
+      onPhase: (phase) => {
+        if (phase === 'agent_execution') void trials.devboxes.shutdown('test', id, { force: true })
+      },
+    })
+    expect(state).toBe('FAILED')
+    expect(failure_reason?.exception_message).toMatch(/devbox has ended/i)
+  })
+})
