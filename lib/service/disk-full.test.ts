@@ -48,16 +48,24 @@ describe.skipIf(!mounted)('a full disk', () => {
   const post = async (path: string, body: object) => {
     const answer = await service.fetch(path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      ...(body instanceof FormData
+        ? { body }
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
     return { status: answer.status, body: await answer.json() }
+  }
+  const form = (...order: ('path' | 'file')[]) => {
+    const parts = new FormData()
+    for (const name of order) parts.append(name, name === 'path' ? 'uploaded' : new Blob(['x'.repeat(500_000)]))
+    return parts
   }
   const writes = (): [name: string, path: string, body: (i: number) => object][] => [
     ['an axon', '/v1/axons', (i) => ({ name: `axon ${i}`, metadata: { big: 'y'.repeat(200) } })],
     ['a devbox', '/v1/devboxes', () => ({})],
     ['a command', `/v1/devboxes/${devbox}/execute_async`, () => ({ command: 'echo hello' })],
     ['a secret', '/v1/secrets', (i) => ({ name: `S${Date.now()}_${i}`, value: 'z'.repeat(5000) })],
+    ['an upload', `/v1/devboxes/${devbox}/upload_file`, () => form('path', 'file')],
+    ['an upload, the file first', `/v1/devboxes/${devbox}/upload_file`, () => form('file', 'path')],
     ['a snapshot', `/v1/devboxes/${devbox}/snapshot_disk`, () => ({})],
   ]
   const acknowledged: string[] = []

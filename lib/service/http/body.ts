@@ -13,9 +13,7 @@ const largeBodies = new Slots(2)
 
 /** The JSON of the body; `{}` when there is none. Throws 400, 408, 413 or 415. */
 export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultMaxBodyBytes): Promise<unknown> => {
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ServiceError('unsupported_media_type', 'The body must not be compressed (Content-Encoding)')
+  requirePlain(request)
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const read = async () => parseJson(request, await readBytes(request, maxBytes))
@@ -24,6 +22,13 @@ export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultM
   const leave = () => gone.abort(cutShort())
   request.once('close', leave)
   return largeBodies.run(gone.signal, read).finally(() => request.off('close', leave))
+}
+
+/** Throws 415 for a compressed body. */
+export const requirePlain = ({ headers }: IncomingMessage): void => {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new ServiceError('unsupported_media_type', 'The body must not be compressed (Content-Encoding)')
 }
 
 const parseJson = (request: IncomingMessage, bytes: Buffer): unknown => {

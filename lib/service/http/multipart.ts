@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { maxFormEnvelopeBytes } from '#lib/contract/endpoint.ts'
 import { ServiceError } from '#lib/service/errors.ts'
+import { requirePlain } from './body.ts'
 import { invalid } from './router.ts'
 
 const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPairs: 32, headerSize: 16 * 1024 }
@@ -33,7 +34,8 @@ interface Options {
 /** The form of the body, its file still to be read. Throws 400, 408, 413 or 415. */
 export const readForm = (request: IncomingMessage, options: Options): Promise<Form> => {
   const type = request.headers['content-type'] ?? ''
-  if (!/^multipart\/form-data *;/i.test(type))
+  requirePlain(request)
+  if (!/^multipart\/form-data *(;|$)/i.test(type))
     throw new ServiceError('unsupported_media_type', 'The body must be a form (Content-Type: multipart/form-data)')
   if (Number(request.headers['content-length'] ?? 0) > options.maxBytes + maxFormEnvelopeBytes)
     throw tooLarge(options.maxBytes)
@@ -59,7 +61,7 @@ export const readForm = (request: IncomingMessage, options: Options): Promise<Fo
     const known = Object.fromEntries(fields)
     if (options.isComplete(known)) resolve({ fields: known, file, discard: async () => void parser.destroy() })
     else
-      spool(file, options.spoolFolder).then(
+      spool(file, options.spoolFolder, reject).then(
         (spooled) => resolve({ fields: Object.fromEntries(fields), ...spooled }),
         reject,
       )
@@ -132,14 +134,25 @@ async function* untilWhole(stream: Readable, whole: Promise<void>): AsyncGenerat
   await whole
 }
 
-/** Keeps the file until the form is complete. Its name is gone at once: whatever happens, nothing is left behind. */
-const spool = async (content: AsyncIterable<Uint8Array>, folder: string): Promise<Pick<Form, 'file' | 'discard'>> => {
+/**
+ * Keeps the file until the form is complete. Its name is gone at once: whatever happens, nothing is left behind.
+ * `refuse` hears first why it could not be kept, before that breaks off the form.
+ */
+const spool = async (
+  content: AsyncIterable<Uint8Array>,
+  folder: string,
+  refuse: (error: unknown) => void,
+): Promise<Pick<Form, 'file' | 'discard'>> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, randomBytes(12).toString('hex'))
   const kept = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
-    for await (const chunk of content) await kept.writeFile(chunk)
+    for await (const chunk of content)
+      await kept.writeFile(chunk).catch((error: unknown) => {
+        refuse(error)
+        throw error
+      })
   } catch (error) {
     await kept.close()
     throw error

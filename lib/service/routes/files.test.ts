@@ -378,7 +378,12 @@ describeUnderEachIsolation('the files of a devbox under isolation', (isolation) 
         (await service.fetch(path('upload_file'), { method: 'POST', headers: { 'content-type': type }, body: 'x' }))
           .status,
       ).toBe(415)
-    const headers = { 'content-type': 'multipart/form-data; x=y' }
-    expect((await service.fetch(path('upload_file'), { method: 'POST', headers, body: 'x' })).status).toBe(400)
+    for (const type of ['multipart/form-data; x=y', 'multipart/form-data']) {
+      const headers = { 'content-type': type }
+      expect((await service.fetch(path('upload_file'), { method: 'POST', headers, body: 'x' })).status).toBe(400)
+    }
+    const compressed = { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' }
+    const body = '--b\r\ncontent-disposition: form-data; name="path"\r\n\r\na\r\n--b--'
+    expect((await service.fetch(path('upload_file'), { method: 'POST', headers: compressed, body })).status).toBe(415)
   })
 })
