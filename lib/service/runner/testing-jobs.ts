@@ -36,18 +36,23 @@ export const follow = async (
   id: string,
   isReached: (job: BenchmarkJob) => boolean,
   look: (job: BenchmarkJob) => void = () => undefined,
+  everyMs = 20,
 ): Promise<BenchmarkJob> => {
   for (;;) {
     const job = await client.benchmarkJobs.get({ params: { id } })
     look(job)
     if (isReached(job)) return job
     if (hasJobEnded(job.state)) throw new Error(`The job ended ${job.state}: ${job.failure_reason}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }
 
-export const untilEnded = (client: Client, id: string, look?: (job: BenchmarkJob) => void): Promise<BenchmarkJob> =>
-  follow(client, id, ({ state }) => hasJobEnded(state), look)
+export const untilEnded = (
+  client: Client,
+  id: string,
+  look?: (job: BenchmarkJob) => void,
+  everyMs?: number,
+): Promise<BenchmarkJob> => follow(client, id, ({ state }) => hasJobEnded(state), look, everyMs)
 
 /**
  * Checks each record of one job it is given, in the order they were read: what every reader relies on, and that nothing

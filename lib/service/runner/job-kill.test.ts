@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { strongestIsolation } from '#lib/service/testing-isolation.ts'
+import { expectedAverages, killJob } from './testing-job-kill.ts'
+
+// The short form of `npm run soak -- jobs`.
+it.runIf(strongestIsolation === 'bubblewrap')(
+  'a job whose service is killed is counted right at every moment and ends as if nothing had been',
+  { timeout: 120_000 },
+  async () => {
+    const { job, trials, records, devboxes } = await killJob({ scenarios: 4, attempts: 2, concurrency: 3, everyMs: 20 })
+    expect(trials).toBe(32)
+    expect(records).toBeGreaterThan(20)
+    expect(job.state).toBe('completed')
+    expect(job.benchmark_outcomes?.map(({ average_score }) => average_score)).toEqual(expectedAverages)
+    expect(devboxes).toBe(0)
+  },
+)
