@@ -15,26 +15,32 @@ export const useAddress = <View extends object>(
 ) => {
   const text = useSearchParams().toString()
   const parsed = useMemo(() => read(new URLSearchParams(text)), [read, text])
-  const [draft, setDraft] = useState<{ over: string; view: View } | null>(null)
+  const [draft, setDraft] = useState<{ view: View; isWritten: boolean } | null>(null)
+  const [known, setKnown] = useState(text)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const settled = parsed.ok ? parsed.value : null
-  // An address that has changed meanwhile, by the back button or by this, has the last word.
-  const view = draft?.over === text ? draft.view : settled
+  // Once what was chosen is written, the address has the last word, the back button's too; while more is being typed,
+  // an address that was written before must not take it back.
+  if (known !== text) {
+    setKnown(text)
+    if (draft?.isWritten) setDraft(null)
+  }
+  const view = draft ? draft.view : settled
 
-  const latest = useRef({ view, text })
+  const latest = useRef(view)
   useEffect(() => {
-    latest.current = { view, text }
+    latest.current = view
   })
   const change = useCallback(
     (part: Partial<View>, how: 'type' | 'replace' | 'push') => {
       clearTimeout(timer.current)
-      const { view, text } = latest.current
-      if (!view) return
-      const next = { ...view, ...part }
-      latest.current = { view: next, text }
-      setDraft({ over: text, view: next })
+      if (!latest.current) return
+      const next = { ...latest.current, ...part }
+      latest.current = next
+      setDraft({ view: next, isWritten: false })
       const settle = () => {
+        setDraft({ view: next, isWritten: true })
         if (how === 'push') history.pushState(null, '', write(next))
         else history.replaceState(null, '', write(next))
       }
