@@ -264,6 +264,8 @@ test('statements run in the database of the axon, and errors stand at their stat
 }) => {
   const { id } = await product.service.axons.create({ body: { name: 'queried' } })
   await page.goto(`${product.url}/axons/${id}?tab=sql`)
+  // The stream is followed once the page takes keys; what is typed before that is mixed with what was there.
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
   const sql = page.getByRole('textbox', { name: 'Statements' })
   await sql.fill(
     "CREATE TABLE notes (id INTEGER, text TEXT);\nINSERT INTO notes VALUES (1, 'a;b'), (2, NULL);\nSELECT * FROM notes",
