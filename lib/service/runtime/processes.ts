@@ -33,21 +33,51 @@ export const isGone = (pid: number): boolean => {
   return stat === undefined || stat.state === 'Z' || stat.state === 'X'
 }
 
-/** Processes whose environment holds all of `marked`, those of their sessions, and all descendants; never this one. */
-export const findProcesses = (marked: Record<string, string>): number[] => {
-  const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
-  const alive = new Map<number, ProcessStat>()
+/** Every process that lives, with its environment as far as it may be read. */
+type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
+
+const readTable = (): ProcessTable => {
+  const alive = new Map<number, ProcessStat & { environment: string | undefined }>()
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry)
     const stat = Number.isInteger(pid) ? processStat(pid) : undefined
-    if (stat && stat.state !== 'Z' && stat.state !== 'X') alive.set(pid, stat)
+    if (stat && stat.state !== 'Z' && stat.state !== 'X')
+      alive.set(pid, { ...stat, environment: read(`/proc/${pid}/environ`) })
   }
+  return alive
+}
+
+let nextTable: Promise<ProcessTable> | undefined
+
+/**
+ * As `findProcesses`, after a moment: all who ask until then share one look, which takes the longer the more processes
+ * there are. A hundred devboxes that end together would else keep everything waiting for seconds.
+ */
+export const findProcessesSoon = async (marked: Record<string, string>): Promise<number[]> => {
+  nextTable ??= new Promise((resolve, reject) => {
+    setImmediate(() => {
+      nextTable = undefined
+      try {
+        resolve(readTable())
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+  return findProcesses(marked, await nextTable)
+}
+
+/** Processes whose environment holds all of `marked`, those of their sessions, and all descendants; never this one. */
+export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readTable()): number[] => {
+  const wanted = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
   const own = processStat(process.pid)?.session
   const found = new Set<number>()
   const sessions = new Set<number>()
   for (const [pid, stat] of alive) {
-    const variables = read(`/proc/${pid}/environ`)?.split('\0')
-    if (!variables || !wanted.every((one) => variables.includes(one))) continue
+    // Most have none of it: they are not worth being taken apart.
+    if (!stat.environment || !wanted.every((one) => stat.environment?.includes(one))) continue
+    const variables = stat.environment.split('\0')
+    if (!wanted.every((one) => variables.includes(one))) continue
     found.add(pid)
     if (stat.session !== own && stat.session > 0) sessions.add(stat.session)
   }
@@ -70,9 +100,9 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
 }
 
 /** Asks again every few milliseconds until `done` says so. Throws after ten seconds: a process that outlives SIGKILL that long hangs in the kernel. */
-export const waitUntil = async (done: () => boolean): Promise<void> => {
+export const waitUntil = async (done: () => boolean | Promise<boolean>): Promise<void> => {
   const giveUpAt = Date.now() + 10_000
-  while (!done()) {
+  while (!(await done())) {
     if (Date.now() > giveUpAt) throw new Error('Processes did not end within 10 s')
     await delay(5)
   }

@@ -1,4 +1,4 @@
-import { findProcesses, signal, waitUntil } from '#lib/service/runtime/processes.ts'
+import { findProcessesSoon, signal, waitUntil } from '#lib/service/runtime/processes.ts'
 import { removeGroupOf, removeGroupsOf } from './cgroup.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
 import { connectToLoopback } from './loopback.ts'
@@ -49,8 +49,8 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
 export const endProcesses = async (marked: Marks): Promise<void> => {
   const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
   await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
-  await waitUntil(() => {
-    const found = findProcesses({ ...marked })
+  await waitUntil(async () => {
+    const found = await findProcessesSoon({ ...marked })
     for (const pid of found) signal(pid, 'SIGKILL')
     return found.length === 0
   })
