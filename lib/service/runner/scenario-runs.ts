@@ -20,6 +20,7 @@ import type { Devboxes } from '#lib/service/runtime/devbox.ts'
 import type { Executions } from '#lib/service/runtime/execution.ts'
 import { callKey, Replays } from '#lib/service/runtime/replays.ts'
 import type { Isolation } from '#lib/service/runtime/sandbox/sandbox.ts'
+import { Slots } from '#lib/service/runtime/slots.ts'
 import type { BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
 import type { RunFailure, ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
@@ -33,6 +34,8 @@ import { quotePath, Workplace } from './workplace.ts'
 const minScoringMs = 150
 /** An answer waits this long for the end of a devbox, which goes on without it. */
 const shutdownAnswerMs = 5000
+// More at once take no less time, and the service answers others later meanwhile.
+const shutdownsAtOnce = 16
 const maxStartMs = 24 * 60 * 60 * 1000
 // The longest a timer can take.
 const maxTimerMs = 2 ** 31 - 1
@@ -89,6 +92,7 @@ export class ScenarioRuns {
   readonly #options: Options
   readonly #judging = new Set<Promise<void>>()
   readonly #releases = new Map<string, Promise<void>>()
+  readonly #shutdowns = new Slots(shutdownsAtOnce)
   readonly #replays = new Replays(replayMs)
   readonly #closing = new AbortController()
 
@@ -290,7 +294,11 @@ export class ScenarioRuns {
       return moved
     })
     for (const { run, to } of ended) {
-      const release = this.#release(run).finally(() => this.#releases.delete(run.id))
+      const release = this.#shutdowns
+        .run(this.#closing.signal, () => this.#release(run))
+        // The service stops: its next life shuts the devbox down.
+        .catch(() => undefined)
+        .finally(() => this.#releases.delete(run.id))
       this.#releases.set(run.id, release)
       this.changes.emit('state', run.id, to)
     }
