@@ -1,0 +1,210 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
+import { readJobFile } from './job-file.ts'
+import { writeTask } from './testing-trials.ts'
+
+const test = { 'tests/test.sh': 'true\n' }
+let root: string
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-datasets-')))
+  for (const name of ['alpha', 'beta', 'gamma']) writeTask(join(root, 'set', name), test)
+  mkdirSync(join(root, 'set', 'notes'))
+  writeTask(join(root, 'single'), { ...test, 'task.toml': 'schema_version = "1.4"\n[task]\nname = "org/single"\n' })
+  writeTask(join(root, 'bad', 'untested'), {})
+  writeTask(join(root, 'bad', 'unparsed'), { ...test, 'task.toml': 'version = "1.0"\n[agent\ntimeout_sec = 1\n' })
+  writeTask(join(root, 'bad', 'mistaken'), { ...test, 'task.toml': '[verifier]\n\n[environment]\ncpus = "two"\n' })
+  writeTask(join(root, 'bad', 'composed'), { ...test, 'environment/docker-compose.yaml': 'services: {}\n' })
+  writeTask(join(root, 'outside', 'task'), test)
+  mkdirSync(join(root, 'allowed'))
+  symlinkSync(join(root, 'outside'), join(root, 'allowed', 'link'))
+})
+afterAll(() => rmSync(root, { recursive: true }))
+
+const read = (yaml: string, more: Partial<Parameters<typeof readJobFile>[1]> = {}) =>
+  readJobFile(yaml, { account: 'a', datasetRoots: [root], hasSecret: (name) => name === 'KEY', ...more })
+const planOf = async (yaml: string) => {
+  const { plan, problems } = await read(yaml)
+  if (!plan) throw new Error(JSON.stringify(problems))
+  return plan
+}
+/** As `line:column path message`. */
+const problemsOf = async (yaml: string, more?: Parameters<typeof read>[1]) =>
+  ((await read(yaml, more)).problems ?? []).map(
+    ({ line, column, path, message }) => `${line}:${column} ${path} ${message}`,
+  )
+
+describe('a job file', () => {
+  it('becomes a plan: its tasks in order, an oracle by default, the values of Harbor for what it leaves out', async () => {
+    const plan = await planOf('datasets:\n- path: set\ntasks:\n- path: single\n')
+    expect(plan.scenarios.map(({ name, source }) => [name, source])).toEqual([
+      ['alpha', 'set'],
+      ['beta', 'set'],
+      ['gamma', 'set'],
+      ['org/single', null],
+    ])
+    expect(plan.agents.map(({ name }) => name)).toEqual(['oracle'])
+    expect(plan).toMatchObject({ nAttempts: 1, nConcurrentTrials: 4, quiet: false, jobName: null, warnings: [] })
+    expect(plan.retry).toMatchObject({ maxRetries: 0, include: null, minWaitSeconds: 1, maxWaitSeconds: 60 })
+    expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
+  })
+
+  it('takes the values of the old form unless the new one has them', async () => {
+    const old = 'orchestrator:\n  type: local\n  n_concurrent_trials: 7\n  quiet: yes\n  retry: {max_retries: 2}\n'
+    const plan = await planOf(`${old}quiet: false\ntasks:\n- path: single\n`)
+    expect(plan).toMatchObject({ nConcurrentTrials: 7, quiet: false, retry: { maxRetries: 2 } })
+    expect(plan.warnings).toEqual([expect.stringMatching(/^orchestrator is the old form/)])
+  })
+
+  it('narrows datasets by globs, then cuts them', async () => {
+    const names = async (more: string) => (await planOf(`datasets:\n- path: set\n${more}`)).scenarios.map((s) => s.name)
+    expect(await names("  task_names: ['*a']\n  exclude_task_names: ['[!ab]*']\n")).toEqual(['alpha', 'beta'])
+    expect(await names('  exclude_task_names: [alpha]\n  n_tasks: 1\n')).toEqual(['beta'])
+    expect(await names('  task_names: ["g?mma"]\n')).toEqual(['gamma'])
+  })
+
+  it('gives a scenario the same id as long as its account, dataset, name and content are the same', async () => {
+    const idOf = async (account: string) => (await read('tasks:\n- path: single\n', { account })).plan?.scenarios[0]?.id
+    const id = await idOf('a')
+    expect(await idOf('a')).toBe(id)
+    expect(await idOf('b')).not.toBe(id)
+    writeFileSync(join(root, 'single', 'instruction.md'), 'Do something else.\n')
+    expect(await idOf('a')).not.toBe(id)
+  })
+
+  it('takes templates from the secrets of the account, or their own default', async () => {
+    const plan = await planOf(
+      `tasks:\n- path: single\nagents:\n- name: oracle\n  env: {A: "\${KEY}", B: "\${NO:-b}", C: "x\${KEY}"}\n`,
+    )
+    expect(plan.agents[0]?.env).toEqual({ variables: { B: 'b', C: `x\${KEY}` }, secrets: { A: 'KEY' } })
+  })
+
+  it('says what it does not know and what does nothing', async () => {
+    const { warnings } = await planOf(
+      'n_atempts: 3\nplugins: [x]\nenvironment: {type: daytona}\ntasks:\n- path: single\n- path: ./single\n  tag: x\n',
+    )
+    expect(warnings).toEqual([
+      'n_atempts is no key of a job file; ignored',
+      'tasks[1].tag is no key of a job file; ignored',
+      'environment.type daytona: tasks run in devboxes of this service instead',
+      'plugins are not loaded',
+      'Task org/single is named more than once; it runs as one',
+    ])
+  })
+})
+
+describe('the problems of a job file', () => {
+  it('are told all at once, each with its line, column and key', async () => {
+    const yaml = `n_concurrent_trials: 0
+agents:
+  - name: claude-code
+  - import_path: my.agent:Agent
+  - name: command
+    kwargs: {command: ""}
+  - name: frobnicate
+    env:
+      TOKEN: \${NOT_THERE}
+  - model_name: 3
+datasets:
+  - path: /etc
+  - name: terminal-bench
+    version: "2.0"
+  - path: set
+    task_names: ["z*"]
+  - path: bad
+  - repo: https://example.com/x.git
+    path: x
+verifier: {disable: true}
+`
+    expect(await problemsOf(yaml)).toEqual([
+      '1:1 n_concurrent_trials n_concurrent_trials must be at least 1',
+      '3:5 agents[0].name Agent claude-code calls a model over the network, which trials here cannot: use oracle, nop or command',
+      '4:5 agents[1].import_path Agents of your own (import_path) cannot be loaded here; use a command',
+      '6:14 agents[2].kwargs.command Agent command needs the command to run, as text in kwargs.command',
+      '7:5 agents[3].name There is no agent "frobnicate": use oracle, nop or command',
+      '10:5 agents[4].model_name model_name must be text',
+      '12:5 datasets[0].path /etc is no folder in those the service was started with (--datasets)',
+      '13:5 datasets[1].name terminal-bench is in a registry, which cannot be reached from here: name a folder with path',
+      '16:5 datasets[2].task_names task_names match no task of set; it has, among others, alpha, beta, gamma',
+      '17:5 datasets[3].path Task composed: environment is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
+      '17:5 datasets[3].path Task mistaken: task.toml line 4, column 1: environment.cpus must be a number',
+      expect.stringMatching(/^17:5 datasets\[3\]\.path Task unparsed: task\.toml line 2, column \d+: is no TOML: /),
+      '17:5 datasets[3].path Task untested: tests/test.sh is missing: without it nothing tells the score',
+      '18:5 datasets[4].repo repo: datasets cannot be fetched from a git repository here; name a folder with path',
+      '20:12 verifier.disable Without a verifier (disable) nothing tells the score',
+    ])
+  })
+
+  it('name the secret that an environment variable lacks', async () => {
+    expect(await problemsOf(`agents:\n- env: {A: "\${NO}", 1B: x}\ntasks:\n- path: single\n`)).toEqual([
+      `2:9 agents[0].env.A A is \${NO}, and the account has no secret NO; the service's own environment is not used`,
+      '2:21 agents[0].env.1B "1B" is not the name of a variable',
+    ])
+  })
+
+  it('are those of the YAML when it cannot be read', async () => {
+    expect(await problemsOf('agents:\n  - name: "oracle\n')).toEqual([
+      expect.stringMatching(/^\d:\d+ {2}This is no YAML: Missing closing "quote/),
+    ])
+    expect(await problemsOf('a: 1\nb: 2\na: 3\n')).toEqual(['3:1  This is no YAML: a is there twice'])
+    for (const yaml of ['', '- a', 'text', '5'])
+      expect(await problemsOf(yaml)).toEqual([
+        '1:1  The job file must be a mapping of keys, such as agents and datasets',
+      ])
+  })
+
+  it('are few where there are no scenarios', async () => {
+    const none = '1:1  The job has no scenarios: name at least one dataset or task'
+    expect(await problemsOf('agents: [{name: nop}]\n')).toEqual([none])
+    expect(await problemsOf('datasets: []\ntasks: []\n')).toEqual([none])
+    expect(await problemsOf('datasets: 3\n')).toEqual(['1:1 datasets datasets must be a list of mappings'])
+    expect(await problemsOf('agents: []\ntasks: [{path: single}]\n')).toEqual([
+      '1:1 agents agents is empty: name at least one agent',
+    ])
+  })
+
+  it.each([
+    ['a link out of the allowed folders', 'link'],
+    ['a path out of them', '../outside'],
+    ['an absolute path elsewhere', '/'],
+    ['nothing', 'nowhere'],
+    ['a NUL', '"\\0"'],
+  ])('refuse %s in the same words', async (_, path) => {
+    const [problem] = await problemsOf(`datasets:\n- path: ${path}\n`, { datasetRoots: [join(root, 'allowed')] })
+    expect(problem).toMatch(/^2:3 datasets\[0\]\.path .* is no folder in those the service was started with/)
+  })
+
+  it('tell that no folder is allowed at all', async () => {
+    expect(await problemsOf('datasets:\n- path: set\n', { datasetRoots: [] })).toEqual([
+      '2:3 datasets[0].path The service was started without --datasets, so no folder may be used',
+    ])
+  })
+})
+
+describe('a hostile job file', () => {
+  const next = (i: number) => `a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}]`
+  const bomb = ['a0: &a0 [x,x,x,x,x,x,x,x,x]', ...[1, 2, 3, 4, 5, 6, 7].map(next)].join('\n')
+  const many = (length: number, line: (i: number) => string) => Array.from({ length }, (_, i) => line(i)).join('\n')
+  const rows: Record<string, [string, RegExp]> = {
+    'that is too long': ['x'.repeat(maxYamlBytes + 1), /bytes; at most/],
+    'of aliases that stand for millions': [bomb, /Excessive alias count/],
+    'of an alias of itself': ['a: &a [*a]\n', /no scenarios/],
+    'of brackets': ['['.repeat(500_000), /nested deeper/],
+    'of dashes': ['- '.repeat(200_000), /nested deeper/],
+    'of indentation': [many(500, (i) => `${' '.repeat(i)}a:`), /nested deeper/],
+    'of keys': [many(50_000, (i) => `k${i}: 1`), /more than 20000 lines/],
+    'of items': [`[${'a,'.repeat(200_000)}]`, /more than 20000 lines/],
+    'of aliases': [many(5000, (i) => `- &a${i} x\n- *a${i}`), /more than 100 aliases/],
+    'of stars': [`datasets:\n- path: set\n  task_names: ["${'*a'.repeat(50_000)}b"]\n`, /match no task/],
+  }
+  for (const [name, [yaml, message]] of Object.entries(rows))
+    it(`${name} is refused at once`, async () => {
+      const beganMs = performance.now()
+      const problems = await problemsOf(yaml)
+      expect(message.test(problems.join('\n'))).toBe(true)
+      // Everybody waits for it. Without these limits it is minutes.
+      expect(performance.now() - beganMs).toBeLessThan(2000)
+    })
+})

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { withoutInstalls } from './shell-words.ts'
+
+it.each([
+  ['apt-get update && apt-get install -y jq && rm -rf x && echo y', ': && : && rm -rf x && echo y'],
+  ['if ! command -v jq; then apt-get install -y jq; fi; echo y', 'if ! command -v jq; then :; fi; echo y'],
+  ['for p in a b; do pip install $p; done', 'for p in a b; do :; done'],
+  ['(apt-get update; echo y) | cat', '(:; echo y) | cat'],
+  ['DEBIAN_FRONTEND=noninteractive apt-get install -y "a && b" >/dev/null 2>&1 || true', ': || true'],
+  ['python3 -m pip install -r r.txt && python3 -m venv v', ': && python3 -m venv v'],
+  ['npm install -g x && npm run build', ': && npm run build'],
+  ['yes | sudo -E apt-get install x', 'yes | :'],
+  ['useradd -m joe && chown -R joe /app', ': && :'],
+])('skips packages and users in %s', (script, left) => {
+  expect(withoutInstalls(script).script).toBe(left)
+})
+
+it.each([
+  'echo "apt-get install x" && echo \'pip install y\'',
+  'x=$(apt-get --version; echo y) && echo a >b 2>&1',
+  'cat >f <<E\napt-get install y\nE\necho z',
+  'echo y # && apt-get install x',
+  'cat <<< "a && apt-get b"',
+  'pip --version && npm run install && go build',
+])('leaves %s alone', (script) => {
+  expect(withoutInstalls(script)).toEqual({ script, skipped: [] })
+})
+
+it('tells what it skipped', () => {
+  expect(withoutInstalls('apt-get update \\\n  -qq && A=b pip install x').skipped).toEqual([
+    'apt-get update \\ -qq',
+    'pip install x',
+  ])
+})
