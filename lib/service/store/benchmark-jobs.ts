@@ -1,7 +1,9 @@
 import {
+  type AgentConfig,
   type BenchmarkJob,
   type BenchmarkJobListQuery,
   type BenchmarkJobState,
+  type BenchmarkOutcome,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
@@ -53,6 +55,9 @@ export interface JobRecord<Plan> {
   plan: Plan
 }
 
+/** A page of large jobs has tens of thousands of outcomes; those of runs that have ended do not change any more. */
+const maxRemembered = 100_000
+
 export type BenchmarkJobStore = ReturnType<typeof createBenchmarkJobStore>
 
 export const createBenchmarkJobStore = (database: Database) => {
@@ -82,17 +87,35 @@ export const createBenchmarkJobStore = (database: Database) => {
   const endedTrials = (runId: string): EndedTrial[] =>
     (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({ ...row, failure: fromJson(row.failure) }))
 
+  const ended = new Map<string, BenchmarkOutcome>()
+  let remembered = 0
+  const remember = (outcome: BenchmarkOutcome) => {
+    ended.set(outcome.benchmark_run_id, outcome)
+    remembered += outcome.scenario_outcomes.length
+    for (const [oldest, { scenario_outcomes }] of ended) {
+      if (remembered <= maxRemembered) break
+      ended.delete(oldest)
+      remembered -= scenario_outcomes.length
+    }
+  }
+  const outcomeOf = (run: Omit<RunRow, 'agent'> & { agent: AgentConfig | null }): BenchmarkOutcome | undefined => {
+    const known = ended.get(run.id)
+    if (known) return known
+    const trials = endedTrials(run.id)
+    // Unspecified: from when on a run has an outcome. Its first finished scenario shows what there is so far.
+    if (trials.length === 0 && run.end_time_ms === null) return undefined
+    const outcome = benchmarkOutcome(run, trials)
+    if (run.end_time_ms !== null) remember(outcome)
+    return outcome
+  }
+
   /** What is counted is counted now, from the rows of the trials: it cannot differ from them. */
   const toJob = (row: JobRow): BenchmarkJob => {
     const runs = (runsOf.all(row.id) as unknown as RunRow[]).map((run) => ({
       ...run,
-      agent: fromJson<JobSpec['agent_configs'][number]>(run.agent),
+      agent: fromJson<AgentConfig>(run.agent),
     }))
-    const outcomes = runs.flatMap((run) => {
-      const trials = endedTrials(run.id)
-      // Unspecified: from when on a run has an outcome. Its first finished scenario shows what there is so far.
-      return trials.length > 0 || run.end_time_ms !== null ? [benchmarkOutcome(run, trials)] : []
-    })
+    const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)
     const now = Date.now()
     return {
       id: row.id,
