@@ -66,6 +66,8 @@ export class RunningJob {
   #runs: AgentRun[] = []
   #pending: PendingTrial[] = []
   #running = 0
+  /** Until what is to do is known, nothing left to do does not mean the end. */
+  #isTakenUp = false
 
   constructor(deps: JobDeps, job: JobRecord<JobPlan>, stop: AbortSignal) {
     this.#deps = deps
@@ -79,6 +81,7 @@ export class RunningJob {
       this.#move('initialize')
       await this.#takeUp()
       this.#move('run')
+      this.#isTakenUp = true
       this.#stop.addEventListener('abort', this.#fill, { once: true })
       this.#fill()
       await this.#finished.promise
@@ -114,6 +117,7 @@ export class RunningJob {
       running: 0,
       concurrency: plan.harbor?.agents[index]?.nConcurrent ?? Number.POSITIVE_INFINITY,
     }))
+    const replaced: Promise<void>[] = []
     const done = new Set<string>()
     const retries = new Map<string, number>()
     for (const [index, { record, over }] of this.#runs.entries()) {
@@ -121,11 +125,12 @@ export class RunningJob {
       for (const each of store.scenarioRuns.ofBenchmarkRun(record.id)) {
         const key = keyOf({ agent: index, attempt: each.attempt ?? 0 }, each.scenario_id)
         // Unspecified: what becomes of a trial that a restart broke off. It is tried again, and that is no retry.
-        if (!hasScenarioRunEnded(each.state)) await this.#replace(each.id, interrupted)
+        if (!hasScenarioRunEnded(each.state)) replaced.push(this.#replace(each.id, interrupted))
         else if (!each.replaced) done.add(key)
         else if (each.outcome !== null) retries.set(key, (each.retry ?? 0) + 1)
       }
     }
+    await Promise.all(replaced)
     for (const trial of trialsOf(plan.attempts, plan.scenarios.length, this.#runs.length)) {
       const run = this.#runs[trial.agent]
       const scenario = plan.scenarios[trial.scenario]
@@ -161,6 +166,7 @@ export class RunningJob {
 
   /** Starts as many trials as may run, and ends the job when there is none left. */
   readonly #fill = () => {
+    if (!this.#isTakenUp) return
     while (!this.#stop.aborted && this.#running < this.#job.plan.concurrentTrials) {
       const at = this.#pending.findIndex(({ agent }) => hasRoom(this.#runs[agent]))
       const [trial] = at === -1 ? [] : this.#pending.splice(at, 1)
