@@ -1,0 +1,37 @@
+import { expectedAverages, killJob } from '#lib/service/runner/testing-job-kill.ts'
+
+const scenarios = 200
+const attempts = 3
+const concurrency = 2
+const everyMs = 500
+const tellEvery = 200
+
+/**
+ * How long the trials of a large job take of which each does next to nothing. The service is killed in the middle of it,
+ * and every record read meanwhile is checked; throws when one was wrong or the job ends otherwise than it must.
+ */
+export const benchJobs = async () => {
+  const agents = expectedAverages.length
+  console.log(
+    `a job of ${scenarios} scenarios x ${agents} agents x ${attempts} attempts, ${concurrency} trials at once`,
+  )
+  const startMs = performance.now()
+  let told = 0
+  const { job, trials, seconds, records, devboxes } = await killJob({
+    scenarios,
+    attempts,
+    concurrency,
+    everyMs,
+    onProgress: (finished, total) => {
+      if (finished < told + tellEvery) return
+      told = finished - (finished % tellEvery)
+      console.log(`  ${told} of ${total} after ${((performance.now() - startMs) / 1000).toFixed(0)} s`)
+    },
+  })
+  const averages = job.benchmark_outcomes?.map(({ average_score }) => average_score)
+  if (job.state !== 'completed' || devboxes > 0 || JSON.stringify(averages) !== JSON.stringify(expectedAverages))
+    throw new Error(`The job ended ${job.state} with ${JSON.stringify(averages)} and ${devboxes} devboxes left`)
+  console.log(
+    `  ${trials} trials in ${seconds.toFixed(0)} s, ${(trials / seconds).toFixed(1)}/s; ${records} records right`,
+  )
+}
