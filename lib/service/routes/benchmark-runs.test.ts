@@ -236,10 +236,12 @@ describe('benchmark runs', () => {
     expect((await service.client.benchmarkRuns.get({ params: { id } })).state).toBe('running')
   })
 
-  it('400 to start a scenario in the run of a job', async () => {
+  it('400 to start a scenario in the run of a job, and 409 to score or complete what the job started', async () => {
     const { id, scenarios } = await startBenchmarkRun(service, [1])
+    const { id: scenarioRun } = await startRun(service, scenarios[0] ?? '', { benchmark_run_id: id })
     const database = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
     database.exec(`
+      UPDATE scenario_runs SET attempt = 0 WHERE id = '${scenarioRun}';
       INSERT INTO benchmark_jobs (id, account, name, state, create_time_ms, metadata) VALUES ('bmj_1', 'test', 'j', 'running', 1, '{}');
       UPDATE benchmark_runs SET job_id = 'bmj_1', agent_index = 0 WHERE id = '${id}'`)
     database.close()
@@ -247,5 +249,12 @@ describe('benchmark runs', () => {
       service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
     ).rejects.toMatchObject({ status: 400, field: 'benchmark_run_id' })
     await expect(service.client.benchmarkRuns.complete({ params: { id } })).rejects.toMatchObject({ status: 409 })
+    const { scenarioRuns } = service.client
+    for (const action of ['score', 'complete'] as const)
+      await expect(scenarioRuns[action]({ params: { id: scenarioRun } })).rejects.toMatchObject({
+        status: 409,
+        message: 'The scenario run belongs to a job, which scores and ends it',
+      })
+    expect((await scenarioRuns.cancel({ params: { id: scenarioRun } })).state).toBe('canceled')
   })
 })

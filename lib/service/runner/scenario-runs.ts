@@ -428,8 +428,11 @@ const notStarting = ['running', 'suspending', 'suspended', 'failure', 'shutdown'
 
 const isOfJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
 
-const requireAllowed = (action: 'score' | 'complete' | 'cancel', { state }: ScenarioRunRecord) => {
-  const refusal = scenarioRunRefusal(action, state)
+const requireAllowed = (action: 'score' | 'complete' | 'cancel', run: ScenarioRunRecord) => {
+  // What it counts for is the job's to find out; it may be taken away, as its whole benchmark run may.
+  const ofJob =
+    isOfJob(run) && action !== 'cancel' ? 'The scenario run belongs to a job, which scores and ends it' : null
+  const refusal = scenarioRunRefusal(action, run.state) ?? ofJob
   if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
 }
 
