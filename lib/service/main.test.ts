@@ -129,7 +129,7 @@ describe('the command', () => {
     const { code, stdout } = await run(['operations']).ended
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ready GET +\/v1\/axons +axons\.list$/m)
-    expect(stdout).toMatch(/^501 +GET +\/v1\/benchmark_jobs\/:id +benchmarkJobs\.get$/m)
+    expect(stdout).toMatch(/^501 +GET +\/v1\/blueprints +hostedOnly\.listBlueprints$/m)
   })
 })
 
@@ -171,6 +171,7 @@ describe('what keeps it from starting is one line and exit code 1:', () => {
     [['--port=-1'], '--port must be'],
     [['--host', 'a b'], '--host must be'],
     [['--allow-host', 'http://x'], '--allow-host must be NAME or NAME:PORT'],
+    [['--datasets', '/', '--datasets', '/nowhere'], '--datasets must be a folder'],
     [['--nonsense'], '--nonsense'],
     [['dance'], 'unknown command dance'],
     [['--port', 'x', '--host', 'a b'], '--host'],
