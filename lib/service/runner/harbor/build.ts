@@ -32,9 +32,9 @@ const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL',
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
 /** Reads a Dockerfile as far as it can be followed without Docker. Throws a SandboxBuildFailedError where it cannot. */
-export const planBuild = (dockerfile: string): BuildPlan => {
-  const plan: BuildPlan = { steps: [], env: {}, workdir: '/', warnings: [] }
-  const variables = new Map<string, string>([['PATH', defaultPath]])
+export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => {
+  const plan: BuildPlan = { steps: [], env: { PATH: path }, workdir: '/', warnings: [] }
+  const variables = new Map<string, string>([['PATH', path]])
   const args: Record<string, string> = {}
   let shell = ['/bin/sh', '-c']
   let stages = 0

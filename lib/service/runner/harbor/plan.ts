@@ -28,8 +28,7 @@ export interface HarborScenario {
   checksum: string
 }
 
-export const agentKinds = ['oracle', 'nop', 'command'] as const
-export type AgentKind = (typeof agentKinds)[number]
+export type AgentKind = 'oracle' | 'nop' | 'command'
 
 export interface HarborAgent {
   name: AgentKind

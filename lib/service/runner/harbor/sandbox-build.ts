@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type BuildPlan, type BuildStep, defaultPath } from './build.ts'
+import type { BuildPlan, BuildStep } from './build.ts'
 import { findSources } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { HarborError } from './rewards.ts'
@@ -27,7 +27,7 @@ const doStep = async (workshop: Workshop, step: BuildStep, context: string, sign
       return workshop.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
     case 'run': {
       const script = step.argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-      const env = { HOME: '/root', PATH: defaultPath, ...step.env }
+      const env = { HOME: '/root', ...step.env }
       const { status, output } = await workshop.run(`exec ${script}`, { env, cwd: step.cwd, signal })
       if (status !== 0) throw new SandboxBuildFailedError(`RUN ${step.said} ended with exit code ${status}: ${output}`)
       return

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +11,8 @@ const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; ec
 const toml = (more: string) => `version = "1.0"\n${more}`
 const nop: Partial<HarborAgent> = { name: 'nop' }
 const command = (script: string): Partial<HarborAgent> => ({ name: 'command', command: script })
+
+const pythonPrefix = execFileSync('python3', ['-c', 'import sys; print(sys.prefix)'], { encoding: 'utf8' }).trim()
 
 interface Row {
   files: Record<string, string>
@@ -295,6 +298,14 @@ const rows: Record<string, Row> = {
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
     message: "Dockerfile line 2: COPY to /usr/local/bin: the system's folders are read-only in a devbox",
+  },
+  'tests that need the Python of whoever runs the service': {
+    files: {
+      ...hello,
+      'tests/test.sh': rewardIf(`[ "$(python3 -c 'import sys; print(sys.prefix)')" = '${pythonPrefix}' ]`),
+    },
+    state: 'COMPLETED',
+    score: 1,
   },
   'a task that needs a GPU': {
     files: { ...hello, 'environment/Dockerfile': '', 'task.toml': toml('[environment]\ngpus = 1\n') },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/runtime/devbox.ts'
 import type { Executions } from '#lib/service/runtime/execution.ts'
+import { machinePython } from '#lib/service/runtime/sandbox/python.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentCommand, instructionFile, solutionOf } from './agent.ts'
 import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
@@ -26,8 +27,7 @@ export interface TrialDeps {
   folderOf: (devboxId: string) => string
 }
 
-export const trialPhases = ['environment_setup', 'agent_setup', 'agent_execution', 'verifier'] as const
-export type TrialPhase = (typeof trialPhases)[number]
+export type TrialPhase = 'environment_setup' | 'agent_setup' | 'agent_execution' | 'verifier'
 
 export interface TrialOptions {
   account: string
@@ -53,7 +53,15 @@ export interface TrialResult extends Outcome {
 
 /** The build a task's Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
 const planOf = async ({ path, environment }: Task): Promise<BuildPlan | undefined> =>
-  environment.hasDockerfile ? planBuild(await readFile(join(path, 'environment', 'Dockerfile'), 'utf8')) : undefined
+  environment.hasDockerfile
+    ? planBuild(await readFile(join(path, 'environment', 'Dockerfile'), 'utf8'), await searchPath())
+    : undefined
+
+/** Tests of tasks are run by a Python with pytest, which often is not the system's. */
+const searchPath = async (): Promise<string> => {
+  const python = await machinePython()
+  return python ? `${python.bin}:${defaultPath}` : defaultPath
+}
 
 /**
  * Runs one attempt of one agent at one task, in a devbox of its own that has ended when this resolves. Rejects when
@@ -120,8 +128,6 @@ const openDevbox = async (
   return id
 }
 
-export type RunTrial = typeof runTrial
-
 const asException = (error: unknown, signal: AbortSignal): TrialException => {
   if (signal.aborted) return { exception_type: 'CancelledError', exception_message: 'The trial was cancelled' }
   const { name, message } = error instanceof Error ? error : new Error(String(error))
@@ -158,7 +164,7 @@ class Trial {
     const workdir = task.environment.workdir ?? image?.workdir ?? '/'
     // As root of an image has it: what tasks say of ~ is there.
     const env = {
-      PATH: defaultPath,
+      PATH: await searchPath(),
       HOME: '/root',
       ...image?.env,
       ...resolve(task.environment.env, this.#reveal),

@@ -10,6 +10,7 @@ import { type Enforcement, enforceLimits } from './limits.ts'
 import { connectToLoopback } from './loopback.ts'
 import { createConnector } from './own-network.ts'
 import { privatePaths } from './private-paths.ts'
+import { machinePython, type Python } from './python.ts'
 import {
   type Box,
   baseEnvironment,
@@ -74,13 +75,14 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
 }
 
 const startBox = async (site: Site, secrets: readonly string[]): Promise<Box> => {
+  const python = site.root === undefined ? undefined : await machinePython()
   const enforcement = await enforceLimits(site, 'bubblewrap')
   try {
     // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
     // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
     const holder = spawnIn(
       {
-        ...asRoot(boxArguments(site, secrets)),
+        ...asRoot(boxArguments(site, secrets, python)),
         env: { PATH: '/usr/bin:/bin', ...markers(site) },
         cwd: '/',
         joins: enforcement.launch.joins,
@@ -175,7 +177,7 @@ const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
 /** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
-const boxArguments = (site: Site, secrets: readonly string[]): string[] => [
+const boxArguments = (site: Site, secrets: readonly string[], python: Python | undefined): string[] => [
   ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', ...(site.network === 'none' ? ['--unshare-net'] : [])],
@@ -193,6 +195,7 @@ const boxArguments = (site: Site, secrets: readonly string[]): string[] => [
   ...['--bind', site.home, homeOf(site)],
   ...['--bind', site.run, run],
   ...(site.root === undefined ? ['--remount-ro', '/'] : rootFolders(site.root)),
+  ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', folder, folder]),
   ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group'],
   ...['--info-fd', '3'],
   // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
