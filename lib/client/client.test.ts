@@ -76,8 +76,8 @@ describe('against the service', () => {
       { code: 'invalid_argument', status: 400, field: 'limit' },
     ],
     [
-      'no handler yet',
-      () => service.client.benchmarkJobs.get({ params: { id: 'bmj_1' } }),
+      'what this service never does',
+      () => service.client.hostedOnly.listBlueprints(),
       { code: 'not_implemented', status: 501 },
     ],
     [

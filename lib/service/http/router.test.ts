@@ -84,15 +84,15 @@ describe('a raw path', () => {
   })
 })
 
-describe('an operation that is not written yet', () => {
-  it('is a 501 that names it and is not to be tried again', async () => {
+describe('an operation that only the hosted service has', () => {
+  it('is a 501 that says what to do instead and is not to be tried again', async () => {
     const headers = { authorization: `Bearer ${service.key}` }
-    const answer = await sendRaw(service.url, { path: '/v1/benchmark_jobs/bmj_1', headers })
+    const answer = await sendRaw(service.url, { path: '/v1/blueprints', headers })
     expect(answer.status).toBe(501)
     expect(answer.headers['x-should-retry']).toBe('false')
     expect(JSON.parse(answer.body)).toMatchObject({
       code: 'not_implemented',
-      message: expect.stringContaining('benchmarkJobs.get'),
+      message: expect.stringContaining('take a snapshot'),
     })
   })
 })

@@ -59,6 +59,10 @@ describe('launching', () => {
     const named = { command: 'echo x >> ~/restarted', command_id: '01990000-0000-7000-8000-000000000003' }
     await post('execute', named)
     const { execution_id } = await post('execute_async', { command: 'echo x >> ~/restarted; true' }, 'before-restart')
+    await service.client.executions.waitForStatus({
+      params: { devbox_id: id, execution_id },
+      body: { statuses: ['completed'] },
+    })
     await service.restart()
     expect(await post('execute', named)).toMatchObject({ execution_id: named.command_id, status: 'completed' })
     expect(
