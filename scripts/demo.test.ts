@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const demo = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'demo.ts'), ...args], {
+    encoding: 'utf8',
+    env: { NODE_ENV: 'test', PATH: process.env.PATH },
+  })
+  return { status, stdout, stderr }
+}
+
+it('says in one line that no service runs', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-demo-'))
+  try {
+    expect(demo('--data-dir', dataDir)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^No service runs on the data folder \S+\. Start one with npm run dev, [^\n]+\n$/),
+    })
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
+
+it('says in one line that no service answers', () => {
+  expect(demo('--url', 'http://127.0.0.1:1', '--key', 'ak_none')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'No service answers at http://127.0.0.1:1: is it running?\n',
+  })
+})

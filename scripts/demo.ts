@@ -1,0 +1,175 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { ApiError, type Client, createClient } from '#lib/client/client.ts'
+import { paths } from '#lib/console/paths.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { runningService } from '#lib/service/data-dir.ts'
+
+const usage = `npm run demo [-- options]
+
+Fills a running service with something to look at: devboxes, axons with events, and benchmark jobs of which one has
+finished, one has failed and one runs. Takes a minute or two. What an earlier demo made stays.
+
+  --url URL        the service; default: DEVDECK_SERVICE_URL, else the one that runs on the data folder
+  --key KEY        its API key; default: DEVDECK_API_KEY, else the one in the data folder
+  --data-dir DIR   the data folder; default: the one of npm start and npm run dev
+  --console URL    where the links lead to; default: DEVDECK_ORIGIN, else this machine's port PORT or 3000`
+
+/** What a person has to mend; its message is all there is to say. */
+class DemoError extends Error {}
+
+const samples = join(import.meta.dirname, '../samples')
+
+const main = async () => {
+  const { url, key, console: origin } = findService()
+  const client = createClient({ baseUrl: url, headers: { authorization: `Bearer ${key}` } })
+  const say = (what: string, path: string) => console.log(`  ${what.padEnd(34)} ${origin}${path}`)
+  const number = await nextNumber(client, url)
+  console.log(`Demo ${number}, on ${url}`)
+
+  for (const { id, name } of await makeDevboxes(client, number)) say(`devbox ${name}`, paths.devbox(id))
+  for (const { id, name } of await makeAxons(client, number)) say(`axon ${name}`, paths.axon(id))
+  const make = async (file: string, name: string, reached: (job: BenchmarkJob) => boolean) => {
+    const job = await makeJob(client, `demo-${number}-${name}`, file)
+    say(`job ${job.name}`, paths.benchmarkJob(job.id))
+    const then = await follow(client, job, reached)
+    console.log(`    is ${then.state}${then.failure_reason ? `: ${then.failure_reason.split('\n')[0]}` : ''}`)
+  }
+  await make('broken', 'fails', ({ state }) => hasJobEnded(state))
+  await make('demo', 'three-agents', ({ state }) => hasJobEnded(state))
+  await make('long', 'runs', ({ state }) => state === 'running' || hasJobEnded(state))
+}
+
+const findService = () => {
+  const { values } = parseArgs({
+    options: {
+      url: { type: 'string' },
+      key: { type: 'string' },
+      'data-dir': { type: 'string' },
+      console: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+  if (values.help) {
+    console.log(usage)
+    process.exit(0)
+  }
+  const { DEVDECK_SERVICE_URL, DEVDECK_API_KEY, DEVDECK_DATA_DIR, DEVDECK_ORIGIN, PORT } = process.env
+  const dataDir = values['data-dir'] ?? join(DEVDECK_DATA_DIR || '.devdeck', 'service')
+  const url = values.url ?? (DEVDECK_SERVICE_URL || runningService(dataDir)?.address)
+  if (!url)
+    throw new DemoError(
+      `No service runs on the data folder ${dataDir}. Start one with npm run dev, or name another with --url and --key`,
+    )
+  const keyFile = join(dataDir, 'api-key')
+  const key =
+    values.key ?? (DEVDECK_API_KEY || (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined))
+  if (!key) throw new DemoError(`There is no API key in ${dataDir}. Give one with --key`)
+  const origin = values.console ?? (DEVDECK_ORIGIN?.split(',')[0] || `http://localhost:${PORT || 3000}`)
+  return { url, key, console: origin }
+}
+
+/** One more than the highest there is: names say which demo made what. */
+const nextNumber = async (client: Client, url: string): Promise<number> => {
+  try {
+    const { jobs } = await client.benchmarkJobs.list({ query: { name: 'demo-', limit: 1000 } })
+    return Math.max(0, ...jobs.map(({ name }) => Number(/^demo-(\d+)-/.exec(name)?.[1] ?? 0))) + 1
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.status === 0) throw new DemoError(`No service answers at ${url}: is it running?`)
+    throw new DemoError(`The service at ${url} refused: ${error.message}`)
+  }
+}
+
+const makeDevboxes = async (client: Client, number: number) => {
+  const make = async (name: string, metadata: Record<string, string>, commands: string[]) => {
+    const { id } = await client.devboxes.createAndAwaitRunning({
+      body: { name: `demo-${number}-${name}`, metadata: { ...metadata, demo: `${number}` } },
+    })
+    for (const command of commands) await client.executions.executeSync({ params: { id }, body: { command } })
+    return { id, name: `demo-${number}-${name}` }
+  }
+  return [
+    await make('build', { team: 'platform', env: 'staging' }, [
+      'mkdir -p src && printf \'print("hello")\\n\' >src/hello.py',
+      'python3 src/hello.py',
+      'ls -la',
+    ]),
+    await make('data', { team: 'research', env: 'prod' }, [
+      'seq 1 20 >numbers.txt',
+      'wc -l numbers.txt',
+      'cat missing.txt',
+    ]),
+  ]
+}
+
+const makeAxons = async (client: Client, number: number) => {
+  const make = async (
+    name: string,
+    metadata: Record<string, string>,
+    events: [string, 'AGENT_EVENT' | 'USER_EVENT', object][],
+  ) => {
+    const { id } = await client.axons.create({
+      body: { name: `demo-${number}-${name}`, metadata: { ...metadata, demo: `${number}` } },
+    })
+    for (const [event_type, origin, payload] of events)
+      await client.axons.publish({
+        params: { id },
+        body: { event_type, origin, source: name, payload: JSON.stringify(payload) },
+      })
+    return { id, name: `demo-${number}-${name}` }
+  }
+  return [
+    await make('review', { team: 'platform', env: 'staging' }, [
+      ['message', 'USER_EVENT', { text: 'Please look at the failing test' }],
+      ['tool_call', 'AGENT_EVENT', { tool: 'bash', command: 'npm test' }],
+      ['tool_result', 'AGENT_EVENT', { exit_code: 1, lines: 42 }],
+      ['message', 'AGENT_EVENT', { text: 'The test expects UTC; I changed the fixture' }],
+    ]),
+    await make('nightly', { team: 'research', env: 'prod' }, [
+      ['started', 'AGENT_EVENT', { dataset: 'tasks' }],
+      ['finished', 'AGENT_EVENT', { passed: 12, failed: 3 }],
+    ]),
+  ]
+}
+
+const makeJob = async (client: Client, name: string, file: string): Promise<BenchmarkJob> => {
+  const inline_yaml = readFileSync(join(samples, 'jobs', `${file}.yaml`), 'utf8')
+  try {
+    return await client.benchmarkJobs.create({
+      body: { name, metadata: { demo: 'true' }, spec: { type: 'harbor', inline_yaml } },
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_argument') throw error
+    // Another folder of data sets, no bubblewrap: the service says which.
+    throw new DemoError(`The service does not take samples/jobs/${file}.yaml:\n${error.message}`)
+  }
+}
+
+const trialsOf = ({ job_spec }: BenchmarkJob): number =>
+  job_spec
+    ? job_spec.scenario_ids.length * job_spec.agent_configs.length * (job_spec.orchestrator_config?.n_attempts || 1)
+    : 0
+
+const follow = async (client: Client, { id }: BenchmarkJob, reached: (job: BenchmarkJob) => boolean) => {
+  let last = ''
+  for (;;) {
+    const job = await client.benchmarkJobs.get({ params: { id } })
+    if (reached(job)) return job
+    const done = (job.benchmark_outcomes ?? []).reduce((sum, each) => sum + each.scenario_outcomes.length, 0)
+    const line = `    ${job.state}, ${done} of ${trialsOf(job)} trials done`
+    if (line !== last) console.log(line)
+    last = line
+    await delay(2000)
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof DemoError || error instanceof ApiError)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}
