@@ -26,7 +26,7 @@ export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner, logArchives }
     cancel: ({ params, account }) => runner.cancel(account, params.id),
     downloadLogs: ({ params, account, setHeader }) => {
       const { name } = runner.get(account, params.id)
-      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`))
+      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`.replaceAll('/', '-')))
       return logArchives.ofBenchmarkRun(params.id)
     },
   })

@@ -15,7 +15,7 @@ export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: 
     cancel: ({ params, account }) => runner.cancel(account, params.id),
     downloadLogs: ({ params, account, setHeader }) => {
       const { name } = runner.get(account, params.id)
-      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`))
+      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`.replaceAll('/', '-')))
       return logArchives.ofScenarioRun(params.id)
     },
     ofScenario: ({ params, query, account }) => {
