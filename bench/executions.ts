@@ -35,12 +35,13 @@ export const benchExecutions = async () => {
  * Sends `megabytes` through the stdout of one command to one reader, and answers how long that took and what the
  * service's memory grew by at most. The service is a process of its own.
  */
-const streamOutput = async (megabytes: number): Promise<{ seconds: number; grownMiB: number }> => {
+export const streamOutput = async (megabytes: number): Promise<{ seconds: number; grownMiB: number }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const main = fileURLToPath(new URL('../lib/service/main.ts', import.meta.url))
-  const service = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {
+  const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', 'none', '--stop-with-parent']
+  const service = spawn(process.execPath, [main, ...flags], {
     env: { ...process.env, DEVDECK_API_KEYS: 'bench:ak_bench' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
   try {
     const client = createClient({ baseUrl: await addressOf(service), headers: { authorization: 'Bearer ak_bench' } })

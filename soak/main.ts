@@ -1,14 +1,30 @@
 import { killRounds } from '#lib/service/testing-kill.ts'
+import { streamOutput } from '../bench/executions.ts'
+import { manyDevboxes } from './devboxes.ts'
 
 /**
- * What takes too long for the tests. `npm run soak [-- ROUNDS]` kills the service that often, 100 times unless told
- * otherwise; exits with 1 when anything acknowledged was lost, a database was damaged or a process was left.
+ * What takes too long for the tests: `npm run soak [-- ROUNDS]` streams 1 GB of output, uses up 200 devboxes twice and
+ * kills the service under load that often, 100 times unless told otherwise. Exits with 1 when anything acknowledged was
+ * lost, a database was damaged, anything was left or the memory grew.
  */
 const rounds = Number(process.argv[2] ?? 100)
 if (!Number.isInteger(rounds) || rounds < 1) {
   console.error('Usage: npm run soak [-- ROUNDS]')
   process.exit(1)
 }
+
+const problems: string[] = []
+const devboxes = 200
+const maxGrownMiB = 128
+
+const output = await streamOutput(1000)
+console.log(`1 GB of output: ${output.seconds.toFixed(1)} s, memory grew by ${output.grownMiB.toFixed(0)} MiB at most`)
+if (output.grownMiB > maxGrownMiB)
+  problems.push(`the memory grew by ${output.grownMiB.toFixed(0)} MiB with 1 GB of output`)
+
+const many = await manyDevboxes(devboxes)
+console.log(`${devboxes} devboxes after ${devboxes} others: memory grew by ${many.grownMiB.toFixed(0)} MiB`)
+problems.push(...many.problems)
 
 console.log('round  acknowledged  lost  broken  running  orphans  slowest start')
 const report = await killRounds({
@@ -20,7 +36,7 @@ const report = await killRounds({
     console.log(cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(''))
   },
 })
-const problems = [...report.lost, ...report.broken, ...report.orphans.map((each) => `process ${each} was left`)]
+problems.push(...report.lost, ...report.broken, ...report.orphans.map((each) => `process ${each} was left`))
 for (const problem of problems) console.error(problem)
 console.log(problems.length === 0 ? 'Nothing was lost, damaged or left' : `${problems.length} problems`)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -44,8 +44,9 @@ export const killRounds = async ({ rounds, isolation, onRound }: Options): Promi
     orphans: [],
     slowestStartMs: 0,
   }
-  const start = () =>
-    runCommand(['--port', '0', '--isolation', isolation, '--drain-seconds', '0', '--data-dir', dataDir])
+  const flags = ['--port', '0', '--isolation', isolation, '--drain-seconds', '0', '--data-dir', dataDir]
+  // Nor is one left when this process is killed itself.
+  const start = () => runCommand([...flags, '--stop-with-parent'])
   try {
     for (let round = 0; round < rounds; round++) {
       const load = await loadAndKill(start(), dataDir)
