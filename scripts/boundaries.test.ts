@@ -42,7 +42,7 @@ const edgesOf = (file: string): { from: string; to: string }[] =>
     return { from: file, to: `package:${to}` }
   })
 
-const isTest = (file: string) => /\.test\.tsx?$|\/testing(-\w+)?\.ts$/.test(file)
+const isTest = (file: string) => /\.test\.tsx?$|\/testing(-[\w-]+)?\.ts$/.test(file)
 
 const problem = ({ from, to }: { from: string; to: string }): boolean => {
   const layer = layerOf(from)
