@@ -9,7 +9,7 @@ import {
   type Trial,
   trialsOf,
 } from '#lib/service/domain/benchmark-jobs.ts'
-import { isDiskFull, ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/errors.ts'
 import { newId } from '#lib/service/ids.ts'
 import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
@@ -19,7 +19,7 @@ import type { TrialException } from './harbor/outcome.ts'
 import { isRetried, retryDelaySeconds } from './harbor/retry.ts'
 import { type JobPlan, profileOf } from './job-plan.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
-import { asException, endedBy, insertTry, type RunTry, type Try, type TryEnd } from './tries.ts'
+import { asException, endedBy, insertTry, isWantOfRoom, type RunTry, type Try, type TryEnd } from './tries.ts'
 import type { Turns } from './turns.ts'
 
 export interface JobDeps {
@@ -79,7 +79,7 @@ export class RunningJob {
   async work(): Promise<void> {
     try {
       this.#move('initialize')
-      await this.#takeUp()
+      await this.#takeUpWithRoom()
       this.#move('run')
       this.#isTakenUp = true
       this.#stop.addEventListener('abort', this.#fill, { once: true })
@@ -105,10 +105,22 @@ export class RunningJob {
     this.#breakOff('time_out', `The job did not end within ${seconds} seconds`)
   }
 
+  async #takeUpWithRoom(): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#takeUp()
+      } catch (error) {
+        if (!isWantOfRoom(error)) throw error
+        await delay(longestWaitMs, undefined, { signal: this.#stop })
+      }
+    }
+  }
+
   /** Makes the runs that are missing, and finds out what is still to do in the others. */
   async #takeUp(): Promise<void> {
     const { store } = this.#deps
     const { id, plan, spec } = this.#job
+    this.#pending = []
     const known = new Map(store.benchmarkRuns.ofJob(id).map((run) => [run.agent_index, run]))
     this.#runs = spec.agent_configs.map((_, index) => ({
       record: known.get(index) ?? this.#startRun(index),
@@ -261,17 +273,10 @@ export class RunningJob {
     return isAgain
   }
 
-  /** Returns once the run has ended; a caller may be having it scored at this moment. */
+  /** Resolves when the devbox is gone, or goes: until then the trial holds its place. */
   async #settle(id: string, { state, failure_reason, result }: TryEnd): Promise<void> {
-    const { store, scenarioRuns } = this.#deps
     const ending = { outcome: state, ...(result && { result }), ...(failure_reason && { failure: failure_reason }) }
-    await scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
-    for (;;) {
-      const run = store.scenarioRuns.record(id)
-      if (!run || hasScenarioRunEnded(run.state) || this.#stop.aborted) return
-      await delay(firstWaitMs, undefined, { signal: this.#stop })
-      await scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
-    }
+    await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
   }
 
   /** Ends a scenario run whose place another try takes; resolves when its devbox is gone. */
@@ -331,11 +336,6 @@ const eventOf: Record<string, EndingEvent> = {
   TIMEOUT: 'time_out',
   CANCELED: 'cancel',
 }
-
-/** What passes: the account has as many devboxes or commands as it may, or the disk is full. */
-const isWantOfRoom = (error: unknown): boolean =>
-  isDiskFull(error) ||
-  (error instanceof ServiceError && ['rate_limited', 'insufficient_storage', 'unavailable'].includes(error.code))
 
 const setUpFailure = (error: unknown): TrialException =>
   error instanceof ServiceError

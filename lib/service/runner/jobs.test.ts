@@ -152,10 +152,13 @@ describe('a job of scenarios', () => {
     expect(job.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 0, n_failed: 1, average_score: null })
   })
 
-  it('waits for devboxes the account may not have yet', { timeout: 60_000 }, async () => {
+  it.each([
+    ['devboxes', { devboxes: 1, executions: 8 }],
+    ['commands', { devboxes: 8, executions: 1 }],
+  ])('waits for %s the account may not have yet', { timeout: 60_000 }, async (_, limits) => {
     const small = await startService({
       isolation: strongestIsolation,
-      limits: { devboxes: 1, executions: 1, terminals: 1 },
+      limits: { ...limits, terminals: 1 },
     })
     try {
       const { client } = small

@@ -2,6 +2,7 @@ import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { type Devbox, maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Trial } from '#lib/service/domain/benchmark-jobs.ts'
+import { isDiskFull, ServiceError } from '#lib/service/errors.ts'
 import type { Devboxes } from '#lib/service/runtime/devbox.ts'
 import type { Executions } from '#lib/service/runtime/execution.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
@@ -41,13 +42,14 @@ interface TryDeps {
   logFolderOf: (scenarioRunId: string) => string
 }
 
-/** A try to its end, with the scenario run under the id it is given. Rejects when there is no devbox to be had. */
+/** A try to its end, with the scenario run under the id it is given. Rejects for want of room, or when aborted. */
 export type RunTry = (order: Try, scenarioRunId: string, signal: AbortSignal) => Promise<TryEnd>
 
 export const createRunTry =
   (deps: TryDeps): RunTry =>
   async (order, id, signal) => {
-    if (order.plan.harbor) return runHarborTry(deps, order, order.plan.harbor, id, signal)
+    if (order.plan.harbor)
+      return deps.scenarioRuns.working(id, runHarborTry(deps, order, order.plan.harbor, id, signal))
     await openScenarioTry(deps, order, id)
     return runScenarioTry(deps, order, id, signal)
   }
@@ -75,7 +77,7 @@ const openScenarioTry = async ({ store, scenarioRuns }: TryDeps, order: Try, id:
   })
 }
 
-/** Runs the agent in the devbox of a scenario run and has it judged. Rejects only when `signal` is aborted. */
+/** Runs the agent in the devbox of a scenario run and has it judged. Rejects for want of room, or when aborted. */
 const runScenarioTry = async (deps: TryDeps, order: Try, id: string, signal: AbortSignal): Promise<TryEnd> => {
   const { store, scenarioRuns, devboxes, executions } = deps
   const { account, agent } = order
@@ -105,6 +107,7 @@ const runScenarioTry = async (deps: TryDeps, order: Try, id: string, signal: Abo
     return { ...outcomeOf({ reward: result.score }, exception), result }
   } catch (error) {
     signal.throwIfAborted()
+    if (isWantOfRoom(error)) throw error
     const { status } = devboxes.get(account, devboxId)
     if (status === 'running') return endedBy(asException(error))
     return endedBy({
@@ -196,3 +199,8 @@ const startFailure = (devbox: Devbox | undefined): TrialException => {
     exception_message: `Devbox ${devbox.id} did not start: ${reason}`,
   }
 }
+
+/** What passes: the account has as many devboxes or commands as it may, or the disk is full. */
+export const isWantOfRoom = (error: unknown): boolean =>
+  isDiskFull(error) ||
+  (error instanceof ServiceError && ['rate_limited', 'insufficient_storage', 'unavailable'].includes(error.code))
