@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -87,21 +87,29 @@ datasets:
     expect(job).toMatchObject({ state: 'failed', failure_reason: expect.stringContaining('SandboxBuildFailedError') })
   })
 
-  it('ends its trials and their devboxes when its run is canceled', { timeout: 60_000 }, async () => {
+  it('ends its trials and their devboxes when its run is canceled, and keeps what they logged', {
+    timeout: 60_000,
+  }, async () => {
     const { client } = service
     const { id } = await harbor(
-      'agents:\n  - name: command\n    kwargs: {command: sleep 60}\ndatasets:\n  - path: small\n',
+      'agents:\n  - name: command\n    kwargs: {command: "seq 100000 >/logs/agent/all; sleep 60"}\ndatasets:\n  - path: small\n',
     )
     const running = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
     const alive = async () =>
       (await client.devboxes.list({ query: { limit: 100 } })).devboxes.filter(({ status }) => status === 'running')
         .length
     await expect.poll(alive, { timeout: 10_000 }).toBe(2)
+    const { runs } = await client.scenarioRuns.list({ query: {} })
+    const log = (...path: string[]) => join(service.dataDir, ...path, 'agent', 'all')
+    const lines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length : 0)
+    for (const { devbox_id } of runs)
+      await expect.poll(() => lines(log('devboxes', devbox_id, 'root', 'logs')), { timeout: 10_000 }).toBe(100_001)
     await client.benchmarkRuns.cancel({ params: { id: running.in_progress_runs?.[0]?.benchmark_run_id ?? '' } })
     const job = await untilEnded(client, id)
     expect(job.state).toBe('cancelled')
     expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ state }) => state)).toEqual(['CANCELED', 'CANCELED'])
     await expect.poll(alive, { timeout: 5000 }).toBe(0)
+    expect(runs.map((run) => lines(log('runs', run.id)))).toEqual([100_001, 100_001])
   })
 
   it('goes on after a restart and counts nothing twice', { timeout: 60_000 }, async () => {

@@ -36,6 +36,7 @@ const minScoringMs = 150
 const shutdownAnswerMs = 5000
 // More at once take no less time, and the service answers others later meanwhile.
 const shutdownsAtOnce = 16
+const saveMs = 3000
 const maxStartMs = 24 * 60 * 60 * 1000
 // The longest a timer can take.
 const maxTimerMs = 2 ** 31 - 1
@@ -85,13 +86,12 @@ export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fai
 
 /** Every scenario run of the service: each has a devbox of its own from its start to its end. */
 export class ScenarioRuns {
-  /** Emits `state` with (id, state) after every move, and `started` with (id). */
+  /** Emits `state` with (id, state) after every move. */
   readonly changes = new EventEmitter().setMaxListeners(0)
-  /** Saves what is to be kept of the devbox of a run that has just ended; its processes may still run. */
-  beforeShutdown: ((run: ScenarioRunRecord) => Promise<void>) | undefined
   readonly #options: Options
   readonly #judging = new Set<Promise<void>>()
   readonly #releases = new Map<string, Promise<void>>()
+  readonly #working = new Map<string, Promise<unknown>>()
   readonly #shutdowns = new Slots(shutdownsAtOnce)
   readonly #replays = new Replays(replayMs)
   readonly #closing = new AbortController()
@@ -224,7 +224,6 @@ export class ScenarioRuns {
       await devboxes.shutdown(account, devbox.id, { force: true })
       throw error
     }
-    this.changes.emit('started', id)
     const { status } = devboxes.get(account, devbox.id)
     if (hasEnded(status)) this.#devboxMoved(devbox.id, status)
     return id
@@ -281,6 +280,19 @@ export class ScenarioRuns {
     this.endAll([{ id, event, ...ending }])
   }
 
+  /**
+   * `work` is under way in the devbox of a run. When that ends before the work does, the devbox is shut down only once
+   * the work has saved what it wants to keep, or after three seconds.
+   */
+  async working<T>(id: string, work: Promise<T>): Promise<T> {
+    this.#working.set(id, work)
+    try {
+      return await work
+    } finally {
+      this.#working.delete(id)
+    }
+  }
+
   /** Ends runs, and writes what `also` does, in one step; their devboxes are shut down behind it. */
   endAll(endings: readonly (Ending & { id: string; event: EndingEvent })[], also: () => void = () => undefined): void {
     const { store } = this.#options
@@ -306,11 +318,7 @@ export class ScenarioRuns {
 
   /** Resolves when the devboxes of runs that were ended here are gone, or after five seconds. */
   async released(ids: readonly string[]): Promise<void> {
-    const waited = new AbortController()
-    const releases = Promise.all(ids.map((id) => this.#releases.get(id)))
-    const late = delay(shutdownAnswerMs, undefined, { signal: waited.signal }).catch(() => undefined)
-    await Promise.race([releases, late])
-    waited.abort()
+    await settledWithin(Promise.all(ids.map((id) => this.#releases.get(id))), shutdownAnswerMs)
   }
 
   /** What the scorers of its scenario give for the devbox as it is now. Rejects when the devbox does not run. */
@@ -392,11 +400,8 @@ export class ScenarioRuns {
   async #release(run: ScenarioRunRecord): Promise<void> {
     const { devboxes, log } = this.#options
     if (run.devbox_id === null) return
-    try {
-      await this.beforeShutdown?.(run)
-    } catch (error) {
-      log({ message: `Not all of scenario run ${run.id} could be saved`, error: String(error) })
-    }
+    const work = this.#working.get(run.id)
+    if (work) await settledWithin(work, saveMs)
     try {
       await devboxes.shutdown(run.account, run.devbox_id, { force: true })
     } catch (error) {
@@ -425,6 +430,15 @@ export class ScenarioRuns {
 
 const starting = ['scheduled', 'queued', 'provisioning', 'initializing', 'resuming']
 const notStarting = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
+
+/** Resolves when the work has ended, however it did, or when the time is over. */
+const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> => {
+  const waited = new AbortController()
+  const late = delay(ms, undefined, { signal: waited.signal })
+  await Promise.race([work, late]).catch(() => undefined)
+  waited.abort()
+  await late.catch(() => undefined)
+}
 
 const isOfJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
 
