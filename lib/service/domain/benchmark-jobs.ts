@@ -62,7 +62,7 @@ export interface EndedTrial {
   end_time_ms: number
 }
 
-export const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
+const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
   const state = trial.outcome ?? outcomeByState[trial.state] ?? 'FAILED'
   return {
     scenario_definition_id: trial.scenario_id,

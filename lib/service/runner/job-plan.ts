@@ -158,7 +158,7 @@ export const profileOf = ({ agent_environment }: AgentConfig): RunProfile => ({
 })
 
 /** Throws 400 for more trials than a job may have. */
-export const requireCountable = (trials: number): void => {
+const requireCountable = (trials: number): void => {
   if (trials > maxTrials)
     throw refusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrials}` }])
 }
