@@ -134,7 +134,7 @@ const agentColumns: Column<AgentRow>[] = [
     id: 'score',
     header: 'Average score',
     priority: 2,
-    width: '15rem',
+    width: '11rem',
     cell: ({ outcome }) =>
       outcome ? <AverageScore outcome={outcome} /> : <span className="text-muted">None yet</span>,
   },

@@ -73,7 +73,13 @@ export const JobList = ({ query, serviceUrl }: { query: BenchmarkJobListQuery; s
 }
 
 const columns: Column<BenchmarkJob>[] = [
-  { id: 'name', header: 'Name', priority: 1, cell: ({ name }) => <VisibleText truncate>{name}</VisibleText> },
+  {
+    id: 'name',
+    header: 'Name',
+    priority: 1,
+    width: 'max(9rem, 22%)',
+    cell: ({ name }) => <VisibleText truncate>{name}</VisibleText>,
+  },
   {
     id: 'state',
     header: 'State',
@@ -85,7 +91,7 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'progress',
     header: 'Trials',
     priority: 3,
-    width: '12rem',
+    width: '11.5rem',
     cell: (job) => <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />,
   },
   { id: 'agents', header: 'Agents and scores', priority: 3, cell: (job) => <Scores job={job} /> },

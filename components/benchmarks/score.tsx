@@ -8,11 +8,13 @@ import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 
 /** The mean of an agent and what it was taken over: never one without the other. */
 export const AverageScore = ({ outcome }: { outcome: BenchmarkOutcome }) => (
-  <span className="tabular whitespace-nowrap">
+  <span className="tabular whitespace-nowrap" title={`Mean over the completed: ${scoreBase(outcome)}`}>
     <span className="font-medium">
       {outcome.average_score == null ? 'No score' : formatScore(outcome.average_score)}
     </span>{' '}
-    <span className="text-muted">({scoreBase(outcome)})</span>
+    <span className="text-muted">
+      (n = {formatCount(outcome.n_completed)} of {formatCount(outcome.scenario_outcomes.length)})
+    </span>
   </span>
 )
 
