@@ -13,6 +13,7 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
+import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type AgentRow, agentRows, progressOf } from '#lib/console/benchmark-jobs.ts'
 import { isMissing, isPassing } from '#lib/console/failures.ts'
@@ -94,7 +95,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
       {job.failure_reason && (
         <Banner tone="danger" className="mb-4 rounded-md" title="The job failed">
           <span className="whitespace-pre-wrap">
-            <VisibleText max={4000}>{job.failure_reason}</VisibleText>
+            <VisibleLines max={4000}>{job.failure_reason}</VisibleLines>
           </span>
         </Banner>
       )}

@@ -2,6 +2,7 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { Fragment, type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { looksSecret, mask, maskYaml } from '#lib/console/benchmark-jobs.ts'
 import { formatCount } from '#lib/console/format.ts'
@@ -50,7 +51,7 @@ export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob
             tabIndex={0}
             className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
           >
-            <VisibleText max={200_000}>{isShown ? yaml : maskYaml(yaml)}</VisibleText>
+            <VisibleLines max={200_000}>{isShown ? yaml : maskYaml(yaml)}</VisibleLines>
           </pre>
         </figure>
       )}
@@ -106,8 +107,8 @@ const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => 
             <dt className="break-all text-muted">
               <VisibleText max={120}>{name}</VisibleText>
             </dt>
-            <dd className="min-w-0 whitespace-pre-wrap break-all">
-              {!isShown && looksSecret(name, value) ? mask : <VisibleText max={4_000}>{value}</VisibleText>}
+            <dd className="max-h-80 min-w-0 overflow-y-auto whitespace-pre-wrap break-all">
+              {!isShown && looksSecret(name, value) ? mask : <VisibleLines max={20_000}>{value}</VisibleLines>}
             </dd>
           </Fragment>
         ))}

@@ -1,5 +1,6 @@
 'use client'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
+import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatScore } from '#lib/console/benchmark-jobs.ts'
 import { formatCount, formatDurationMs } from '#lib/console/format.ts'
@@ -40,7 +41,7 @@ export const OutcomeTable = ({ outcomes }: { outcomes: readonly ScenarioOutcome[
                   </code>
                 </p>
                 <pre className="mt-1 max-h-60 overflow-auto font-mono text-sm whitespace-pre-wrap break-words">
-                  <VisibleText max={20_000}>{row.failure_reason?.exception_message ?? ''}</VisibleText>
+                  <VisibleLines max={20_000}>{row.failure_reason?.exception_message ?? ''}</VisibleLines>
                 </pre>
               </li>
             ))}
