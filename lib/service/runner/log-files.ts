@@ -25,7 +25,9 @@ const readBytes = 256 * 1024
  */
 export async function* filesBelow(folder: string, omit: Omit): AsyncGenerator<LogFile> {
   const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(ifMissing)
-  if (handle) yield* walk({ handle, location: folder }, [], omit)
+  // One for all files: they are read one after the other.
+  const buffer = Buffer.allocUnsafeSlow(readBytes)
+  if (handle) yield* walk({ handle, location: folder }, [], { omit, buffer })
 }
 
 interface Folder {
@@ -33,7 +35,8 @@ interface Folder {
   location: string
 }
 
-async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator<LogFile> {
+async function* walk(folder: Folder, path: string[], tools: { omit: Omit; buffer: Buffer }): AsyncGenerator<LogFile> {
+  const { omit, buffer } = tools
   try {
     for (const name of await namesIn(folder, path, omit)) {
       const below = [...path, name.toString()]
@@ -46,12 +49,12 @@ async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator
       if (!handle) continue
       const stats = await handle.stat()
       if (stats.isDirectory() && below.length < maxDepth) {
-        yield* walk({ handle, location: location.toString() }, below, omit)
+        yield* walk({ handle, location: location.toString() }, below, tools)
         continue
       }
       try {
         if (stats.isFile())
-          yield { path: below, size: stats.size, modifiedMs: stats.mtimeMs, content: read(handle, stats.size) }
+          yield { path: below, size: stats.size, modifiedMs: stats.mtimeMs, content: read(handle, stats.size, buffer) }
         else omit(below, stats.isDirectory() ? 'it is too deep below' : 'it is no file')
       } finally {
         await handle.close()
@@ -79,8 +82,7 @@ const namesIn = async (folder: Folder, path: string[], omit: Omit): Promise<Buff
   return names.sort(Buffer.compare)
 }
 
-async function* read(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
-  const buffer = Buffer.allocUnsafeSlow(Math.min(size, readBytes))
+async function* read(handle: FileHandle, size: number, buffer: Buffer): AsyncGenerator<Uint8Array> {
   for (let position = 0; position < size; ) {
     const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, size - position), position)
     if (bytesRead === 0) return

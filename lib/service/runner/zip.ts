@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { constants, crc32, deflateRaw as deflateRawWithCallback } from 'node:zlib'
+import { constants, crc32, deflateRawSync, deflateRaw as deflateRawWithCallback } from 'node:zlib'
 
 export interface ZipEntry {
   /** Parts with `/` between them: no root, no `..`. Whoever gives it keeps names apart. */
@@ -141,20 +141,26 @@ const maxDeflating = Math.max(1, Math.min(3, availableParallelism()))
 let deflating = 0
 const turns: (() => void)[] = []
 
+// Half a millisecond at most. On a thread, the way there and back would cost more.
+const smallBytes = 16 * 1024
+
 const deflate = async (data: Buffer, dictionary: Buffer, isLast: boolean): Promise<Buffer> => {
+  if (data.length === 0 && dictionary.length === 0) return empty
+  // zlib clears its tables for every call: for small files small ones.
+  const windowBits = dictionary.length > 0 ? 15 : Math.min(15, Math.max(9, 33 - Math.clz32(data.length)))
+  const options = {
+    level: 6,
+    windowBits,
+    memLevel: Math.min(8, windowBits - 7),
+    chunkSize: Math.max(1024, Math.min(128 * 1024, data.length >> 1)),
+    finishFlush: isLast ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
+    ...(dictionary.length > 0 && { dictionary }),
+  }
+  if (data.length <= smallBytes) return deflateRawSync(data, options)
   if (deflating === maxDeflating) await new Promise<void>((resolve) => turns.push(resolve))
   else deflating++
   try {
-    // zlib clears its tables for every call: for small files small ones.
-    const windowBits = dictionary.length > 0 ? 15 : Math.min(15, Math.max(9, 33 - Math.clz32(data.length)))
-    return await deflateRaw(data, {
-      level: 6,
-      windowBits,
-      memLevel: Math.min(8, windowBits - 7),
-      chunkSize: Math.max(1024, Math.min(128 * 1024, data.length >> 1)),
-      finishFlush: isLast ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
-      ...(dictionary.length > 0 && { dictionary }),
-    })
+    return await deflateRaw(data, options)
   } finally {
     const next = turns.shift()
     if (next) next()
