@@ -58,6 +58,8 @@ for (const colorScheme of ['light', 'dark'] as const)
         `/devboxes/${devbox.id}?tab=snapshots`,
         `/devboxes/${devbox.id}?tab=terminal`,
         '/snapshots',
+        '/benchmark-jobs',
+        '/benchmark-runs',
         '/nowhere',
       ]
       for (const path of paths) {

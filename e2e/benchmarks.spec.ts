@@ -75,3 +75,54 @@ test('a run is cancelled, and its logs are downloaded and opened', async ({ sign
   expect(text).toContain('this-is-in-the-log')
   await expect(page.getByText(/^Saved, /)).toBeVisible()
 })
+
+test('a job is refused at its lines, created, and watched to its end', async ({ signedIn: page, product }) => {
+  test.setTimeout(180_000)
+  const { isolation } = await product.service.accounts.me()
+  test.skip(isolation !== 'bubblewrap', "tasks in Harbor's format need bubblewrap")
+
+  await page.goto(`${product.url}/benchmark-jobs`)
+  await page.getByRole('button', { name: 'Create job' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('first job')
+  const file = dialog.getByRole('textbox', { name: 'Job file' })
+  await file.fill('datasets:\n  - path: no-such-folder\nagents:\n  - name: claude-code\n')
+  await dialog.getByRole('button', { name: 'Create job' }).click()
+  await expect(dialog.getByText('2 problems; nothing was created')).toBeVisible()
+  await dialog.getByRole('button', { name: /claude-code/ }).click()
+  // The problem leads to its line, and what was typed stays.
+  expect(
+    await file.evaluate((area: HTMLTextAreaElement) => area.value.slice(area.selectionStart, area.selectionEnd)),
+  ).toBe('  - name: claude-code')
+  expect(await product.service.benchmarkJobs.list()).toMatchObject({ jobs: [] })
+
+  await file.fill(
+    'datasets:\n  - path: tasks\n    task_names: [hello-file, sum-column, no-reward]\nagents:\n  - name: oracle\n    env:\n      API_TOKEN: hidden-from-view\n  - name: nop\n',
+  )
+  await dialog.getByRole('button', { name: 'Create job' }).click()
+  await page.waitForURL(/\/benchmark-jobs\/bmj_\w+/)
+  await expect(page.getByRole('heading', { name: 'first job' })).toBeVisible()
+  const agents = page.getByRole('region', { name: 'Agents' })
+  await expect(page.getByRole('main').getByRole('status').getByText('Completed').first()).toBeVisible({
+    timeout: 120_000,
+  })
+  await expect(page.getByText('6 of 6')).toBeVisible()
+  await expect(agents.getByRole('row', { name: /oracle/ })).toContainText('1.00 (n = 2 of 3)')
+  await expect(agents.getByRole('row', { name: /nop/ })).toContainText('0.00 (n = 2 of 3)')
+  await expect(page.getByText('RewardFileNotFoundError').first()).toBeVisible()
+  await expect(page.getByText(/No reward file found at/)).toBeVisible()
+
+  const source = page.getByRole('region', { name: 'Source and configuration' })
+  await expect(source).not.toContainText('hidden-from-view')
+  await source.getByRole('button', { name: 'Show values that look secret' }).click()
+  await expect(source).toContainText('hidden-from-view')
+
+  await agents
+    .getByRole('row', { name: /oracle/ })
+    .getByRole('link', { name: 'Open run' })
+    .click()
+  await page.waitForURL(/\/benchmark-runs\/bmr_\w+/)
+  await expect(page.getByText('(n = 3 scenario runs)')).toBeVisible()
+  await expect(page.getByText('0.667')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Cancel run' })).toHaveAttribute('aria-disabled', 'true')
+})
