@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { ServiceError } from './errors.ts'
 
 /** Why secrets cannot be sealed or opened on this machine; never holds any of them. */
-export class SealError extends ServiceError {
+class SealError extends ServiceError {
   constructor(problem: string, cause?: unknown) {
     super('internal', problem, { shouldRetry: false, cause })
   }
