@@ -16,9 +16,12 @@ export interface CopyableIdProps {
   className?: string
 }
 
+/** Characters of an id that is not shown whole. */
+export const shownIdLength = 16
+
 export const CopyableId = ({ value, label = 'id', full, href, className }: CopyableIdProps) => {
   const { result, copy } = useCopy()
-  const text = full ? value : shortenMiddle(value, 16)
+  const text = full ? value : shortenMiddle(value, shownIdLength)
   const Icon = result === 'copied' ? Check : Copy
   const icon = (
     <Icon

@@ -4,6 +4,7 @@ import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
 import { classes } from './classes.ts'
 import type { Column, DataTableProps } from './data-table.tsx'
 import { LightLink } from './light-link.tsx'
+import { type Pace, useIsLight } from './use-pace.ts'
 
 interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowActions'> {
   row: Row
@@ -13,6 +14,7 @@ interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowA
   className?: string
   isOpen: boolean
   hasCard: boolean
+  pace: Pace
   isCurrent: boolean
   /** Undefined: rows are not selected in this table. */
   isSelected?: boolean
@@ -24,6 +26,7 @@ interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowA
 
 const TableRowView = <Row,>(props: TableRowProps<Row>) => {
   const { row, rowId, index, columns, href, rowActions, className, isOpen, hasCard, isCurrent, isSelected } = props
+  const isLight = useIsLight(props.pace)
   return (
     <>
       <tr
@@ -36,15 +39,17 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
       >
         {isSelected !== undefined && (
           <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
-            <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
-              <input
-                type="checkbox"
-                aria-label={props.selectLabel?.(row)}
-                className="size-4 accent-(--accent-solid)"
-                checked={isSelected}
-                onChange={({ nativeEvent }) => props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)}
-              />
-            </label>
+            {!isLight && (
+              <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
+                <input
+                  type="checkbox"
+                  aria-label={props.selectLabel?.(row)}
+                  className="size-4 accent-(--accent-solid)"
+                  checked={isSelected}
+                  onChange={({ nativeEvent }) => props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)}
+                />
+              </label>
+            )}
           </td>
         )}
         {columns.map((column, at) => {
@@ -55,7 +60,11 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             column.priority === 3 && wideOnly,
           )
           // A row keeps its height whatever it holds.
-          const content = <div className="truncate [&_.flex-wrap]:flex-nowrap">{column.cell(row)}</div>
+          const content = (
+            <div className="truncate [&_.flex-wrap]:flex-nowrap">
+              {isLight && column.lightCell ? column.lightCell(row) : column.cell(row)}
+            </div>
+          )
           if (at > 0)
             return (
               <td key={column.id} className={shape}>
@@ -78,7 +87,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         {rowActions && (
           <td className={classes(cellClasses, wideOnly, 'text-right')}>
             <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
-              {rowActions(row)}
+              {!isLight && rowActions(row)}
             </div>
           </td>
         )}

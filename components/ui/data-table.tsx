@@ -11,6 +11,8 @@ export interface Column<Row> {
   id: string
   header: ReactNode
   cell: (row: Row) => ReactNode
+  /** The same in as few elements as can be, for rows that go by too fast to be read. */
+  lightCell?: (row: Row) => ReactNode
   align?: 'right'
   /** A CSS width, or a number of pixels chosen by hand; columns without one share what is left. */
   width?: string | number
@@ -64,7 +66,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, selection } = props
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const table = useRef<HTMLTableElement>(null)
-  const { items, totalSize, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
+  const { items, totalSize, pace, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
     table,
     rows,
     rowKey,
@@ -146,6 +148,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                     className={rowClassName?.(row)}
                     isOpen={opened.has(key)}
                     hasCard={hasCards}
+                    pace={pace}
                     isCurrent={key === selectedKey}
                     isSelected={selection?.selected.has(key)}
                     selectLabel={selection?.labelOf}
