@@ -4,7 +4,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { AddressProblem } from '#components/filters/address-problem.tsx'
 import { remember } from '#components/layout/remember.ts'
 import { ListView } from '#components/list/list-view.tsx'
-import { followHere, useAddress } from '#components/list/use-address.ts'
+import { useAddress } from '#components/list/use-address.ts'
 import { useListMemory } from '#components/list/use-list-memory.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -42,7 +42,7 @@ export interface AxonListProps {
 }
 
 export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
-  const { parsed, view, settled, change } = useAddress(readView, axonViewPath)
+  const { parsed, view, settled, change, followHere } = useAddress(readView, axonViewPath)
   const [isCreating, setIsCreating] = useState(false)
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>

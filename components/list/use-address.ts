@@ -49,16 +49,27 @@ export const useAddress = <View extends object>(
     },
     [write],
   )
-  return { parsed, view, settled, change }
+  /** Follows a link to the page it stands on (a filter, a chip) without asking the server for the page again. */
+  const followHere = useCallback(
+    (event: MouseEvent) => {
+      const url = plainlyClicked(event)
+      if (!url || url.origin !== location.origin || url.pathname !== location.pathname) return
+      event.preventDefault()
+      // The link was made with what is typed so far, which must not be written over it when the pause ends.
+      clearTimeout(timer.current)
+      const linked = read(url.searchParams)
+      latest.current = linked.ok ? linked.value : null
+      setDraft(linked.ok ? { view: linked.value, isWritten: true } : null)
+      history.pushState(null, '', url)
+    },
+    [read],
+  )
+  return { parsed, view, settled, change, followHere }
 }
 
-/** Follows a link to the page it stands on (a filter, a chip) without asking the server for the page again. */
-export const followHere = (event: MouseEvent): void => {
+/** Where a click leads that opens a link in this very tab. */
+const plainlyClicked = (event: MouseEvent): URL | null => {
   const link = event.target instanceof Element ? event.target.closest('a') : null
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
-  if (!link || !isPlain || link.target || link.hasAttribute('download')) return
-  const url = new URL(link.href)
-  if (url.origin !== location.origin || url.pathname !== location.pathname) return
-  event.preventDefault()
-  history.pushState(null, '', url)
+  return !link || !isPlain || link.target || link.hasAttribute('download') ? null : new URL(link.href)
 }
