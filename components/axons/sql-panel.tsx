@@ -1,7 +1,7 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
@@ -20,6 +20,7 @@ LIMIT 50`
 /** The database of an axon: one statement, or several in one transaction. */
 export const SqlPanel = ({ axon }: { axon: Axon }) => {
   const [text, setText] = useDraft(axon.id)
+  const takesKeys = useTakesKeys()
   const [params, setParams] = useState('')
   const [problem, setProblem] = useState<{ field: 'sql' | 'params'; message: string } | null>(null)
   /** What the results below are of. */
@@ -66,6 +67,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
               spellCheck={false}
               autoComplete="off"
               maxLength={100_000}
+              readOnly={!takesKeys}
               value={text}
               onKeyDown={onKeyDown}
               onChange={({ target }) => setText(target.value)}
@@ -127,6 +129,15 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
 const FailedSql = ({ piece }: { piece: SqlPiece }) => (
   <pre className="max-h-32 overflow-auto font-mono text-sm whitespace-pre-wrap break-words">{piece.sql}</pre>
 )
+
+/** False in what the server draws: until the page is alive, what is typed would be mixed into the example. */
+const useTakesKeys = () =>
+  useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  )
+const never = () => () => undefined
 
 /** What is written here outlives a reload of the page. */
 const useDraft = (axonId: string) => {
