@@ -4,7 +4,7 @@ import { cookies } from 'next/headers'
 import { AxonList } from '#components/axons/axon-list.tsx'
 import { AxonView, apiQueryOf, readColumns } from '#lib/console/axon-view.ts'
 import { preferenceCookies } from '#lib/console/preferences.ts'
-import { axonQueries } from '#lib/console/queries/axons.ts'
+import { axonQueries, isDrawnByServer } from '#lib/console/queries/axons.ts'
 import { makeQueryClient } from '#lib/console/query-client.ts'
 import { type PageSearchParams, pageQuery } from '#lib/console/url-query.ts'
 import { requireSession } from '#lib/gateway/session.ts'
@@ -16,7 +16,8 @@ export default async function AxonsPage({ searchParams }: { searchParams: Promis
   const view = pageQuery(AxonView, await searchParams)
   const queryClient = makeQueryClient()
   // What is wrong with an address the list itself tells.
-  if (view.ok) await queryClient.prefetchInfiniteQuery(axonQueries.rows(apiQueryOf(view.value), view.value.limit, api))
+  if (view.ok && isDrawnByServer(view.value.limit))
+    await queryClient.prefetchInfiniteQuery(axonQueries.rows(apiQueryOf(view.value), view.value.limit, api))
   const remembered = (await cookies()).get(preferenceCookies.axonColumns)?.value ?? ''
   return (
     <HydrationBoundary state={dehydrate(queryClient)}>

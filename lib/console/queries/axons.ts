@@ -16,6 +16,9 @@ const firstRows = 100
 /** What is added when the end of a list too long for one call comes near: a page that is read without a stutter. */
 const moreRows = 1000
 
+/** Whether a first page of that many rows is drawn by the server; a longer one would come twice, as markup and as data. */
+export const isDrawnByServer = (limit = firstRows): boolean => limit <= moreRows
+
 interface PageParam {
   after: string | undefined
   rows: number
