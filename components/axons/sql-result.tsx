@@ -1,5 +1,5 @@
 'use client'
-import { CircleCheck, CircleX, Download } from 'lucide-react'
+import { CircleCheck, CircleMinus, CircleX, Download } from 'lucide-react'
 import { useMemo } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
@@ -33,19 +33,36 @@ export const SqlStatementResult = ({ piece, result: { success, error }, isOnly }
     {success ? (
       <Result result={success} />
     ) : error ? (
-      <p role="alert" className="flex flex-wrap items-start gap-2">
-        <Badge tone="danger" icon={CircleX}>
-          Failed
-        </Badge>
-        <span className="min-w-0 text-danger break-words">
-          <VisibleText max={2000}>{error.message}</VisibleText>
-        </span>
-      </p>
+      <Failure message={error.message} />
     ) : (
       <p className="text-muted">Not run: a statement before it failed, and nothing of the transaction was kept.</p>
     )}
   </article>
 )
+
+/** Of a transaction only one statement fails; what that did to the others is no failure of theirs. */
+const Failure = ({ message }: { message: string }) => {
+  const [, fate, why] = /^(Undone|Not run): (.*)$/s.exec(message) ?? []
+  if (fate && why)
+    return (
+      <p className="flex flex-wrap items-start gap-2 text-muted">
+        <Badge tone="neutral" icon={CircleMinus}>
+          {fate}
+        </Badge>
+        <VisibleText max={2000}>{why}</VisibleText>
+      </p>
+    )
+  return (
+    <p role="alert" className="flex flex-wrap items-start gap-2">
+      <Badge tone="danger" icon={CircleX}>
+        Failed
+      </Badge>
+      <span className="min-w-0 text-danger break-words">
+        <VisibleText max={2000}>{message}</VisibleText>
+      </span>
+    </p>
+  )
+}
 
 interface ResultRow {
   number: number
