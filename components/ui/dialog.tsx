@@ -37,7 +37,7 @@ export const Dialog = ({
           {...(description ? {} : { 'aria-describedby': undefined })}
           onOpenAutoFocus={(event) => {
             rememberFocus()
-            keepOffClose(event)
+            keepOffTooltips(event)
           }}
           onCloseAutoFocus={returnFocus}
           className={classes(
@@ -70,11 +70,12 @@ export const Dialog = ({
   )
 }
 
-/** With nothing else to focus, the dialog itself takes it: the tooltip of its Close button would swallow the first Escape. */
-const keepOffClose = (event: Event) => {
+/** Before a button that is only an icon the dialog itself takes the focus: the button's tooltip would swallow the first Escape. */
+const keepOffTooltips = (event: Event) => {
   const dialog = event.currentTarget
-  if (!(dialog instanceof HTMLElement) || dialog.querySelectorAll('button, a, input, select, textarea').length > 1)
-    return
+  if (!(dialog instanceof HTMLElement)) return
+  const first = dialog.querySelector('button, a, input, select, textarea')
+  if (!first?.matches('button[aria-label]')) return
   event.preventDefault()
   dialog.focus()
 }
