@@ -19,6 +19,8 @@ const pragmas = new Set([
   // Full-text tables ask for it.
   'data_version',
 ])
+/** Those that rtree tables ask for; an argument would change something. */
+const readPragmas = new Set(['page_size'])
 const modules = new Set(['fts5', 'rtree'])
 const functions = new Set(['load_extension', 'fts3_tokenizer'])
 
@@ -72,17 +74,20 @@ const writes = new Set([
  */
 export const authorize = (code: number, first: string | null, second: string | null, schema: string | null): number => {
   if (reads.has(code)) return ok
-  if (writes.has(code)) return isReserved(first) || isReserved(second) || schema === 'temp' ? deny : ok
+  if (writes.has(code)) return isReserved(first) || isReserved(second) || isTemporary(schema, first) ? deny : ok
   switch (code) {
     case action.alterTable:
       return isReserved(second) ? deny : ok
     case action.function:
       return functions.has(second ?? '') ? deny : ok
     case action.pragma:
-      return pragmas.has(first?.toLowerCase() ?? '') ? ok : deny
+      return pragmas.has(first?.toLowerCase() ?? '') || (second === null && readPragmas.has(first ?? '')) ? ok : deny
     case action.createVirtualTable:
       return modules.has(second?.toLowerCase() ?? '') && !isReserved(first) ? ok : deny
     default:
       return deny
   }
 }
+
+/** The schema of what is temporary is rewritten with every ALTER TABLE; no statement can name it as what it writes to. */
+const isTemporary = (schema: string | null, table: string | null) => schema === 'temp' && table !== 'sqlite_temp_master'

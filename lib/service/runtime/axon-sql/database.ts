@@ -141,6 +141,9 @@ export class AxonDatabase {
       refuseMore(sql, statement)
       statement.setReadBigInts(true)
       const columns = statement.columns().map(({ name, type }) => ({ name: name ?? '', type: typeName(type) }))
+      // A short statement has them as long as its table was made with.
+      for (const { name } of columns) budget.bytes -= name.length + 32
+      if (budget.bytes < 0) throw new Error(`the answer is larger than ${maxAnswerBytes / 1024 / 1024} MiB`)
       const rows: unknown[][] = []
       let isLimited = false
       const before = this.#totalChanges()
@@ -157,6 +160,7 @@ export class AxonDatabase {
           rows.push(values)
         }
       }
+      if (/\balter\b/i.test(sql)) this.#refuseReservedNames()
       // Not SQLite's own count of the statement, which one that is no write leaves at what the last write had.
       const changes = this.#totalChanges() - before
       const durationMs = Math.round((performance.now() - start) * 1000) / 1000
@@ -164,6 +168,12 @@ export class AxonDatabase {
     } finally {
       this.#isOwn = true
     }
+  }
+
+  /** SQLite does not tell the authorizer what a table is renamed to. */
+  #refuseReservedNames() {
+    const found = `SELECT 1 FROM sqlite_master WHERE name LIKE 'rl\\_%' ESCAPE '\\' AND name NOT IN ('rl_axon_events', 'rl_copied')`
+    if (this.#database.prepare(found).get()) throw new Error('not authorized')
   }
 
   #totalChanges(): number {
@@ -199,6 +209,7 @@ const toJson = (value: SqlValue): unknown => {
 }
 
 const sizeOf = (value: unknown): number => {
-  if (typeof value === 'string') return value.length + 8
+  // As it goes out: a control character takes six bytes.
+  if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value)) + 8
   return typeof value === 'object' && value !== null ? (value as { base64: string }).base64.length + 16 : 16
 }
