@@ -12,11 +12,12 @@ export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
     ...(store.axonEvents.find(account, id) ?? notFound('axon', id)),
   })
   return implement(axons, {
-    list: ({ query, account }) => {
-      if (query.starting_after === undefined) return new EncodedJson(store.axons.list(account, query))
-      const before = store.axons.position(account, query.starting_after)
-      if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of an axon' })
-      return new EncodedJson(store.axons.list(account, query, before))
+    list: async ({ query, account }) => {
+      const { starting_after } = query
+      const before = starting_after === undefined ? undefined : store.axons.position(account, starting_after)
+      if (starting_after !== undefined && before === undefined)
+        throw invalid({ field: 'starting_after', message: 'is not the id of an axon' })
+      return new EncodedJson(await store.axons.listInTurns(account, query, before))
     },
     create: ({ body, account }) => store.axons.create(account, body, now()),
     get: ({ params, account }) => store.axons.get(account, params.id) ?? notFound('axon', params.id),

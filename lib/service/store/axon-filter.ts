@@ -30,6 +30,10 @@ export interface Source {
   isRough?: boolean
   /** Not in the order of the list: the matches have to be sorted, which is for few. */
   isUnordered?: boolean
+  /** The index of `from` to walk, where SQLite might take the places for a shorter way. */
+  index?: string
+  /** Of the search index, which reads all up to a place to go on from there. */
+  isSearch?: boolean
 }
 
 /** A statement and what it binds. */
@@ -40,6 +44,8 @@ export interface Statement {
 
 /** More ranges are not merged but sorted. SQLite takes 500. */
 const maxRanges = 64
+/** To look for more values one by one costs more than to read the axon's own. */
+const maxSought = 8
 
 /**
  * Unspecified: a search for less than three characters. Nearly every id holds them, and an index of them would be larger
@@ -60,11 +66,12 @@ export const isShortSearch = ({ search }: AxonFilter) => search !== undefined &&
 /** Every axon of the account. */
 export const everyAxon = ({ account }: Owner): Source => ({
   ...fromAxons,
+  index: 'axons_by_account',
   ranges: [{ sql: 'axons.account = ?', values: [account] }],
 })
 
 const fromAxons = { from: 'axons', seq: 'axons.seq' }
-const fromSearch = { from: 'axon_search', seq: 'axon_search.rowid' }
+const fromSearch = { from: 'axon_search', seq: 'axon_search.rowid', isSearch: true }
 
 const idCondition = ({ account }: Owner, id: string): Condition => ({
   sources: [{ ...fromAxons, ranges: [{ sql: 'axons.id = ? AND axons.account = ?', values: [id, account] }] }],
@@ -85,8 +92,14 @@ const metadataCondition = ({ account }: Owner, condition: MetadataCondition): Co
         ? { ...source, ranges: values.map((value) => range('= ?', [value])) }
         : { ...source, ranges: [range(`IN (${values.map(() => '?').join(', ')})`, values)], isUnordered: true },
     ],
-    check: (seq) => metadataClause('axon_metadata', account, condition, seq),
-    readsAxon: false,
+    check: (seq) =>
+      values.length > maxSought
+        ? {
+            sql: `metadata_value(axons.metadata, ?) IN (${values.map(() => '?').join(', ')})`,
+            values: [condition.key, ...values],
+          }
+        : metadataClause('axon_metadata', account, condition, seq),
+    readsAxon: values.length > maxSought,
   }
 }
 
@@ -98,14 +111,19 @@ const prefixCondition = ({ account, number }: Owner, prefix: string): Condition 
   const sameStart = `axons.account = ? AND substr(axons.name, 1, ${length}) = substr(?, 1, ${length})`
   return {
     sources: [
-      { ...fromAxons, ranges: [byName], isUnordered: true },
+      { ...fromAxons, index: 'axons_by_name', ranges: [byName], isUnordered: true },
       isIndexed(prefix)
         ? {
             ...fromSearch,
             ranges: [{ sql: 'axon_search MATCH ?', values: [prefixMatch(number, prefix)] }],
             isRough: true,
           }
-        : { ...fromAxons, ranges: [{ sql: sameStart, values: [account, prefix] }], isRough: true },
+        : {
+            ...fromAxons,
+            index: length === 1 ? 'axons_by_first_letter' : 'axons_by_first_letters',
+            ranges: [{ sql: sameStart, values: [account, prefix] }],
+            isRough: true,
+          },
     ],
     // The plus keeps SQLite from walking the index of names here, whose order is not the list's.
     check: () => ({ sql: sql.replaceAll('axons.name', '+axons.name'), values }),
@@ -160,37 +178,68 @@ export interface Walk {
   checks: Condition[]
 }
 
+/** Places from `from` on and before `before`. */
+export interface Bounds {
+  from?: number | undefined
+  before?: number | undefined
+}
+
 /** The places of one page, newest first. */
-export const pageStatement = (walk: Walk, before: number | undefined, limit: number): Statement => {
+export const pageStatement = (walk: Walk, bounds: Bounds, limit: number): Statement => {
   const { seq } = walk.source
-  const bound = before === undefined ? [] : [{ sql: `${seq} < ?`, values: [before] }]
-  const ranges = selects(walk, `${seq} AS seq`, bound)
+  const ranges = selects(walk, `${seq} AS seq`, boundsOf(seq, bounds))
   return {
     sql: `${ranges.map(({ sql }) => sql).join(' UNION ALL ')} ORDER BY ${ranges.length > 1 ? 'seq' : seq} DESC LIMIT ?`,
     values: [...valuesOf(ranges), limit],
   }
 }
 
-/** How many there are, or `atMost`. */
-export const countStatement = (walk: Walk, atMost?: number): Statement => {
-  const ranges =
-    atMost === undefined
-      ? selects(walk, 'count(*) AS total', [])
-      : selects(walk, '1', []).map(({ sql, values }) => ({
-          sql: `SELECT count(*) AS total FROM (${sql} LIMIT ${atMost})`,
-          values,
-        }))
-  return { sql: `SELECT ${ranges.map(({ sql }) => `(${sql})`).join(' + ')} AS total`, values: valuesOf(ranges) }
+/** How many there are. */
+export const countStatement = (walk: Walk, bounds: Bounds = {}): Statement =>
+  sumOf(selects(walk, 'count(*) AS total', boundsOf(walk.source.seq, bounds)))
+
+/** How many there are, in each range `atMost`. */
+export const probeStatement = (walk: Walk, atMost: number): Statement =>
+  sumOf(
+    selects(walk, '1', []).map(({ sql, values }) => ({
+      sql: `SELECT count(*) AS total FROM (${sql} LIMIT ${atMost})`,
+      values,
+    })),
+  )
+
+const sumOf = (ranges: Clause[]): Statement => ({
+  sql: `SELECT ${ranges.map(({ sql }) => `(${sql})`).join(' + ')} AS total`,
+  values: valuesOf(ranges),
+})
+
+const boundsOf = (seq: string, { from, before }: Bounds): Clause[] => [
+  ...(from === undefined ? [] : [{ sql: `${seq} >= ?`, values: [from] }]),
+  ...(before === undefined ? [] : [{ sql: `${seq} < ?`, values: [before] }]),
+]
+
+const selects = (walk: Walk, columns: string, more: readonly Clause[]): Clause[] => {
+  const { source, checks } = walk
+  return source.ranges.map((range) => {
+    const where = [range, ...more, ...checks.map(({ check }) => check(source.seq))]
+    return { sql: `SELECT ${columns} FROM ${fromOf(walk)} WHERE ${sqlOf(where)}`, values: valuesOf(where) }
+  })
 }
 
-const selects = ({ source, checks }: Walk, columns: string, more: readonly Clause[]): Clause[] => {
-  const { from, seq, ranges } = source
+/** Of every place along the way, whether it meets the rest, too. */
+export const checksStatement = (walk: Walk): Statement => {
+  const { source, checks } = walk
+  const rest = checks.map(({ check }) => check(source.seq))
+  const ranges = source.ranges.map(({ sql, values }) => ({
+    sql: `SELECT ${rest.length > 0 ? sqlOf(rest) : '1'} AS isMatch FROM ${fromOf(walk)} WHERE ${sql}`,
+    values: [...valuesOf(rest), ...values],
+  }))
+  return { sql: ranges.map(({ sql }) => sql).join(' UNION ALL '), values: valuesOf(ranges) }
+}
+
+const fromOf = ({ source: { from, seq, index }, checks }: Walk): string => {
   const join =
     from !== 'axons' && checks.some(({ readsAxon }) => readsAxon) ? ` CROSS JOIN axons ON axons.seq = ${seq}` : ''
-  return ranges.map((range) => {
-    const where = [range, ...more, ...checks.map(({ check }) => check(seq))]
-    return { sql: `SELECT ${columns} FROM ${from}${join} WHERE ${sqlOf(where)}`, values: valuesOf(where) }
-  })
+  return `${from}${index === undefined ? '' : ` INDEXED BY ${index}`}${join}`
 }
 
 /** The same decision about an axon at hand. */

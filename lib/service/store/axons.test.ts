@@ -165,6 +165,36 @@ describe('counts', () => {
     expect(createAxonStore(database).get('test', axon.id)).toMatchObject({ metadata: {}, deleted_at_ms: 9 })
   })
 
+  it.each([
+    ['', 3],
+    ['metadata[env]=prod&metadata[team]=t4', 1],
+    ['metadata[env][in]=prod,dev&name=tr', 1],
+    ['search=axn_&metadata[env]=prod', 2],
+    ['search=axn_', 3],
+  ])('of many axons are made in steps that let others go first, and are right even so: %s', async (search, more) => {
+    // Nothing is known here of what was counted before.
+    const fresh = createAxonStore(database)
+    const before = list(search).total_count ?? 0
+    const listed = fresh.listInTurns('test', read(search))
+    expect(listed).toBeInstanceOf(Promise)
+    const changed: [Axon, Record<string, string>][] = []
+    for (const axon of [made[3], made[size - 3]] as Axon[]) {
+      fresh.update('test', axon.id, { env: 'dev' })
+      changed.push([axon, axon.metadata])
+    }
+    for (let i = 0; i < 3; i++) {
+      const metadata: Record<string, string> = i === 0 ? {} : { env: 'prod', team: i === 1 ? 't4' : 't1' }
+      fresh.create('test', { name: `träge-${i}`, metadata }, 1)
+    }
+    for (const [{ id }, metadata] of changed) fresh.update('test', id, metadata)
+    const { total_count } = JSON.parse(Buffer.from(await listed).toString()) as AxonList
+    expect(total_count).toBe(
+      JSON.parse(Buffer.from(createAxonStore(database).list('test', read(search))).toString()).total_count,
+    )
+    expect(total_count).toBeGreaterThanOrEqual(before + more)
+    expect(JSON.parse(Buffer.from(fresh.list('test', read(search))).toString()).total_count).toBe(total_count)
+  })
+
   it('are of the account alone', () => {
     expect(list('', undefined, 'other')).toMatchObject({ total_count: 2 })
     expect(list('search=build', undefined, 'other').axons.map(({ id }) => id)).toEqual(['axn_other'])

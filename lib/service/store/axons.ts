@@ -1,19 +1,24 @@
-import type { StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Axon, AxonCreate, AxonListQuery } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { newId } from '#lib/service/ids.ts'
 import { AxonCounts, keyOf } from './axon-counts.ts'
 import {
+  type Bounds,
+  checksStatement,
   conditionsOf,
   countStatement,
   everyAxon,
   isShortSearch,
   type Owner,
   pageStatement,
+  probeStatement,
   type Statement,
   type Walk,
 } from './axon-filter.ts'
 import { type Database, inTransaction } from './database.ts'
+import { addSearchFunctions } from './search-text.ts'
+import { inOneGo, StepSize, type Steps, Turns } from './steps.ts'
 
 interface AxonRow {
   id: string
@@ -21,6 +26,11 @@ interface AxonRow {
   created_at_ms: number
   deleted_at_ms: number | null
   metadata: string
+}
+
+interface Lines {
+  lines: Buffer
+  hasMore: boolean
 }
 
 interface Plan {
@@ -42,6 +52,7 @@ export const createAxonStore = (database: Database) => {
     return statement
   }
   const counts = new AxonCounts()
+  const turns = new Turns()
   const plans = new Map<string, Plan>()
   let changesUntilReplan = replanAfter
   const owners = new Map<string, Owner>()
@@ -67,7 +78,7 @@ export const createAxonStore = (database: Database) => {
     const walks = conditions
       .flatMap((condition) => {
         const [exact] = condition.sources.filter(({ isRough }) => !isRough)
-        const size = exact ? total(countStatement({ source: exact, checks: [] }, probeLimit)) : probeLimit
+        const size = exact ? total(probeStatement({ source: exact, checks: [] }, probeLimit)) : probeLimit
         return condition.sources.map((source) => ({
           source,
           checks: conditions.filter((other) => other !== condition || source.isRough),
@@ -76,11 +87,11 @@ export const createAxonStore = (database: Database) => {
       })
       .sort((a, b) => a.size - b.size)
     const everything = { source: everyAxon(owner), checks: conditions }
-    return {
-      // Where many axons have one of many values, walking along all axons soon meets them.
-      page: walks.find(({ source, size }) => !source.isUnordered || size < maxSorted) ?? everything,
-      count: walks.find(({ source }) => !source.isRough) ?? walks[0] ?? everything,
-    }
+    // Where many axons have one of many values, walking along all axons soon meets them.
+    const page = walks.find(({ source, size }) => !source.isUnordered || size < maxSorted) ?? everything
+    // A condition alone is counted on its index, in whatever order.
+    const alone = conditions.length === 1 ? walks.find(({ source }) => !source.isRough) : undefined
+    return { page, count: alone ?? page }
   }
 
   const planOf = (owner: Owner, query: AxonListQuery): Plan => {
@@ -93,31 +104,138 @@ export const createAxonStore = (database: Database) => {
     return plan
   }
 
-  const changed = (account: string, after: Axon, before?: Axon) => {
-    counts.change(account, after, before)
+  const changed = (account: string, seq: number, after: Axon, before?: Axon) => {
+    counts.change(account, seq, after, before)
     if (--changesUntilReplan > 0) return
     plans.clear()
     changesUntilReplan = replanAfter
   }
 
+  /** After all places the account's axons have. */
+  const topOf = (account: string): number =>
+    ((prepare('SELECT max(seq) AS last FROM axons WHERE account = ?').get(account) as { last: number | null }).last ??
+      0) + 1
+
+  function* countInSteps(account: string, query: AxonListQuery, walk: Walk): Steps<number> {
+    // What a short search reaches moves with each new axon.
+    if (isShortSearch(query)) return total(countStatement(walk))
+    if (walk.source.isSearch) return yield* countSearchInSteps(account, query, walk)
+    const count = counts.begin(account, query, topOf(account))
+    if (walk.source.isUnordered) {
+      if (count.from > 0) Object.assign(count, { total: total(countStatement(walk)), from: 0 })
+      return count.total
+    }
+    const size = new StepSize(walk.checks.length > 0 ? maxChecked : maxCounted)
+    while (count.from > 0) {
+      const from = Math.max(0, count.from - size.begin())
+      count.total += total(countStatement(walk, { from, before: count.from }))
+      count.from = from
+      size.end()
+      if (from > 0) yield
+    }
+    return count.total
+  }
+
+  /** On a connection of its own, where one statement goes on from step to step and sees what was there at the first. */
+  function* countSearchInSteps(account: string, query: AxonListQuery, walk: Walk): Steps<number> {
+    const reader = new DatabaseSync(database.location() ?? '', { readOnly: true, timeout: 5_000 })
+    const count = counts.beginSnapshot(account, query)
+    try {
+      addSearchFunctions(reader)
+      const { sql, values } = checksStatement(walk)
+      const statement = reader.prepare(sql)
+      statement.setReturnArrays(true)
+      const size = new StepSize(maxChecked)
+      let left = size.begin()
+      for (const [isMatch] of statement.iterate(...values) as Iterable<unknown> as Iterable<unknown[]>) {
+        count.total += Number(isMatch)
+        if (--left > 0) continue
+        size.end()
+        yield
+        left = size.begin()
+      }
+      count.finish()
+      return count.total
+    } finally {
+      count.drop()
+      reader.close()
+    }
+  }
+
   /** Unspecified: a page larger than 64 MiB. It ends early, and says that there are more. */
-  const readPage = (statement: (limit: number) => Statement, limit: number): { lines: Buffer; hasMore: boolean } => {
-    const { sql, values } = statement(limit)
+  function* pageInSteps(
+    walk: Walk,
+    account: string,
+    query: AxonListQuery,
+    start: number | undefined,
+    atMost: number,
+  ): Steps<Lines> {
+    // What meets every condition as it comes needs no steps, nor do the few that are sorted or that a short search reaches.
+    const { isUnordered, isSearch } = walk.source
+    const isShort = walk.checks.length === 0 || isUnordered || isSearch || isShortSearch(query)
+    const { limit } = query
+    const size = new StepSize(maxChecked)
+    const pages: Buffer[] = []
+    let [count, bytes, before, most] = [0, 0, start ?? (isShort ? 1 : topOf(account)), limit]
+    while (before > 0) {
+      const from = isShort ? 0 : Math.max(0, before - size.begin())
+      // Unasked for bounds would keep SQLite from what it does best.
+      const bounds = isShort ? { before: start } : { from, before }
+      const page = readLines(walk, bounds, Math.min(most + 1, atMost) - count)
+      if (page.count > 0) pages.push(page.lines)
+      count += page.count
+      bytes += page.lines.length
+      before = from
+      size.end()
+      if (page.isCut) return { lines: joined(pages), hasMore: true }
+      if (bytes >= maxPageBytes) most = Math.min(most, count)
+      if (count >= Math.min(most + 1, atMost)) break
+      if (before > 0) yield
+    }
+    const lines = joined(pages)
+    return count > most
+      ? { lines: lines.subarray(0, lines.lastIndexOf(newline) - 1), hasMore: true }
+      : { lines, hasMore: false }
+  }
+
+  /** So many lines, or the first of them when they are too large together. */
+  const readLines = (walk: Walk, bounds: Bounds, most: number): { lines: Buffer; count: number; isCut: boolean } => {
     const { limits } = database
-    const before = limits.length
+    const length = limits.length
     try {
       limits.length = maxPageBytes
-      const page = prepare(sql).get(...values) as { total: number; lines: Uint8Array | null }
-      const { buffer, byteOffset, byteLength } = page.lines ?? new Uint8Array()
-      const lines = Buffer.from(buffer, byteOffset, byteLength)
-      const hasMore = page.total > limit
-      return { lines: hasMore ? lines.subarray(0, lines.lastIndexOf(newline) - 1) : lines, hasMore }
-    } catch (error) {
-      if ((error as { errcode?: number }).errcode !== sqliteTooBig || limit === 1) throw error
+      for (let some = most; ; some = Math.ceil(some / 2))
+        try {
+          const { sql, values } = linesOf(pageStatement(walk, bounds, some))
+          const { total, lines } = prepare(sql).get(...values) as { total: number; lines: Uint8Array | null }
+          const { buffer, byteOffset, byteLength } = lines ?? new Uint8Array()
+          return { lines: Buffer.from(buffer, byteOffset, byteLength), count: total, isCut: some < most }
+        } catch (error) {
+          if ((error as { errcode?: number }).errcode !== sqliteTooBig || some === 1) throw error
+        }
     } finally {
-      limits.length = before
+      limits.length = length
     }
-    return readPage(statement, Math.ceil(limit / 2))
+  }
+
+  /** The database writes the JSON, since the metadata is JSON there. */
+  function* listInSteps(account: string, query: AxonListQuery, before?: number): Steps<Uint8Array> {
+    const owner = ownerOf(account)
+    const plan = owner && planOf(owner, query)
+    let known = plan ? counts.peek(account, query) : 0
+    if (plan && known === undefined && query.include_total_count)
+      known = yield* countInSteps(account, query, plan.count)
+    const totalCount = query.include_total_count ? known : null
+    if (!plan || known === 0)
+      return Buffer.from(JSON.stringify({ axons: [], has_more: false, total_count: totalCount }))
+    // Knowing that there are no more saves walking on in search of one.
+    const atMost = before === undefined ? (known ?? Infinity) : Infinity
+    const { lines, hasMore } = yield* pageInSteps(plan.page, account, query, before, atMost)
+    return Buffer.concat([
+      Buffer.from('{"axons":['),
+      lines,
+      Buffer.from(`],"has_more":${hasMore},"total_count":${totalCount}}`),
+    ])
   }
 
   const find = (account: string, id: string): { seq: number; axon: Axon } | undefined => {
@@ -157,47 +275,27 @@ export const createAxonStore = (database: Database) => {
       (prepare('SELECT seq FROM axons WHERE id = ? AND account = ?').get(id, account) as { seq: number } | undefined)
         ?.seq,
 
-    /**
-     * The JSON of an AxonList: newest first, deleted ones included; `before` is the position of the last axon already
-     * seen. The database writes it, since the metadata is JSON there.
-     */
-    list: (account: string, query: AxonListQuery, before?: number): Uint8Array => {
-      const owner = ownerOf(account)
-      const plan = owner && planOf(owner, query)
-      // What a short search reaches moves with each new axon.
-      const isCounted = !isShortSearch(query)
-      let known = plan ? undefined : 0
-      if (plan && isCounted) known = counts.peek(account, query)
-      if (plan && known === undefined && query.include_total_count) {
-        const count = countStatement(plan.count)
-        known = isCounted ? counts.get(account, query, () => total(count)) : total(count)
-      }
-      const totalCount = query.include_total_count ? known : null
-      if (!plan || known === 0)
-        return Buffer.from(JSON.stringify({ axons: [], has_more: false, total_count: totalCount }))
-      // Knowing that there are no more saves walking on in search of one.
-      const atMost = before === undefined ? (known ?? Infinity) : Infinity
-      const page = readPage(
-        (limit) => linesOf(pageStatement(plan.page, before, Math.min(limit + 1, atMost))),
-        query.limit,
-      )
-      return Buffer.concat([
-        Buffer.from('{"axons":['),
-        page.lines,
-        Buffer.from(`],"has_more":${page.hasMore},"total_count":${totalCount}}`),
-      ])
-    },
+    /** The JSON of an AxonList: newest first, deleted ones included; `before` is the position of the last already seen. */
+    list: (account: string, query: AxonListQuery, before?: number): Uint8Array =>
+      inOneGo(listInSteps(account, query, before)),
+
+    /** The same; what takes long takes turns with everything else that the service does. */
+    listInTurns: (account: string, query: AxonListQuery, before?: number): Uint8Array | Promise<Uint8Array> =>
+      turns.run(listInSteps(account, query, before)),
 
     /** What `list` runs, for a look at the plans of SQLite. */
     statementsOf: (account: string, query: AxonListQuery, before?: number): Statement[] => {
       const owner = ownerOf(account)
       if (!owner) return []
       const { page, count } = planOf(owner, query)
-      const lines = linesOf(pageStatement(page, before, query.limit + 1))
+      const bounds = { from: 0, before: before ?? topOf(account) }
+      const isWhole = page.source.isUnordered || page.source.isSearch
+      const lines = linesOf(pageStatement(page, isWhole ? { before } : bounds, query.limit + 1))
       const probes = conditionsOf(owner, query)
         .flatMap(({ sources }) => sources.slice(0, 1))
-        .map((source) => countStatement({ source, checks: [] }, probeLimit))
-      return [lines, countStatement(count), ...probes]
+        .map((source) => probeStatement({ source, checks: [] }, probeLimit))
+      if (count.source.isSearch) return [lines, checksStatement(count), ...probes]
+      return [lines, countStatement(count, count.source.isUnordered ? {} : bounds), ...probes]
     },
 
     get: (account: string, id: string): Axon | undefined => find(account, id)?.axon,
@@ -210,11 +308,12 @@ export const createAxonStore = (database: Database) => {
         deleted_at_ms: null,
         metadata: metadata ?? {},
       }
-      inTransaction(database, () => {
-        const seq = insert(account, axon)
-        writeMetadata(account, seq, axon.metadata)
+      const seq = inTransaction(database, () => {
+        const place = insert(account, axon)
+        writeMetadata(account, place, axon.metadata)
+        return place
       })
-      changed(account, axon)
+      changed(account, seq, axon)
       return axon
     },
 
@@ -243,7 +342,7 @@ export const createAxonStore = (database: Database) => {
         prepare('UPDATE axons SET metadata = ? WHERE seq = ?').run(JSON.stringify(metadata), seq)
         writeMetadata(account, seq, metadata)
       })
-      changed(account, after, before)
+      changed(account, seq, after, before)
       return after
     },
 
@@ -267,6 +366,9 @@ export const createAxonStore = (database: Database) => {
 const probeLimit = 10_000
 /** How many names in another order than the list's are sorted rather than looked up in the order of the list. */
 const maxSorted = 3_000
+/** How many places one step looks at, at most, with and without more to check of each. */
+const maxChecked = 16_384
+const maxCounted = 65_536
 /** Sizes change slowly: after so many changes the plans are made anew. */
 const replanAfter = 1_000
 
@@ -287,6 +389,11 @@ const linesOf = ({ sql, values }: Statement): Statement => ({
   values,
 })
 
+const joined = (pages: Buffer[]): Buffer =>
+  pages.length === 1 && pages[0]
+    ? pages[0]
+    : Buffer.concat(pages.flatMap((page, i) => (i === 0 ? [page] : [separator, page])))
+const separator = Buffer.from(',\n')
 const newline = 10
 const maxPageBytes = 64 * 1024 * 1024
 const sqliteTooBig = 18

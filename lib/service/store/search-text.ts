@@ -24,7 +24,7 @@ export const prefixMatch = (accountNumber: number, text: string) =>
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
 
-/** What the statements of the search call; no index or trigger does, so that other programs can open the file. */
+/** What the statements of the list of axons call; no index or trigger does, so that other programs can open the file. */
 export const addSearchFunctions = (database: DatabaseSync) => {
   const options = { deterministic: true }
   database.function('search_text', options, (text) => (text === null ? null : searchText(String(text))))
@@ -35,4 +35,8 @@ export const addSearchFunctions = (database: DatabaseSync) => {
       ? 1
       : 0,
   )
+  database.function('metadata_value', options, (metadata, key) => {
+    const values = JSON.parse(String(metadata)) as Record<string, string>
+    return Object.hasOwn(values, String(key)) ? (values[String(key)] ?? null) : null
+  })
 }
