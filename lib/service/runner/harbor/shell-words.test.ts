@@ -10,6 +10,12 @@ it.each([
   ['python3 -m pip install -r r.txt && python3 -m venv v', ': && python3 -m venv v'],
   ['npm install -g x && npm run build', ': && npm run build'],
   ['yes | sudo -E apt-get install x', 'yes | :'],
+  ['bash -c "apt-get update && echo y" && echo z', 'bash -c ": && echo y" && echo z'],
+  [
+    "'/bin/bash' '-euo' 'pipefail' '-c' 'apt-get install -y x; echo y'",
+    "'/bin/bash' '-euo' 'pipefail' '-c' ':; echo y'",
+  ],
+  ["sudo sh -lc 'pip install x' && echo z", "sudo sh -lc ':' && echo z"],
   ['useradd -m joe && chown -R joe /app', ': && :'],
 ])('skips packages and users in %s', (script, left) => {
   expect(withoutInstalls(script).script).toBe(left)

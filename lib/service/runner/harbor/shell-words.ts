@@ -14,12 +14,32 @@ export const withoutInstalls = (script: string): Skipped => {
   for (const part of partsOf(script)) {
     const [, before = '', command = '', after = ''] = /^([\s\S]*?)(\S[\s\S]*?)?(\s*)$/.exec(part.text) ?? []
     const { words, prefix } = withoutPrefix(command)
+    const inner = part.isCommand ? innerScript(command.slice(prefix.length)) : undefined
     if (part.isCommand && isSkipped(words)) {
       skipped.push(command.slice(prefix.length).replace(/\s+/g, ' '))
       result += `${before}${/^\w+=/.test(prefix) ? '' : keywordsOf(prefix)}:${after}`
+    } else if (inner) {
+      const left = withoutInstalls(inner.script)
+      skipped.push(...left.skipped)
+      result += `${before}${prefix}${inner.before}${left.script}${inner.after}${after}`
     } else result += part.text
   }
   return { script: result, skipped }
+}
+
+/** The script of a `bash -c "…"`, and what stands around it. What is quoted in it is still as it was written. */
+const innerScript = (command: string): { before: string; script: string; after: string } | undefined => {
+  const call =
+    /^(?:(["'])(?:\/\S*\/)?(?:ba|da)?sh\1|(?:\/\S*\/)?(?:ba|da)?sh)(?:\s+(?:'-\w+'|-\w+|'?pipefail'?))*\s+(?:'-\w*c'|-\w*c)\s+/
+  const before = call.exec(command)?.[0]
+  const quoted = before && /^('[^']*'|"(?:\\[\s\S]|[^"\\])*")/.exec(command.slice(before.length))?.[0]
+  if (!before || !quoted) return undefined
+  const quote = quoted[0] ?? ''
+  return {
+    before: before + quote,
+    script: quoted.slice(1, -1),
+    after: quote + command.slice(before.length + quoted.length),
+  }
 }
 
 interface Part {
