@@ -34,6 +34,19 @@ const steps = (more: string, last = '') =>
 const rows: Record<string, Row> = {
   'hello-file with oracle': { files: hello, state: 'COMPLETED', score: 1 },
   'hello-file with nop': { files: hello, agentIs: nop, state: 'COMPLETED', score: 0 },
+  'folders an agent has locked': {
+    files: {
+      'solution/solve.sh': 'mkdir -p /tests/a /logs/verifier/b; touch /tests/a/f; chmod -R 0 /tests /logs/verifier\n',
+      'tests/test.sh': '[ ! -e /tests/a ] && echo 0.5 >/logs/verifier/reward.txt\n',
+    },
+    state: 'COMPLETED',
+    score: 0.5,
+  },
+  'a reward file that is a folder': {
+    files: { ...hello, 'tests/test.sh': 'mkdir /logs/verifier/reward.txt\n' },
+    state: 'FAILED',
+    type: 'RuntimeError',
+  },
   'a work directory of task.toml': {
     files: {
       'task.toml': toml('[environment]\nworkdir = "/srv/work"\n'),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
+import { ServiceError } from '#lib/service/errors.ts'
 import type { Devboxes } from '#lib/service/runtime/devbox.ts'
 import type { Executions } from '#lib/service/runtime/execution.ts'
 import { machinePython } from '#lib/service/runtime/sandbox/python.ts'
@@ -131,8 +132,9 @@ const openDevbox = async (
 const asException = (error: unknown, signal: AbortSignal): TrialException => {
   if (signal.aborted) return { exception_type: 'CancelledError', exception_message: 'The trial was cancelled' }
   const { name, message } = error instanceof Error ? error : new Error(String(error))
-  // Python has no plain Error.
-  return { exception_type: name === 'Error' ? 'RuntimeError' : name, exception_message: message }
+  // Python has no plain Error, and readers of results do not know the service's own.
+  const isOurs = name === 'Error' || error instanceof ServiceError
+  return { exception_type: isOurs ? 'RuntimeError' : name, exception_message: message }
 }
 
 // The longest a timer can take.
@@ -308,7 +310,7 @@ class Trial {
     const error = new HarborError('VerifierTimeoutError', message)
     return workshop.within(seconds, error, async (limit) => {
       // Whatever the agent left there: no word of it is the verifier's.
-      await workshop.must('rm -rf -- /logs/verifier && mkdir -p /logs/verifier')
+      await workshop.replace('/logs/verifier')
       const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
       await workshop.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
       await workshop.must('chmod +x /tests/test.sh')

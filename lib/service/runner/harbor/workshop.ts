@@ -31,6 +31,9 @@ const maxTimerMs = 2 ** 31 - 1
 const shownLines = 20
 const maxShownLength = 2000
 
+// Root of a container needs no permission to empty a folder of its own; the user of a devbox first gives itself that.
+const removeFolder = '{ [ -L "$FOLDER" ] || chmod -R u+rwX -- "$FOLDER" 2>/dev/null; rm -rf -- "$FOLDER"; }'
+
 /** The devbox of a trial, and what a trial does in it. */
 export class Workshop {
   readonly #options: Options
@@ -92,7 +95,7 @@ export class Workshop {
 
   /** Empties a folder and fills it from others, each over the one before. */
   async replace(to: string, ...from: string[]): Promise<void> {
-    await this.must('rm -rf -- "$FOLDER" && mkdir -p -- "$FOLDER"', { FOLDER: to })
+    await this.must(`${removeFolder} && mkdir -p -- "$FOLDER"`, { FOLDER: to })
     for (const folder of from) await this.send(folder, to)
   }
 
