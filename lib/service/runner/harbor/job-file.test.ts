@@ -37,6 +37,15 @@ const problemsOf = async (yaml: string, more?: Parameters<typeof read>[1]) =>
   )
 
 describe('a job file', () => {
+  it('is refused for tags and numbers that Harbor would not take', async () => {
+    expect(await problemsOf('job_name: !!python/name:os.system x\ntasks:\n- path: single\n')).toEqual([
+      expect.stringMatching(/^1:11 .*python\/name/),
+    ])
+    expect(await problemsOf('n_attempts: 100001\ntasks:\n- path: single\n')).toEqual([
+      '1:1 n_attempts n_attempts must be at most 100000',
+    ])
+  })
+
   it('becomes a plan: its tasks in order, an oracle by default, the values of Harbor for what it leaves out', async () => {
     const plan = await planOf('datasets:\n- path: set\ntasks:\n- path: single\n')
     expect(plan.scenarios.map(({ name, source }) => [name, source])).toEqual([

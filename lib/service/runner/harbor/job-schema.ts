@@ -7,7 +7,9 @@ const numeric = (value: unknown) =>
 const int = (least: number) =>
   z.pipe(
     z.transform(numeric),
-    z.int('must be a whole number').check(z.minimum(least, `must be at least ${least}`), z.maximum(100_000)),
+    z
+      .int('must be a whole number')
+      .check(z.minimum(least, `must be at least ${least}`), z.maximum(100_000, 'must be at most 100000')),
   )
 const seconds = () =>
   z.pipe(z.transform(numeric), z.number('must be a number of seconds').check(z.positive('must be more than 0')))

@@ -47,7 +47,9 @@ export const readYaml = (
       // Its own look for them compares every key with every other.
       uniqueKeys: false,
     })
-    const errors = [...document.errors, ...repeatedKeys(document)]
+    // PyYAML's safe reader makes nothing of a tag it does not know; this one would go on without it.
+    const strangeTags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED')
+    const errors = [...document.errors, ...strangeTags, ...repeatedKeys(document)]
     if (errors.length > 0)
       return {
         problems: errors.slice(0, maxProblems).map(({ pos, message }) => {
