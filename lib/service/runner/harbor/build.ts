@@ -102,6 +102,9 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
 export const rootFoldersOf = (plan: BuildPlan | undefined, workdir: string | null): string[] => {
   const paths = [workdir ?? '/', plan?.workdir ?? '/', ...(plan?.steps ?? []).map(placeOf)]
   const names = paths.map((path) => path.split('/')[1] ?? '')
+  // Read-only unless the devbox has its own; the other folders commands make at / are as good in memory.
+  if (plan?.steps.some((step) => step.kind === 'run' && /(^|[\s"'=:>])\/opt\b/.test(step.argv.join(' '))))
+    names.push('opt')
   // Tests and solutions come when it is their time: until then there is nothing of that name.
   const later = ['tests', 'solution', '']
   return [...new Set(['app', 'logs', 'root', 'workspace', 'data', ...names])].filter(

@@ -34,6 +34,16 @@ const steps = (more: string, last = '') =>
 const rows: Record<string, Row> = {
   'hello-file with oracle': { files: hello, state: 'COMPLETED', score: 1 },
   'hello-file with nop': { files: hello, agentIs: nop, state: 'COMPLETED', score: 0 },
+  'files that a RUN writes to /opt and /var': {
+    files: {
+      'environment/Dockerfile':
+        'FROM ubuntu\nRUN mkdir -p /opt/tool /var/log/app && echo tool >/opt/tool/a && echo log >/var/log/app/a\nWORKDIR /opt/tool\n',
+      'solution/solve.sh': 'cat a /var/log/app/a >b\n',
+      'tests/test.sh': rewardIf('[ "$(cat /opt/tool/b)" = "tool\nlog" ]').replace('\\n', '\n'),
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
   'folders an agent has locked': {
     files: {
       'solution/solve.sh': 'mkdir -p /tests/a /logs/verifier/b; touch /tests/a/f; chmod -R 0 /tests /logs/verifier\n',

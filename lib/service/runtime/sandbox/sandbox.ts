@@ -134,12 +134,15 @@ export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Rec
   DEVDECK_DEVBOX_NAME: site.hostname,
 })
 
-/** Whether a devbox may have a folder of this name of its own at `/`: none that the system has there. */
+/**
+ * Whether a devbox may have a folder of this name of its own at `/`: none that the system runs from. What this machine
+ * has in /opt no devbox with an /opt of its own needs.
+ */
 export const isRootFolder = (name: string): boolean =>
   /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/.test(name) && !systemFolders.includes(name)
 
 const systemFolders = [
-  ...['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'opt', 'proc', 'run', 'sbin', 'sys'],
+  ...['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'proc', 'run', 'sbin', 'sys'],
   ...['tmp', 'usr', 'var'],
 ]
 
