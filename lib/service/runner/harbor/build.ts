@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { isRootFolder } from '#lib/service/runtime/sandbox/sandbox.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
-import { withoutInstalls } from './shell-words.ts'
+import { withFoldersThere, withoutInstalls } from './shell-words.ts'
 
 /** What a devbox is to do so that it is what a Dockerfile describes. */
 export interface BuildPlan {
@@ -107,7 +107,9 @@ export const rootFoldersOf = (plan: BuildPlan | undefined, workdir: string | nul
     names.push('opt')
   // Tests and solutions come when it is their time: until then there is nothing of that name.
   const later = ['tests', 'solution', '']
-  return [...new Set(['app', 'logs', 'root', 'workspace', 'data', ...names])].filter(
+  // A Dockerfile says what there is, and what it makes later must not be there before.
+  const usual = plan ? [] : ['app', 'workspace', 'data']
+  return [...new Set(['logs', 'root', ...usual, ...names])].filter(
     (name) => !later.includes(name) && isRootFolder(name),
   )
 }
@@ -150,7 +152,8 @@ const runStep = (instruction: Instruction, { shell, env, cwd, warn }: RunSurroun
   const said = text.replace(/\s+/g, ' ').slice(0, 200)
   const exec = execForm(text)
   const command = exec ? exec.map(quoteWord).join(' ') : scriptOf(text, heredocs)
-  const { script, skipped } = withoutInstalls(command)
+  const { script: left, skipped } = withoutInstalls(command)
+  const script = withFoldersThere(left)
   for (const each of skipped) warn(`skipped: ${each}`)
   const shebang = heredocs.length === 1 && isOnlyHeredoc(text) ? /^#!\s*(\S+)([^\n]*)/.exec(script) : null
   // A script of its own language, not of the shell's.

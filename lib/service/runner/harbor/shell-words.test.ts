@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { withoutInstalls } from './shell-words.ts'
+import { withFoldersThere, withoutInstalls } from './shell-words.ts'
 
 it.each([
   ['apt-get update && apt-get install -y jq && rm -rf x && echo y', ': && : && rm -rf x && echo y'],
@@ -37,4 +37,11 @@ it('tells what it skipped', () => {
     'apt-get update \\ -qq',
     'pip install x',
   ])
+})
+
+it.each([
+  ['cd / && mkdir /app; mkdir -m 755 /data /data/x', 'cd / && mkdir -p /app; mkdir -p -m 755 /data /data/x'],
+  ['mkdir /app/x && echo "mkdir /app" && mkdir x', 'mkdir /app/x && echo "mkdir /app" && mkdir x'],
+])('lets folders at / be there in %s', (script, left) => {
+  expect(withFoldersThere(script)).toBe(left)
 })

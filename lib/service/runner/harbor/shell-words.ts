@@ -42,6 +42,17 @@ const innerScript = (command: string): { before: string; script: string; after: 
   }
 }
 
+/** A script whose `mkdir /app` succeeds as it does in an image: a devbox has the folders at `/` from its start. */
+export const withFoldersThere = (script: string): string =>
+  partsOf(script)
+    .map(({ text, isCommand }) => {
+      const makes =
+        isCommand &&
+        /^(\s*(?:(?:do|then|else|if|!|sudo|\{)\s+)*mkdir)(?=\s(?:[\s\S]*\s)?\/[\w.-]+\/?(?:\s|$))/.exec(text)
+      return makes ? `${makes[1]} -p${text.slice(makes[0].length)}` : text
+    })
+    .join('')
+
 interface Part {
   text: string
   /** Else it is what separates commands, or text that is no command at all. */

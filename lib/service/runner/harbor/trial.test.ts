@@ -44,6 +44,16 @@ const rows: Record<string, Row> = {
     state: 'COMPLETED',
     score: 1,
   },
+  'folders at / that a RUN and a solution make': {
+    files: {
+      'environment/Dockerfile':
+        'FROM ubuntu\nRUN mkdir /app && mkdir -p /tmp/a && cp -r /tmp/a /workspace\nWORKDIR /app\n',
+      'solution/solve.sh': 'set -e\nmkdir /data\necho 1 >/data/reward\n',
+      'tests/test.sh': '[ ! -e /workspace/a ] && cp /data/reward /logs/verifier/reward.txt\n',
+    },
+    state: 'COMPLETED',
+    score: 1,
+  },
   'folders an agent has locked': {
     files: {
       'solution/solve.sh': 'mkdir -p /tests/a /logs/verifier/b; touch /tests/a/f; chmod -R 0 /tests /logs/verifier\n',
