@@ -38,6 +38,8 @@ const format = (count: number) => count.toLocaleString('en-US')
 const seed = async ({ service, output }: Product) => {
   const folder = /data in (\S+)\)/.exec(output())?.[1] ?? ''
   const database = openDatabase(join(folder, databaseName))
+  // A power failure may take these: waiting for the disk a hundred thousand times would take minutes, too.
+  database.exec('PRAGMA synchronous = OFF')
   const { create } = createAxonStore(database)
   const { id: account } = await service.accounts.me()
   for (let i = 0; i < many; i++) {
@@ -136,7 +138,7 @@ const benchKeystrokes = async (page: Page, what: string) => {
 }
 
 const benchScroll = async (page: Page, { url }: Product) => {
-  await page.goto(`${url}/axons`)
+  await page.goto(`${url}/axons?limit=${whole}`)
   await shows(page, `of ${format(many)}`)
   const accumulate = await tasksDuring(page, () => page.evaluate(toTheEnd, many))
   const loaded = await page.evaluate(() => window.observed.sizes.at(-1)?.text)
