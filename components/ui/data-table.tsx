@@ -91,7 +91,11 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   let drawnTo = 0
   return (
     <div className="@container">
-      <div ref={wrapper} className={classes('overflow-x-auto', !isTooWide && '@4xl:overflow-visible')}>
+      {/* The browser's own anchor would be a row that comes and goes: it moved a list that was brought back. */}
+      <div
+        ref={wrapper}
+        className={classes('[overflow-anchor:none] overflow-x-auto', !isTooWide && '@4xl:overflow-visible')}
+      >
         <table
           ref={table}
           aria-busy={busy || undefined}
