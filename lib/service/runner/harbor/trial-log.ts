@@ -49,6 +49,20 @@ export class TrialLog {
     for (const value of values) this.#secrets.add(value)
   }
 
+  /** What commands have said, and the names they gave to rewards, are as good a place for a secret as the logs. */
+  withoutSecrets<T extends Pick<Result, 'rewards'> & Outcome>(result: T): T {
+    const { text } = this.#scrubber()
+    const { failure_reason, rewards } = result
+    return {
+      ...result,
+      failure_reason: failure_reason && {
+        ...failure_reason,
+        exception_message: text(failure_reason.exception_message),
+      },
+      rewards: rewards && Object.fromEntries(Object.entries(rewards).map(([name, value]) => [text(name), value])),
+    }
+  }
+
   /** The returned function notes the end. Phases of several steps are told from the first's start to the last's end. */
   begin(phase: TrialPhase): () => void {
     this.say(`${phase} begins`)

@@ -458,6 +458,20 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect([log('agent/command.txt'), log('artifacts/leak')]).toEqual(['***\n', '***\n'])
   })
 
+  it('keeps secrets that a task takes itself out of what it tells of failures and rewards', async () => {
+    trials.secrets.create('test', 'TOLD', 'sesame-told', Date.now())
+    const { failure_reason, rewards } = await trials.run(
+      {
+        ...hello,
+        'task.toml': toml(`[environment.env]\nWORD = "\${TOLD}"\n`),
+        'tests/test.sh': `echo "{\\"$WORD\\": 0.5}" >/logs/verifier/reward.json\n`,
+      },
+      { agentIs: command('echo "it was $WORD"; exit 3') },
+    )
+    expect(failure_reason?.exception_message).toBe("The agent's command ended with exit code 3: it was ***")
+    expect(rewards).toEqual({ '***': 0.5 })
+  })
+
   it('fails of a secret that is not there, and never looks into the environment of the service', async () => {
     const { failure_reason } = await trials.run({ ...hello, 'task.toml': toml(`[environment.env]\nP = "\${PATH}"\n`) })
     expect(failure_reason).toEqual({

@@ -47,7 +47,7 @@ export interface TrialOptions {
   onPhase?: (phase: TrialPhase) => void
 }
 
-/** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. */
+/** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. No secret a trial was given is in any of it. */
 export interface TrialResult extends Outcome {
   rewards: Rewards | null
 }
@@ -93,7 +93,7 @@ export const runTrial = async (deps: TrialDeps, options: TrialOptions): Promise<
   await trial.end()
   const outcome = outcomeOf(rewards, exception)
   await log.write({ rewards, exception, outcome })
-  return { ...outcome, rewards }
+  return log.withoutSecrets({ ...outcome, rewards })
 }
 
 /** A task that cannot be read any more gets a devbox as well: its trial fails, and like any other leaves logs. */
