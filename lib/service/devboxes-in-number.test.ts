@@ -30,8 +30,8 @@ describeUnderEachIsolation('many devboxes, one after another, under isolation', 
       expect(status).toBe('running')
       const listen = number % 10 === 0 ? 'python3 -m http.server --bind 127.0.0.1 0 >/dev/null 2>&1 & ' : ''
       const command = `${listen}cat in; echo out > ~/out`
-      const { stdout } = await client.executions.executeSync({ params: { id }, body: { command } })
-      expect(stdout).toBe('put')
+      const done = await client.executions.executeSync({ params: { id }, body: { command } })
+      expect(done).toMatchObject({ stdout: 'put', stderr: '', exit_status: 0 })
       expect((await client.devboxes.shutdown({ params: { id } })).status).toBe('shutdown')
       return id
     }
