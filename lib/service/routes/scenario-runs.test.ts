@@ -24,6 +24,17 @@ describeUnderEachIsolation('scenario runs under isolation', (isolation) => {
     return (await runReaches(service, id, 'scored', 'running')).state
   }
 
+  it('keeps the secrets of a run out of what its scorers have said', async () => {
+    await service.client.secrets.create({ body: { name: `TOLD_${isolation}`, value: 'sesame-told' } })
+    const scenario = await makeScenario(service, script('echo "it was $WORD"; echo score=0.5'))
+    const body = { scenario_id: scenario, runProfile: { secrets: { WORD: `TOLD_${isolation}` } } }
+    const { id } = await runs().start({ body })
+    await scoringState(id)
+    const { scoring_contract_result } = await runs().get({ params: { id } })
+    expect(scoring_contract_result?.scoring_function_results[0]?.output).toBe('it was ***\nscore=0.5\n')
+    await runs().cancel({ params: { id } })
+  })
+
   describe('POST /v1/scenarios/start_run', () => {
     it('200 at once, with a devbox that is still starting and made as asked', async () => {
       await service.client.secrets.create({ body: { name: `S_${isolation}`, value: 'hush' } })

@@ -28,6 +28,7 @@ import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { ScorerStore } from '#lib/service/store/scorers.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { judge } from './score.ts'
+import { createScrubber } from './scrub.ts'
 import { quotePath, Workplace } from './workplace.ts'
 
 /** The public clients expect to meet a run while it is being scored, however fast its scorers are. */
@@ -344,7 +345,9 @@ export class ScenarioRuns {
     const result = await judge({ scenario, workplace, customScorer })
     // A devbox that was suspended or ended took the scorers with it: what they gave is worth nothing.
     devboxes.running(account, devboxId, 'execute')
-    return result
+    const { text } = createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
+    const results = result.scoring_function_results.map((each) => ({ ...each, output: text(each.output) }))
+    return { ...result, scoring_function_results: results }
   }
 
   #judge(run: ScenarioRunRecord) {
