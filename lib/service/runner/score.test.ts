@@ -70,13 +70,15 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
 
   it('run in the working directory, with the variables and secrets of the run', async () => {
     await service.client.secrets.create({ body: { name: 'TOKEN', value: 'swordfish' } })
-    const scenario = await makeScenario(service, script('echo "$PWD:$A:$T"; [[ -e made ]] && echo score=1'), {
+    // The scorer has the secret; the record of what it said has not.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: bash's, not ours
+    const scenario = await makeScenario(service, script('echo "$PWD:$A:${#T}:$T"; [[ -e made ]] && echo score=1'), {
       environment_parameters: { working_directory: "~/it's/deep" },
     })
     const profile = { envVars: { A: 'given' }, secrets: { T: 'TOKEN' } }
     const { functions } = await scoreOf(service, scenario, 'cd "it\'s/deep" && touch made', { runProfile: profile })
     expect(functions).toMatchObject([
-      { score: 1, output: expect.stringMatching(/\/it's\/deep:given:swordfish\nscore=1\n$/) },
+      { score: 1, output: expect.stringMatching(/\/it's\/deep:given:9:\*\*\*\nscore=1\n$/) },
     ])
   })
 
