@@ -34,7 +34,12 @@ for (const colorScheme of ['light', 'dark'] as const)
       })
       const page = await context.newPage()
       const check = async (name: string) => {
-        const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze()
+        const axe = new AxeBuilder({ page })
+        // The themes differ in their colours and in nothing else.
+        const { violations } = await (colorScheme === 'light'
+          ? axe.withTags(tags)
+          : axe.withRules('color-contrast')
+        ).analyze()
         const found = violations.map(
           ({ id, nodes }) => `${name}: ${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
         )
