@@ -167,7 +167,7 @@ const Card = <Row,>({
 
 export const wideOnly = 'hidden @2xl:table-cell'
 export const narrowOnly = '@2xl:hidden'
-export const cellClasses = 'h-9 border-b border-line px-3 py-0'
+const cellClasses = 'h-9 border-b border-line px-3 py-0'
 
 const rowClasses =
   'hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
