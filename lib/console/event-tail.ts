@@ -1,5 +1,6 @@
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { mergeEvents } from './event-log.ts'
+import { pause, retryMs } from './retry.ts'
 
 /** Where a tail gets its events from. */
 export interface EventSource {
@@ -38,7 +39,6 @@ const drawPauseMs = 50
 const silentMs = 40_000
 
 const idlePauseMs = 250
-const retryMs = (attempt: number) => Math.min(10_000, 500 * 2 ** attempt) * (0.8 + Math.random() * 0.4)
 
 /** The log of one axon from its newest events on, for as long as someone looks at it. Made for useSyncExternalStore. */
 export class EventTail {
@@ -161,14 +161,3 @@ export class EventTail {
     for (const listener of this.#listeners) listener()
   }
 }
-
-const pause = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const finish = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', finish)
-      resolve()
-    }
-    const timer = setTimeout(finish, ms)
-    signal.addEventListener('abort', finish)
-  })

@@ -1,4 +1,5 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { pause, retryMs } from './retry.ts'
 
 /** Where a feed gets its records from. */
 export interface LogSource {
@@ -29,8 +30,6 @@ export interface NumberedRecord extends LogRecord {
 export const maxKept = 5_000
 /** A flood comes in thousands of records; drawing each would take longer than they take to come. */
 const drawPauseMs = 50
-
-const retryMs = (attempt: number) => Math.min(10_000, 500 * 2 ** attempt) * (0.8 + Math.random() * 0.4)
 
 /** The log of one devbox for as long as someone looks at it. Made for useSyncExternalStore. */
 export class LogFeed {
@@ -106,17 +105,6 @@ export class LogFeed {
     for (const listener of this.#listeners) listener()
   }
 }
-
-const pause = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const finish = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', finish)
-      resolve()
-    }
-    const timer = setTimeout(finish, ms)
-    signal.addEventListener('abort', finish)
-  })
 
 /** A record as one line of text, for the clipboard and for a file. */
 export const logLine = ({ timestamp_ms, level, source, shell_name, ...record }: LogRecord): string =>
