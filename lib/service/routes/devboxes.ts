@@ -5,6 +5,7 @@ import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
+import { envelope, pageOf } from './pages.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */
 const maxHoldMs = 30_000
@@ -13,12 +14,16 @@ const createHoldMs = 20_000
 
 export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps) =>
   implement(devboxes, {
-    list: ({ query, account }) => {
-      if (query.starting_after === undefined) return store.devboxes.list(account, query)
-      const before = store.devboxes.position(account, query.starting_after)
-      if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of a devbox' })
-      return store.devboxes.list(account, query, before)
-    },
+    list: ({ query, account }) =>
+      envelope(
+        'devboxes',
+        pageOf(
+          query,
+          'devbox',
+          (id) => store.devboxes.position(account, id),
+          (before) => store.devboxes.list(account, query, before),
+        ),
+      ),
     create: ({ body, account, requestId }) => runtime.create(account, body, { requestId }),
     createAndAwaitRunning: async ({
       body,

@@ -2,7 +2,7 @@ import { networkPolicies } from '#lib/contract/network-policies.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
-import { invalid } from '#lib/service/http/router.ts'
+import { envelope, pageOf } from './pages.ts'
 
 export const networkPolicyRoutes = ({ store: { networkPolicies: store }, now }: Deps) => {
   const get = (account: string, id: string) => store.get(account, id) ?? notFound('network policy', id)
@@ -16,12 +16,16 @@ export const networkPolicyRoutes = ({ store: { networkPolicies: store }, now }: 
       })
   }
   return implement(networkPolicies, {
-    list: ({ query, account }) => {
-      if (query.starting_after === undefined) return store.list(account, query)
-      const before = store.position(account, query.starting_after)
-      if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of a network policy' })
-      return store.list(account, query, before)
-    },
+    list: ({ query, account }) =>
+      envelope(
+        'network_policies',
+        pageOf(
+          query,
+          'network policy',
+          (id) => store.position(account, id),
+          (before) => store.list(account, query, before),
+        ),
+      ),
     create: ({ body, account }) => {
       refuseTaken(account, body.name)
       return store.create(account, body, now())

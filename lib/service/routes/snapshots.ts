@@ -3,7 +3,7 @@ import { type SnapshotCreate, snapshots } from '#lib/contract/snapshots.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
-import { invalid } from '#lib/service/http/router.ts'
+import { envelope, nothingPublic, pageOf } from './pages.ts'
 
 export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) => {
   const begin = ({ params, body, account, requestId }: Caller & { params: { id: string }; body: SnapshotCreate }) => {
@@ -19,17 +19,15 @@ export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) =>
   return implement(snapshots, {
     list: ({ query, account }) => {
       if (query.devbox_id !== undefined) devboxes.get(account, query.devbox_id)
-      if (query.starting_after === undefined) return store.snapshots.list(account, query)
-      const before = store.snapshots.position(account, query.starting_after)
-      if (before === undefined) throw invalid({ field: 'starting_after', message: 'is not the id of a snapshot' })
-      return store.snapshots.list(account, query, before)
+      const page = pageOf(
+        query,
+        'snapshot',
+        (id) => store.snapshots.position(account, id),
+        (before) => store.snapshots.list(account, query, before),
+      )
+      return envelope('snapshots', page)
     },
-    // A laptop shares with nobody.
-    listPublic: ({ query }) => ({
-      snapshots: [],
-      has_more: false,
-      total_count: query.include_total_count ? 0 : null,
-    }),
+    listPublic: ({ query }) => envelope('snapshots', nothingPublic(query)),
     metadataKeys: ({ account }) => ({ keys: store.snapshots.metadataKeys(account) }),
     metadataValues: ({ params, account }) => ({
       key: params.key,

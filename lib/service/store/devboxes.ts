@@ -1,7 +1,6 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import {
   type Devbox,
-  type DevboxList,
   type DevboxListQuery,
   type DevboxStatus,
   type DevboxUpdate,
@@ -9,8 +8,10 @@ import {
   type LaunchParameters,
 } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { type Clause, containsClause, metadataClause, sqlOf, valuesOf } from './clauses.ts'
+import { type Clause, containsClause, metadataClause } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
+import { createMetadataIndex } from './metadata.ts'
+import { type Page, readPage } from './pages.ts'
 
 interface DevboxRow {
   seq: number
@@ -76,10 +77,7 @@ export const createDevboxStore = (database: Database) => {
     INSERT INTO devboxes (id, account, name, status, create_time_ms, launch_parameters, environment_variables, entrypoint, metadata, state_transitions, tunnel, snapshot_id, secrets, initiator_type, initiator_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const byId = database.prepare('SELECT * FROM devboxes WHERE id = ?')
-  const insertMetadata = database.prepare('INSERT INTO devbox_metadata (account, key, value, seq) VALUES (?, ?, ?, ?)')
-  const deleteMetadata = database.prepare(
-    'DELETE FROM devbox_metadata WHERE account = ? AND key = ? AND value = ? AND seq = ?',
-  )
+  const index = createMetadataIndex(database, 'devbox_metadata')
   const rename = database.prepare('UPDATE devboxes SET name = ? WHERE seq = ?')
   const setMetadata = database.prepare('UPDATE devboxes SET metadata = ? WHERE seq = ?')
   const setStatus = database.prepare(`
@@ -92,10 +90,6 @@ export const createDevboxStore = (database: Database) => {
   const setIsolation = database.prepare('UPDATE devboxes SET isolation = ? WHERE id = ?')
   const setLastUsed = database.prepare('UPDATE devboxes SET last_used_ms = ? WHERE id = ?')
   const forgetUse = database.prepare('UPDATE devboxes SET keep_alive_until_ms = NULL, last_used_ms = NULL WHERE id = ?')
-  const keys = database.prepare('SELECT DISTINCT key FROM devbox_metadata WHERE account = ? ORDER BY key')
-  const values = database.prepare(
-    'SELECT DISTINCT value FROM devbox_metadata WHERE account = ? AND key = ? ORDER BY value',
-  )
   const countUnended = database.prepare(
     "SELECT count(*) AS total FROM devboxes WHERE account = ? AND status NOT IN ('failure', 'shutdown')",
   )
@@ -107,10 +101,6 @@ export const createDevboxStore = (database: Database) => {
     if (!found) throw new Error(`There is no devbox ${id} in the database`)
     return found
   }
-  const writeMetadata = (account: string, seq: number | bigint, metadata: StringMap) => {
-    for (const [key, value] of Object.entries(metadata)) insertMetadata.run(account, key, value, seq)
-  }
-
   return {
     insert: (devbox: NewDevbox): void =>
       inTransaction(database, () => {
@@ -132,7 +122,7 @@ export const createDevboxStore = (database: Database) => {
           devbox.initiator_type,
           devbox.initiator_id,
         )
-        writeMetadata(devbox.account, seq, devbox.metadata)
+        index.add(devbox.account, seq, devbox.metadata)
       }),
 
     get: (account: string, id: string): Devbox | undefined => {
@@ -164,32 +154,17 @@ export const createDevboxStore = (database: Database) => {
     },
 
     /** Newest first, ended ones included; `before` is the position of the last devbox already seen. */
-    list: (account: string, query: DevboxListQuery, before?: number): DevboxList => {
-      const where = filter(account, query)
-      const page = before === undefined ? where : [...where, { sql: 'devboxes.seq < ?', values: [before] }]
-      const rows = database
-        .prepare(`SELECT * FROM devboxes WHERE ${sqlOf(page)} ORDER BY seq DESC LIMIT ?`)
-        .all(...valuesOf(page), query.limit + 1) as unknown as DevboxRow[]
-      const count = () =>
-        database.prepare(`SELECT count(*) AS total FROM devboxes WHERE ${sqlOf(where)}`).get(...valuesOf(where)) as {
-          total: number
-        }
-      return {
-        devboxes: rows.slice(0, query.limit).map(toDevbox),
-        has_more: rows.length > query.limit,
-        total_count: query.include_total_count ? count().total : null,
-      }
-    },
+    list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> =>
+      readPage(database, 'devboxes', filter(account, query), query, before, toDevbox),
 
     update: (id: string, { name, metadata }: DevboxUpdate): void =>
       inTransaction(database, () => {
         const { seq, account, metadata: before } = known(id)
         if (typeof name === 'string') rename.run(name || null, seq)
         if (!metadata) return
-        for (const [key, value] of Object.entries(JSON.parse(before) as StringMap))
-          deleteMetadata.run(account, key, value, seq)
+        index.remove(account, seq, JSON.parse(before))
         setMetadata.run(JSON.stringify(metadata), seq)
-        writeMetadata(account, seq, metadata)
+        index.add(account, seq, metadata)
       }),
 
     move: (id: string, { status, timeMs, failureReason, shutdownReason }: Move): void => {
@@ -231,11 +206,8 @@ export const createDevboxStore = (database: Database) => {
       setIsolation.run(JSON.stringify(isolation), id)
     },
 
-    metadataKeys: (account: string): string[] => keys.all(account).map(({ key }) => key as string),
-
-    /** In the order of their text; none for a key nobody has. */
-    metadataValues: (account: string, key: string): string[] =>
-      values.all(account, key).map(({ value }) => value as string),
+    metadataKeys: index.keys,
+    metadataValues: index.values,
 
     /** How many of the account's devboxes have not ended. */
     countUnended: (account: string): number => (countUnended.get(account) as { total: number }).total,

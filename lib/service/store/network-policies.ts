@@ -6,8 +6,9 @@ import type {
   NetworkPolicyUpdate,
 } from '#lib/contract/network-policies.ts'
 import { newId } from '#lib/service/ids.ts'
-import { type Clause, containsClause, sqlOf, valuesOf } from './clauses.ts'
+import { type Clause, containsClause } from './clauses.ts'
 import type { Database } from './database.ts'
+import { type Page, readPage } from './pages.ts'
 
 interface NetworkPolicyRow {
   seq: number
@@ -57,22 +58,8 @@ export const createNetworkPolicyStore = (database: Database) => {
     position: (account: string, id: string): number | undefined => row(account, id)?.seq,
 
     /** Newest first; `before` is the position of the last policy already seen. */
-    list: (account: string, query: NetworkPolicyListQuery, before?: number) => {
-      const where = filter(account, query)
-      const page = before === undefined ? where : [...where, { sql: 'seq < ?', values: [before] }]
-      const rows = database
-        .prepare(`SELECT * FROM network_policies WHERE ${sqlOf(page)} ORDER BY seq DESC LIMIT ?`)
-        .all(...valuesOf(page), query.limit + 1) as unknown as NetworkPolicyRow[]
-      const count = () =>
-        database
-          .prepare(`SELECT count(*) AS total FROM network_policies WHERE ${sqlOf(where)}`)
-          .get(...valuesOf(where)) as { total: number }
-      return {
-        network_policies: rows.slice(0, query.limit).map(toPolicy),
-        has_more: rows.length > query.limit,
-        total_count: query.include_total_count ? count().total : null,
-      }
-    },
+    list: (account: string, query: NetworkPolicyListQuery, before?: number): Page<NetworkPolicy> =>
+      readPage(database, 'network_policies', filter(account, query), query, before, toPolicy),
 
     create: (account: string, { name, description, ...given }: NetworkPolicyCreate, now: number): NetworkPolicy => {
       const policy = {

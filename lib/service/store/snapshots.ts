@@ -1,14 +1,15 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import type {
   Snapshot,
-  SnapshotList,
   SnapshotListQuery,
   SnapshotState,
   SnapshotStatus,
   SnapshotUpdate,
 } from '#lib/contract/snapshots.ts'
-import { type Clause, metadataClause, sqlOf, valuesOf } from './clauses.ts'
+import { type Clause, metadataClause } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
+import { createMetadataIndex } from './metadata.ts'
+import { type Page, readPage } from './pages.ts'
 
 interface SnapshotRow {
   seq: number
@@ -43,16 +44,7 @@ export const createSnapshotStore = (database: Database) => {
   const byId = database.prepare('SELECT * FROM snapshots WHERE id = ?')
   const setState = database.prepare('UPDATE snapshots SET status = ?, error_message = ?, size_bytes = ? WHERE seq = ?')
   const setFields = database.prepare('UPDATE snapshots SET name = ?, commit_message = ?, metadata = ? WHERE seq = ?')
-  const insertMetadata = database.prepare(
-    'INSERT INTO snapshot_metadata (account, key, value, seq) VALUES (?, ?, ?, ?)',
-  )
-  const deleteMetadata = database.prepare(
-    'DELETE FROM snapshot_metadata WHERE account = ? AND key = ? AND value = ? AND seq = ?',
-  )
-  const keys = database.prepare('SELECT DISTINCT key FROM snapshot_metadata WHERE account = ? ORDER BY key')
-  const values = database.prepare(
-    'SELECT DISTINCT value FROM snapshot_metadata WHERE account = ? AND key = ? ORDER BY value',
-  )
+  const index = createMetadataIndex(database, 'snapshot_metadata')
   const withStatus = database.prepare('SELECT id FROM snapshots WHERE status = ? ORDER BY seq')
   const starting = database.prepare(
     "SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?",
@@ -67,19 +59,12 @@ export const createSnapshotStore = (database: Database) => {
     if (!row) throw new Error(`There is no snapshot ${id} in the database`)
     return row
   }
-  const writeMetadata = (account: string, seq: number | bigint, metadata: StringMap) => {
-    for (const [key, value] of Object.entries(metadata)) insertMetadata.run(account, key, value, seq)
-  }
-  const clearMetadata = ({ account, seq, metadata }: SnapshotRow) => {
-    for (const [key, value] of Object.entries(JSON.parse(metadata) as StringMap))
-      deleteMetadata.run(account, key, value, seq)
-  }
   /** From here on nothing lists the snapshot; its record stays for `state` to tell. */
   const leaveLists = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
     database.essential(() =>
       inTransaction(database, () => {
         const row = known(id)
-        clearMetadata(row)
+        index.remove(row.account, row.seq, JSON.parse(row.metadata))
         setState.run(status, errorMessage, row.size_bytes, row.seq)
       }),
     )
@@ -96,7 +81,7 @@ export const createSnapshotStore = (database: Database) => {
           snapshot.commit_message,
           JSON.stringify(snapshot.metadata),
         )
-        writeMetadata(snapshot.account, seq, snapshot.metadata)
+        index.add(snapshot.account, seq, snapshot.metadata)
       }),
 
     /** Whatever became of it, deleted ones included. */
@@ -126,8 +111,8 @@ export const createSnapshotStore = (database: Database) => {
           row.seq,
         )
         if (!metadata || row.status === 'error') return
-        clearMetadata(row)
-        writeMetadata(row.account, row.seq, metadata)
+        index.remove(row.account, row.seq, JSON.parse(row.metadata))
+        index.add(row.account, row.seq, metadata)
       }),
 
     /** The place of a snapshot in its account's order, for `list` to go on from; a deleted one keeps its place. */
@@ -137,27 +122,11 @@ export const createSnapshotStore = (database: Database) => {
      * Newest first; `before` is the position of the last snapshot already seen. Unspecified: which are listed. Those
      * being taken are; failed and deleted ones are not, as a record does not say that it is one.
      */
-    list: (account: string, query: SnapshotListQuery, before?: number): SnapshotList => {
-      const where = filter(account, query)
-      const page = before === undefined ? where : [...where, { sql: 'snapshots.seq < ?', values: [before] }]
-      const rows = database
-        .prepare(`SELECT * FROM snapshots WHERE ${sqlOf(page)} ORDER BY seq DESC LIMIT ?`)
-        .all(...valuesOf(page), query.limit + 1) as unknown as SnapshotRow[]
-      const count = () =>
-        database.prepare(`SELECT count(*) AS total FROM snapshots WHERE ${sqlOf(where)}`).get(...valuesOf(where)) as {
-          total: number
-        }
-      return {
-        snapshots: rows.slice(0, query.limit).map(toSnapshot),
-        has_more: rows.length > query.limit,
-        total_count: query.include_total_count ? count().total : null,
-      }
-    },
+    list: (account: string, query: SnapshotListQuery, before?: number): Page<Snapshot> =>
+      readPage(database, 'snapshots', filter(account, query), query, before, toSnapshot),
 
-    metadataKeys: (account: string): string[] => keys.all(account).map(({ key }) => key as string),
-
-    metadataValues: (account: string, key: string): string[] =>
-      values.all(account, key).map(({ value }) => value as string),
+    metadataKeys: index.keys,
+    metadataValues: index.values,
 
     /** Ids of all accounts' snapshots, oldest first. */
     withStatus: (status: SnapshotStatus): string[] => withStatus.all(status).map(({ id }) => id as string),
