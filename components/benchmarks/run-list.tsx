@@ -5,11 +5,11 @@ import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { ListView } from '#components/list/list-view.tsx'
+import { metadataColumn } from '#components/list/metadata-column.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Select } from '#components/ui/select.tsx'
@@ -136,24 +136,7 @@ const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
     width: '11.5rem',
     cell: ({ benchmark_id }) => benchmark_id && <CopyableId value={benchmark_id} label="benchmark id" />,
   },
-  {
-    id: 'metadata',
-    header: 'Metadata',
-    priority: 3,
-    cell: ({ metadata }) => (
-      <MetadataChips
-        metadata={metadata}
-        max={2}
-        hrefFor={(key, value) =>
-          paths.benchmarkRuns({
-            ...query,
-            starting_after: undefined,
-            metadata: withCondition(query.metadata, { key, op: 'eq', value }),
-          })
-        }
-      />
-    ),
-  },
+  metadataColumn(query, paths.benchmarkRuns),
   {
     id: 'duration',
     header: 'Duration',

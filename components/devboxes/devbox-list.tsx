@@ -4,16 +4,15 @@ import { Box, Plus } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { ListView } from '#components/list/list-view.tsx'
+import { metadataColumn } from '#components/list/metadata-column.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { EvictionFeed } from '#lib/console/eviction-stream.ts'
-import { withCondition } from '#lib/console/metadata-condition.ts'
 import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -114,24 +113,7 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     },
   },
   { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
-  {
-    id: 'metadata',
-    header: 'Metadata',
-    priority: 3,
-    cell: ({ metadata }) => (
-      <MetadataChips
-        metadata={metadata}
-        max={2}
-        hrefFor={(key, value) =>
-          paths.devboxes({
-            ...query,
-            starting_after: undefined,
-            metadata: withCondition(query.metadata, { key, op: 'eq', value }),
-          })
-        }
-      />
-    ),
-  },
+  metadataColumn(query, paths.devboxes),
   {
     id: 'created',
     header: 'Created',

@@ -4,15 +4,14 @@ import { Box, Pencil, Trash2 } from 'lucide-react'
 import Link from 'next/link'
 import { type ReactNode, useMemo, useState } from 'react'
 import { CreateDevboxDialog } from '#components/devboxes/create-devbox-dialog.tsx'
+import { metadataColumn } from '#components/list/metadata-column.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { withCondition } from '#lib/console/metadata-condition.ts'
 import { paths } from '#lib/console/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
@@ -124,24 +123,7 @@ const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
           ),
         } satisfies Column<Snapshot>,
       ]),
-  {
-    id: 'metadata',
-    header: 'Metadata',
-    priority: 3,
-    cell: ({ metadata }) => (
-      <MetadataChips
-        metadata={metadata}
-        max={2}
-        hrefFor={(key, value) =>
-          paths.snapshots({
-            ...query,
-            starting_after: undefined,
-            metadata: withCondition(query.metadata, { key, op: 'eq', value }),
-          })
-        }
-      />
-    ),
-  },
+  metadataColumn(query, paths.snapshots),
   {
     id: 'created',
     header: 'Created',
