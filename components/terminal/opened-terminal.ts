@@ -1,0 +1,21 @@
+import type { Terminal } from '@xterm/xterm'
+import type { TerminalSession } from '#lib/console/terminal-session.ts'
+
+/** A terminal on the screen, as the parts around it get it: each adds what it is for and takes it away again. */
+export interface OpenedTerminal {
+  terminal: Terminal
+  session: TerminalSession
+  /** Of the pane: what lies over or beside the screen is placed in it. */
+  element: HTMLElement
+  devboxId: string
+  /** The name of the session, which is in the address. */
+  name: string
+  focus(): void
+  /** As if pasted: with the guards of a paste already passed. */
+  paste(text: string): void
+  /**
+   * Asked before the terminal takes a key, the last one added first. True: the key is used up. Returns the call that
+   * takes it away.
+   */
+  onKey(handler: (event: KeyboardEvent) => boolean): () => void
+}
