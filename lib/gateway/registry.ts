@@ -23,6 +23,8 @@ export interface Registry {
   openStreams: Map<string, Set<EndStream>>
   /** One per account, by a hash of its key. */
   evictionHubs: Map<string, EvictionHub>
+  /** Recordings of terminals that are being written, by id. */
+  liveRecordings: Set<string>
 }
 
 export interface ServiceAddress {
@@ -56,6 +58,7 @@ export const createRegistry = (
     failedSignIns: new Map(),
     openStreams: new Map(),
     evictionHubs: new Map(),
+    liveRecordings: new Set(),
   }
   holder[key] = created
   return created

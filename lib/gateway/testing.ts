@@ -5,6 +5,7 @@ import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './eviction-hub.ts'
 import { admit } from './front.ts'
 import { proxy } from './proxy.ts'
+import { deleteRecording, getRecording, listRecordings } from './recordings.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { followSignInLink, signIn, signOut, whoIsSignedIn } from './sign-in.ts'
 import { terminalUpgrades } from './terminal-bridge.ts'
@@ -96,6 +97,10 @@ const route = async (request: Request): Promise<Response> => {
   const { pathname } = new URL(request.url)
   if (pathname.startsWith('/api/v1/')) return proxy(request)
   if (pathname === '/api/evictions') return relayEvictions(request)
+  if (pathname === '/api/recordings') return listRecordings(request)
+  const recording = /^\/api\/recordings\/([^/]+)$/.exec(pathname)?.[1]
+  if (recording !== undefined)
+    return (request.method === 'DELETE' ? deleteRecording : getRecording)(request, decodeURIComponent(recording))
   if (pathname.startsWith('/sign-in/')) return followSignInLink(request, pathname.slice('/sign-in/'.length))
   if (pathname !== '/api/session') return new Response('not found', { status: 404 })
   if (request.method === 'POST') return signIn(request)

@@ -1,0 +1,28 @@
+/**
+ * Recordings of terminals as the console keeps them, in files of asciicast v2. No service knows them: the gateway
+ * writes them and the browser half reads them. Format: https://docs.asciinema.org/manual/asciicast/v2/
+ */
+
+export interface Recording {
+  id: string
+  devbox_id: string
+  /** The terminal's name in the console's addresses. */
+  terminal: string
+  title: string
+  start_time_ms: number
+  /** Up to the last thing that was shown; null when the file does not tell. */
+  duration_ms: number | null
+  size_bytes: number
+  cols: number
+  rows: number
+  /** It is being written right now. */
+  live: boolean
+}
+
+export interface RecordingList {
+  recordings: Recording[]
+}
+
+/** What one recording may grow to: it ends there, and says so. */
+export const maxRecordingBytes = 256 * 1024 * 1024
+export const maxRecordings = 500

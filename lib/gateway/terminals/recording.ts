@@ -1,0 +1,213 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { WriteStream } from 'node:fs'
+import { mkdir, open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import { maxRecordingBytes, maxRecordings, type Recording } from '#lib/contract/recordings.ts'
+import { Refusal } from '../answer.ts'
+import { registry } from '../registry.ts'
+import { serviceIdentity } from '../upstream.ts'
+
+/** What waits for the disk; a terminal that prints faster than this for long is not worth the console's memory. */
+const maxWaitingBytes = 16 * 1024 * 1024
+const tailBytes = 64 * 1024
+const suffix = '.cast'
+
+interface Start {
+  account_id: string
+  devbox_id: string
+  name: string
+  cols: number
+  rows: number
+  title: string
+}
+
+/**
+ * What a terminal shows, written to a file of asciicast v2 while it happens. Input is not in it: what a shell does not
+ * echo, such as a password, is not recorded. A console that dies leaves all but the last moment.
+ */
+export class TerminalRecording {
+  readonly id: string
+  readonly sinceMs = Date.now()
+  readonly #startedAt = performance.now()
+  readonly #file: WriteStream
+  readonly #text = new TextDecoder()
+  readonly #closed = Promise.withResolvers<void>()
+  #bytes = 0
+  #ended = false
+  #failed: (message: string) => void = () => undefined
+
+  /** Refused when the account has too many recordings, or the data folder cannot be written. */
+  static async start({ account_id, devbox_id, name, cols, rows, title }: Start): Promise<TerminalRecording> {
+    const folder = folderOf(account_id)
+    // Sorted by name they are sorted by time.
+    const id = `rec_${Date.now().toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      if ((await idsIn(folder)).length >= maxRecordings)
+        throw new Refusal('rate_limited', `There are ${maxRecordings} recordings already; delete some`)
+      const handle = await open(join(folder, id + suffix), 'wx', 0o600)
+      return new TerminalRecording(id, handle.createWriteStream(), {
+        version: 2,
+        width: cols,
+        height: rows,
+        timestamp: Math.floor(Date.now() / 1000),
+        title,
+        env: { TERM: 'xterm-256color' },
+        devdeck: { devbox_id, terminal: name, start_time_ms: Date.now() },
+      })
+    } catch (error) {
+      if (error instanceof Refusal) throw error
+      throw new Refusal('unavailable', `The recording cannot be written: ${(error as Error).message}`)
+    }
+  }
+
+  private constructor(id: string, file: WriteStream, header: Header) {
+    this.id = id
+    this.#file = file
+    registry().liveRecordings.add(id)
+    file.once('close', () => {
+      registry().liveRecordings.delete(id)
+      this.#closed.resolve()
+    })
+    file.on('error', (error) => this.#stop(`The recording stopped: ${error.message}`))
+    this.#line(header)
+  }
+
+  /** Called once, when the recording has ended by itself; what is written until then stays. */
+  onFailure(failed: (message: string) => void): void {
+    this.#failed = failed
+  }
+
+  output(bytes: Uint8Array): void {
+    // A character may be cut between two pieces.
+    const text = this.#text.decode(bytes, { stream: true })
+    if (text !== '') this.#event('o', text)
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#event('r', `${cols}x${rows}`)
+  }
+
+  mark(label: string): void {
+    this.#event('m', label)
+  }
+
+  /** Resolves when all of it is in the file. */
+  async end(): Promise<void> {
+    this.#stop()
+    await this.#closed.promise
+  }
+
+  #event(kind: 'o' | 'r' | 'm', data: string): void {
+    if (this.#ended) return
+    const seconds = Math.round((performance.now() - this.#startedAt) * 1000) / 1e6
+    this.#line([seconds, kind, data])
+    if (this.#bytes >= maxRecordingBytes)
+      this.#stop(`The recording ended at ${maxRecordingBytes / 1024 / 1024} MiB, the most one may have`)
+    else if (this.#file.writableLength > maxWaitingBytes)
+      this.#stop('The recording stopped: the disk takes it more slowly than the terminal prints')
+  }
+
+  #line(value: unknown): void {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`)
+    this.#bytes += line.length
+    this.#file.write(line)
+  }
+
+  #stop(problem?: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#file.end()
+    if (problem !== undefined) this.#failed(problem)
+  }
+}
+
+const Header = z.object({
+  version: z.literal(2),
+  width: z.int(),
+  height: z.int(),
+  timestamp: z.number(),
+  title: z.string(),
+  env: z.optional(z.record(z.string(), z.string())),
+  devdeck: z.object({ devbox_id: z.string(), terminal: z.string(), start_time_ms: z.number() }),
+})
+type Header = z.infer<typeof Header>
+
+const idPattern = /^rec_[0-9a-z]{9,12}[0-9a-f]{16}$/
+
+/** The account's own folder: accounts of different services may have the same id. */
+const folderOf = (accountId: string): string =>
+  join(
+    registry().config.dataDir,
+    'recordings',
+    createHash('sha256').update(`${serviceIdentity()} ${accountId}`).digest('hex').slice(0, 32),
+  )
+
+const idsIn = async (folder: string): Promise<string[]> => {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+    throw error
+  })
+  return names
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => name.slice(0, -suffix.length))
+    .filter((id) => idPattern.test(id))
+}
+
+/** Where a recording of the account is; its id is checked, the file may not exist. */
+export const recordingFile = (accountId: string, id: string): string => {
+  if (!idPattern.test(id)) throw new Refusal('not_found', 'There is no such recording')
+  return join(folderOf(accountId), id + suffix)
+}
+
+/** The account's recordings, newest first. Files that cannot be read as one are left out. */
+export const recordingsOf = async (accountId: string): Promise<Recording[]> => {
+  const folder = folderOf(accountId)
+  const ids = (await idsIn(folder)).sort().reverse()
+  const read = await Promise.all(ids.map((id) => readRecording(join(folder, id + suffix), id)))
+  return read.filter((each) => each !== undefined)
+}
+
+export const readRecording = async (file: string, id: string): Promise<Recording | undefined> => {
+  try {
+    const { size } = await stat(file)
+    const handle = await open(file)
+    try {
+      const head = Buffer.alloc(Math.min(size, tailBytes))
+      await handle.read(head, 0, head.length, 0)
+      const tail = Buffer.alloc(Math.min(size, tailBytes))
+      await handle.read(tail, 0, tail.length, size - tail.length)
+      const header = Header.parse(JSON.parse(head.toString().split('\n', 1)[0] ?? ''))
+      return {
+        id,
+        devbox_id: header.devdeck.devbox_id,
+        terminal: header.devdeck.terminal,
+        title: header.title,
+        start_time_ms: header.devdeck.start_time_ms,
+        duration_ms: lastTimeMs(tail.toString(), size <= tailBytes),
+        size_bytes: size,
+        cols: header.width,
+        rows: header.height,
+        live: registry().liveRecordings.has(id),
+      }
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Deleted since the folder was read, or no recording of ours.
+    if (code === 'ENOENT' || error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined
+    throw error
+  }
+}
+
+/** When the last event was that is whole. A single one may be longer than what was read: then nobody knows. */
+const lastTimeMs = (tail: string, isWhole: boolean): number | null => {
+  const lines = tail.split('\n').slice(0, -1).reverse()
+  for (const line of lines) {
+    const seconds = /^\[(\d+(?:\.\d+)?), ?"[a-z]"/.exec(line)?.[1]
+    if (seconds !== undefined) return Math.round(Number(seconds) * 1000)
+  }
+  return isWhole ? 0 : null
+}
