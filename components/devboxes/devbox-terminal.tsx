@@ -2,7 +2,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Play, SquareTerminal } from 'lucide-react'
 import { useState } from 'react'
-import { TerminalView } from '#components/terminal/terminal-view.tsx'
+import { TerminalPane } from '#components/terminal/terminal-pane.tsx'
+import { TerminalRoom } from '#components/terminal/terminal-room.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devboxes.ts'
@@ -31,12 +32,20 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
       </EmptyState>
     )
   return (
-    <TerminalView
-      devboxId={devbox.id}
-      name={sessionName}
-      refusal={refusal}
-      revive={resume || undefined}
-      onNotRunning={() => void queryClient.invalidateQueries({ queryKey: devboxKeys.one(devbox.id) })}
-    />
+    <TerminalRoom>
+      <TerminalPane
+        devboxId={devbox.id}
+        name={sessionName}
+        isActive
+        isVisible
+        refusal={refusal}
+        revive={resume || undefined}
+        onNotRunning={() => void queryClient.invalidateQueries({ queryKey: devboxKeys.one(devbox.id) })}
+        onTitle={() => {}}
+        onStatus={() => {}}
+        onFocus={() => {}}
+        onClose={() => {}}
+      />
+    </TerminalRoom>
   )
 }

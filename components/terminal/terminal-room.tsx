@@ -1,0 +1,26 @@
+'use client'
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
+
+/** From where it stands down to the end of the window, less the page's margin. */
+export const TerminalRoom = ({ children }: { children: ReactNode }) => {
+  const room = useRef<HTMLDivElement>(null)
+  // What stands above it comes and goes, and changes the height of `main` when it does.
+  useLayoutEffect(() => {
+    const element = room.current
+    const main = element?.closest('main')
+    if (!element || !main) return
+    const measure = () => {
+      const top = element.getBoundingClientRect().top + window.scrollY
+      element.style.setProperty('--terminal-top', `${Math.round(top)}px`)
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(main)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div ref={room} className="h-[max(20.5rem,calc(100dvh-var(--terminal-top,20rem)-1.75rem))]">
+      {children}
+    </div>
+  )
+}
