@@ -1,4 +1,4 @@
-import { Box, Camera, Gauge, ListChecks, Trophy, Waypoints } from 'lucide-react'
+import { Box, Camera, Clapperboard, Gauge, ListChecks, Trophy, Waypoints } from 'lucide-react'
 import type { Icon } from '#components/ui/icon.ts'
 import { paths } from '#lib/console/paths.ts'
 
@@ -15,6 +15,7 @@ export const destinations: readonly Destination[] = [
   { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },
   { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
   { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
+  { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },
   { label: 'Benchmark jobs', href: paths.benchmarkJobs(), icon: Trophy, keys: ['g', 'j'] },
   { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'] },
 ]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatBytes, formatCount, formatDurationMs, formatShown } from './format.ts'
+import { formatBytes, formatClock, formatCount, formatDurationMs, formatShown } from './format.ts'
 
 it('groups the digits of a count', () => {
   expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])
@@ -21,6 +21,10 @@ it('tells a duration in its two largest units', () => {
   expect(
     [0, 850, 4_250, 59_999, 60_000, 185_000, 3_600_000, 7_830_000, 86_400_000, 442_800_000].map(formatDurationMs),
   ).toEqual(['0 ms', '850 ms', '4.2 s', '59 s', '1 min', '3 min 5 s', '1 h', '2 h 10 min', '1 d', '5 d 3 h'])
+})
+
+it('tells a place in a recording as a clock does', () => {
+  expect([-1, 999, 7_000, 725_999, 3_729_000].map(formatClock)).toEqual(['0:00', '0:00', '0:07', '12:05', '1:02:09'])
 })
 
 it('tells how much of a list is shown, and that more exists where nobody counted', () => {

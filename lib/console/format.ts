@@ -33,6 +33,14 @@ export const formatDurationMs = (ms: number): string => {
 export const formatElapsedMs = (ms: number): string =>
   ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : formatDurationMs(ms)
 
+/** A place in something that is played: "0:07", "12:05", "1:02:09". */
+export const formatClock = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const two = (part: number) => String(part).padStart(2, '0')
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
+}
+
 /** What a list says about its size; `total` is null where nobody counted. */
 export const formatShown = (shown: number, hasMore: boolean, total: number | null | undefined): string => {
   // Rows made since the total was counted must not make it say "21 of 20".

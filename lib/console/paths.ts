@@ -18,6 +18,8 @@ export const paths = {
   benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
+  recordings: () => '/recordings',
+  recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
 }
 

@@ -7,6 +7,7 @@ export type ShortcutAction =
   | 'devboxes'
   | 'axons'
   | 'snapshots'
+  | 'recordings'
   | 'benchmarkJobs'
   | 'benchmarkRuns'
 
@@ -31,6 +32,7 @@ const afterLeader: Record<string, ShortcutAction> = {
   d: 'devboxes',
   a: 'axons',
   s: 'snapshots',
+  c: 'recordings',
   j: 'benchmarkJobs',
   r: 'benchmarkRuns',
 }
@@ -47,6 +49,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['g', 'd'], does: 'Go to devboxes' },
   { keys: ['g', 'a'], does: 'Go to axons' },
   { keys: ['g', 's'], does: 'Go to snapshots' },
+  { keys: ['g', 'c'], does: 'Go to recordings' },
   { keys: ['g', 'j'], does: 'Go to benchmark jobs' },
   { keys: ['g', 'r'], does: 'Go to benchmark runs' },
   { keys: ['?'], does: 'Show these shortcuts' },

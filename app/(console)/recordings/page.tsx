@@ -1,0 +1,10 @@
+import type { Metadata } from 'next'
+import { RecordingList } from '#components/recordings/recording-list.tsx'
+import { requireSession } from '#lib/gateway/session.ts'
+
+export const metadata: Metadata = { title: 'Recordings' }
+
+export default async function RecordingsPage() {
+  await requireSession()
+  return <RecordingList />
+}

@@ -1,0 +1,154 @@
+'use client'
+import '@xterm/xterm/css/xterm.css'
+import '#components/terminal/terminal-colours.css'
+import { Pause, Play, RotateCcw } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { onThemeChange, terminalTheme } from '#components/terminal/terminal-theme.ts'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { type Cast, parseSize } from '#lib/console/asciicast.ts'
+import { formatClock, formatCount } from '#lib/console/format.ts'
+import { RecordingPlayer as Player, type PlayerState } from '#lib/console/recording-player.ts'
+
+const speeds = [0.5, 1, 2, 4, 8]
+const maxPauseMs = 2_000
+const jumpMs = 5_000
+const [smallestFont, largestFont] = [6, 13]
+/** How wide a cell of the console's mono font is, for its size. */
+const cellRatio = 0.6
+
+/** A recording on a screen of its own size, with what it takes to look through it. Nothing typed goes anywhere. */
+export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
+  const element = useRef<HTMLDivElement>(null)
+  const [player, setPlayer] = useState<Player>()
+  const [state, setState] = useState<PlayerState>({ isPlaying: false, atMs: 0, durationMs: 0, isSeeking: false })
+  const [speed, setSpeed] = useState(1)
+  const [skipsPauses, setSkipsPauses] = useState(true)
+  const [failure, setFailure] = useState<string>()
+
+  useEffect(() => {
+    let isGone = false
+    let close = () => {}
+    const start = async (into: HTMLElement) => {
+      const { Terminal } = await import('@xterm/xterm')
+      const fontFamily = getComputedStyle(into).fontFamily
+      await document.fonts.load(`${largestFont}px ${fontFamily}`).catch(() => undefined)
+      if (isGone) return
+      const room = into.clientWidth / (widest(cast) * cellRatio)
+      const terminal = new Terminal({
+        cols: cast.cols,
+        rows: cast.rows,
+        fontFamily,
+        fontSize: Math.max(smallestFont, Math.min(largestFont, Math.floor(room * 2) / 2)),
+        lineHeight: 1.25,
+        scrollback: 2_000,
+        disableStdin: true,
+        cursorBlink: false,
+        minimumContrastRatio: 4.5,
+        theme: terminalTheme(),
+        linkHandler: { activate: () => undefined },
+      })
+      terminal.open(into)
+      const textarea = into.querySelector('textarea')
+      // It takes no keys, so it is no stop on the way through the page.
+      textarea?.setAttribute('tabindex', '-1')
+      const stopFollowing = onThemeChange(() => {
+        terminal.options.theme = terminalTheme()
+      })
+      const created = new Player(cast, terminal, setState, maxPauseMs)
+      setPlayer(created)
+      created.play()
+      close = () => {
+        stopFollowing()
+        created.close()
+        terminal.dispose()
+      }
+    }
+    if (element.current) start(element.current).catch((error: unknown) => setFailure(String(error)))
+    return () => {
+      isGone = true
+      close()
+    }
+  }, [cast])
+
+  const { isPlaying, atMs, durationMs, isSeeking } = state
+  const hasEnded = !isPlaying && durationMs > 0 && atMs >= durationMs
+  const toggle = () => (isPlaying ? player?.pause() : player?.play())
+  if (failure)
+    return (
+      <Banner tone="danger" role="alert" title="The player could not be loaded">
+        {failure}
+      </Banner>
+    )
+  return (
+    <div className="overflow-hidden rounded-lg border border-line">
+      <section aria-label="Recorded screen" className="overflow-auto bg-surface-0 p-2">
+        <div ref={element} className="min-h-40 font-mono" />
+      </section>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-surface-1 px-3 py-2">
+        <Button
+          size="sm"
+          variant="primary"
+          icon={isPlaying ? Pause : hasEnded ? RotateCcw : Play}
+          disabledReason={player ? null : 'The player is being loaded'}
+          onClick={toggle}
+        >
+          {isPlaying ? 'Pause' : hasEnded ? 'Play again' : 'Play'}
+        </Button>
+        <input
+          type="range"
+          aria-label="Position"
+          aria-valuetext={`${formatClock(atMs)} of ${formatClock(durationMs)}`}
+          min={0}
+          max={Math.max(1, Math.round(durationMs))}
+          step={1}
+          value={Math.round(atMs)}
+          onChange={({ target }) => void player?.seek(Number(target.value))}
+          onKeyDown={(event) => {
+            const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+            if (direction === undefined) return
+            event.preventDefault()
+            void player?.seek(atMs + direction * jumpMs)
+          }}
+          className="h-6 min-w-40 flex-1 accent-(--accent)"
+        />
+        <span className="tabular text-sm text-muted">
+          {formatClock(atMs)} of {formatClock(durationMs)}
+          {isSeeking && ', drawing'}
+        </span>
+        <Select
+          aria-label="Speed"
+          value={String(speed)}
+          options={speeds.map((each) => ({ value: String(each), label: `${each} ×` }))}
+          onChange={({ target }) => {
+            const next = Number(target.value)
+            setSpeed(next)
+            if (player) player.speed = next
+          }}
+        />
+        <label className="flex items-center gap-1.5 text-sm">
+          <input
+            type="checkbox"
+            checked={skipsPauses}
+            onChange={({ target }) => {
+              setSkipsPauses(target.checked)
+              if (player) player.maxPauseMs = target.checked ? maxPauseMs : Number.POSITIVE_INFINITY
+            }}
+            className="size-4 accent-(--accent)"
+          />
+          Shorten pauses to {maxPauseMs / 1000} s
+        </label>
+      </div>
+      {cast.skippedLines > 0 && (
+        <p role="status" className="border-t border-line px-3 py-2 text-sm text-muted">
+          {formatCount(cast.skippedLines)} {cast.skippedLines === 1 ? 'line' : 'lines'} of the file could not be read
+          and {cast.skippedLines === 1 ? 'is' : 'are'} left out.
+        </p>
+      )}
+    </div>
+  )
+}
+
+const widest = ({ cols, events }: Cast): number =>
+  events.reduce((most, { kind, data }) => Math.max(most, (kind === 'size' && parseSize(data)?.cols) || 0), cols)
