@@ -58,6 +58,8 @@ export interface TerminalViewer {
 /** A place in the log of commands, as the shell marks them (OSC 133). `line` counts from the first line of a snapshot. */
 export interface TerminalMark {
   line: number
+  /** Cells before it on its line. */
+  column: number
   kind: 'prompt' | 'command' | 'output' | 'end'
   /** Of an `end`, when the shell told it. */
   exit_code?: number
