@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { openEnum } from './common.ts'
+import { openEnum, queryInt } from './common.ts'
 import { defineEndpoint, json, webSocket } from './endpoint.ts'
 
 export const defaultSize = { cols: 80, rows: 24 } as const
@@ -18,18 +18,51 @@ const cellText = z.optional(
 const toCells = (value: string | number | undefined) =>
   typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
 
+interface SizeText {
+  cols?: string | number | undefined
+  rows?: string | number | undefined
+}
+
+const checkSize = z.check<SizeText>(({ value, issues }) => {
+  if (value.cols === undefined || value.rows === undefined) return
+  for (const name of ['cols', 'rows'] as const)
+    if (!cell.safeParse(toCells(value[name])).success)
+      issues.push({ code: 'custom', input: value[name], path: [name], message: cellsMessage })
+})
+
+const sizeOf = ({ cols, rows }: SizeText): { size?: { cols: number; rows: number } } =>
+  cols === undefined || rows === undefined ? {} : { size: { cols: Number(cols), rows: Number(rows) } }
+
+const sizeText = { cols: cellText, rows: cellText }
+
 /** `size` is absent unless both cols and rows are given; one alone is ignored, whatever it says. */
-export const SizeQuery = z.pipe(
-  z.object({ cols: cellText, rows: cellText }).check(({ value, issues }) => {
-    if (value.cols === undefined || value.rows === undefined) return
-    for (const name of ['cols', 'rows'] as const)
-      if (!cell.safeParse(toCells(value[name])).success)
-        issues.push({ code: 'custom', input: value[name], path: [name], message: cellsMessage })
-  }),
-  z.transform(({ cols, rows }): { size?: { cols: number; rows: number } } =>
-    cols === undefined || rows === undefined ? {} : { size: { cols: Number(cols), rows: Number(rows) } },
-  ),
+export const SizeQuery = z.pipe(z.object(sizeText).check(checkSize), z.transform(sizeOf))
+
+// Unspecified: how a client that lost its connection goes on without losing or repeating a byte.
+const AttachQuery = z.pipe(
+  z
+    .object({
+      ...sizeText,
+      after: z.optional(
+        queryInt(0, Number.MAX_SAFE_INTEGER).check(
+          z.describe('How many bytes of the shell were read before: only later ones are sent'),
+        ),
+      ),
+    })
+    .check(checkSize),
+  z.transform(({ after, ...size }): { after?: number; size?: { cols: number; rows: number } } => ({
+    ...sizeOf(size),
+    ...(after === undefined ? {} : { after }),
+  })),
 )
+
+/**
+ * Headers of the handshake's answer, of a service that keeps what a shell has printed. The offset of a byte is how many
+ * bytes the shell had printed before. The first byte sent is that of `after` if it is still kept, and if not, or when
+ * `after` was not given, the first of what is kept. Offsets are of one shell: another of the same name has another id.
+ */
+export const outputOffsetHeader = 'x-output-offset'
+export const shellIdHeader = 'x-shell-id'
 
 const BySession = z.object({
   session_name: z.string().check(z.regex(sessionNamePattern, 'must be 1 to 256 ASCII letters, digits, - or _')),
@@ -100,7 +133,7 @@ export const terminals = {
     method: 'GET',
     path: '/pty/:session_name/attach',
     params: BySession,
-    query: SizeQuery,
+    query: AttachQuery,
     response: webSocket,
     stability: 'stable',
     summary: 'Attach to a terminal session; the token is offered as the subprotocol',

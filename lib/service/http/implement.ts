@@ -10,7 +10,7 @@ export interface Caller {
   requestId: string
   /** Aborted when the client goes away before the answer is complete. */
   signal: AbortSignal
-  /** Adds a header to a successful answer. */
+  /** Adds a header to a successful answer, that of an upgrade too. */
   setHeader(name: string, value: string): void
 }
 

@@ -25,6 +25,8 @@ export const createUpgrades = (context: ListenerContext) => {
     handleProtocols: (_, request) => protocols.get(request) ?? false,
   })
   const protocols = new WeakMap<IncomingMessage, string>()
+  const answerHeaders = new WeakMap<IncomingMessage, string[]>()
+  server.on('headers', (headers, request) => headers.push(...(answerHeaders.get(request) ?? [])))
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (context.tunnels?.takes(request)) return context.tunnels.upgrade(request, socket, head)
@@ -34,10 +36,13 @@ export const createUpgrades = (context: ListenerContext) => {
     socket.once('close', onClose).on('error', onClose)
     try {
       const { identity, call } = await admit(request, requestId, context)
-      const take = (await call({ signal: gone.signal, setHeader: () => undefined })) as (socket: WebSocket) => void
+      const headers: string[] = []
+      const setHeader = (name: string, value: string) => headers.push(`${name}: ${value}`)
+      const take = (await call({ signal: gone.signal, setHeader })) as (socket: WebSocket) => void
       if (gone.signal.aborted) return
       if (context.stopping.aborted) throw new ServiceError('unavailable', 'The service is stopping')
       if (identity.protocol !== undefined) protocols.set(request, identity.protocol)
+      answerHeaders.set(request, headers)
       server.handleUpgrade(request, socket, head, (client) => {
         const end = () => client.close(policyViolation, 'The key was revoked')
         identity.revoked?.addEventListener('abort', end, { once: true })

@@ -1,47 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import WebSocket from 'ws'
 import { defaultLimits } from '#lib/service/config.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
-
-/** A client of one terminal that remembers all it was shown. */
-const attach = (service: TestService, path: string, protocols: string[] = []) => {
-  const socket = new WebSocket(service.url.replace('http', 'ws') + path, protocols)
-  let shown = ''
-  let binary = true
-  const waiting = new Set<() => void>()
-  socket.on('message', (data: Buffer, isBinary) => {
-    binary &&= isBinary
-    shown = (shown + data.toString()).slice(-10_000)
-    for (const each of waiting) each()
-  })
-  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
-    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })),
-  )
-  const refused = new Promise<number>((resolve) =>
-    socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? 0)),
-  )
-  socket.on('error', () => undefined)
-  return {
-    socket,
-    closed,
-    refused,
-    opened: new Promise<void>((resolve) => socket.once('open', () => resolve())),
-    type: (text: string | Buffer) => socket.send(text),
-    shows: (pattern: RegExp) =>
-      new Promise<RegExpExecArray>((resolve) => {
-        const ask = () => {
-          const match = pattern.exec(shown)
-          if (match && waiting.delete(ask)) resolve(match)
-        }
-        waiting.add(ask)
-        ask()
-      }),
-    text: () => shown,
-    isBinary: () => binary,
-  }
-}
+import { attach } from '#lib/service/testing-terminals.ts'
 
 describeUnderEachIsolation('terminals under isolation', (isolation) => {
   let service: TestService

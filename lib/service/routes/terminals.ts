@@ -1,11 +1,11 @@
-import { terminals } from '#lib/contract/terminals.ts'
+import { outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/terminals.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
   // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
-  const keyOf = ({ account, ptyDevboxId }: Caller, name: string) => {
+  const keyOf = ({ account, ptyDevboxId }: Pick<Caller, 'account' | 'ptyDevboxId'>, name: string) => {
     const devboxId = ptyDevboxId ?? store.devboxes.idAtStart(account, name)
     if (devboxId !== undefined) return { account, devboxId, name }
     throw new ServiceError(
@@ -33,13 +33,19 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
         })
       return { session_name, status: body.action === 'close' ? 'closed' : 'ready' }
     },
-    attach: ({ params: { session_name }, query, ...caller }) => {
+    attach: async ({ params: { session_name }, query, setHeader, ...caller }) => {
       const key = keyOf(caller, session_name)
-      const devbox = devboxes.running(key.account, key.devboxId, 'open_terminal')
-      const { session } = runtime.open(key, devbox, query.size)
+      const open = () =>
+        runtime.open(key, devboxes.running(key.account, key.devboxId, 'open_terminal'), query.size).session
       // Unspecified: the status for a second client of a session.
-      if (session.attached) throw new ServiceError('conflict', `Terminal session ${session_name} has a client already`)
-      return (client) => session.attach(client, query.size)
+      if (!(await open().isFree()))
+        throw new ServiceError('conflict', `Terminal session ${session_name} has a client already`)
+      // The shell may have ended meanwhile.
+      const session = open()
+      const offset = session.offsetFor(query.after)
+      setHeader(outputOffsetHeader, String(offset))
+      setHeader(shellIdHeader, session.shellId)
+      return (client) => session.attach(client, offset, query.size)
     },
   })
 }

@@ -1,12 +1,14 @@
-import { writeSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { randomUUID } from 'node:crypto'
 import pty, { type IPty } from '@lydell/node-pty'
-import type { RawData, WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import { defaultSize, type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import type { RunningDevbox } from './execution.ts'
 import { processStat, signal } from './processes.ts'
 import { wrapped } from './sandbox/sandbox.ts'
+import { TerminalClient } from './terminal/client.ts'
+import { History } from './terminal/history.ts'
+import { Keyboard } from './terminal/keyboard.ts'
 
 interface Size {
   cols: number
@@ -15,19 +17,22 @@ interface Size {
 
 /** Unspecified: how long a shell without a client is kept. */
 const idleTtlSeconds = 300
-// 256 KiB is about 3200 full 80-column lines: enough to redraw a screen, with some history, after a reconnect.
-const maxHistoryBytes = 256 * 1024
-// The shell waits while a client has this much still to take, so a flood costs the slow client's time, not memory.
-const pauseAboveBytes = 256 * 1024
-const resumeBelowBytes = 64 * 1024
-const typeAgainMs = 5
-const pingMs = 15_000
-const maxSilentPings = 3
+// The shell waits while a client has this much still to take, so a flood costs the slow client's time, not memory. All
+// that is on the way is history as well, and half as much again that a client took and had no time to use.
+const pauseAboveBytes = 512 * 1024
+const resumeBelowBytes = 256 * 1024
+const maxWaitingInputBytes = 256 * 1024
+const takeInputBelowBytes = 64 * 1024
+/** Unspecified: how long a client that lost its connection may be away, and miss nothing however much is printed. */
+const lostClientGraceMs = 10_000
+/** Unspecified: how long a client that another wants to replace may take to show that it is there. */
+const proofMs = 1500
 const hangUpGraceMs = 1000
 
 const devboxEndedCode = 4001
 const shellKilledCode = 1011
-const closedByControlCode = 1000
+const closedNormallyCode = 1000
+const noCode = 1005
 const lostCode = 1001
 const alreadyAttachedCode = 4009
 
@@ -84,6 +89,8 @@ const keyOf = ({ account, devboxId, name }: Key) => `${account} ${devboxId} ${na
 
 /** A shell in a pseudoterminal that outlives its clients; one client at a time. */
 class TerminalSession {
+  /** Another for each shell, however often the name is used. */
+  readonly shellId = randomUUID()
   readonly name: string
   readonly account: string
   readonly devboxId: string
@@ -93,11 +100,13 @@ class TerminalSession {
   readonly #history = new History()
   readonly #keyboard: Keyboard
   #size: Size
-  #client: WebSocket | undefined
+  #client: TerminalClient | undefined
+  /** Up to where a client had read that is expected back. */
+  #awaitedFrom: number | undefined
+  #lostClientTimer: NodeJS.Timeout | undefined
   #ended = false
   #paused = false
   #exited = false
-  #hearsUs: () => void = () => undefined
   #idleTimer: NodeJS.Timeout | undefined
 
   constructor({ account, devboxId, name }: Key, devbox: RunningDevbox, size: Size, forget: () => void) {
@@ -135,46 +144,48 @@ class TerminalSession {
     }
   }
 
-  /** Takes over the socket: what the terminal has shown, then what it shows, until either side ends. */
-  attach(client: WebSocket, size: Size | undefined): void {
+  /** Where `attach` begins for a client that has read the first `after` bytes: there, if they are still kept. */
+  offsetFor(after: number | undefined): number {
+    return this.#history.startFor(after)
+  }
+
+  /**
+   * Whether a client can attach. One that is attached and does not answer has lost its connection without a word, as
+   * in a sleeping laptop, and makes room.
+   */
+  async isFree(): Promise<boolean> {
+    return !this.#client || !(await this.#client.isThere(proofMs))
+  }
+
+  /**
+   * Takes over the socket: what the terminal has shown since `offset`, then what it shows, until either side ends. The
+   * offset is one of `offsetFor` at the same moment.
+   */
+  attach(socket: WebSocket, offset: number, size: Size | undefined): void {
     if (this.#ended || this.attached) {
-      client.close(
+      socket.close(
         this.#ended ? lostCode : alreadyAttachedCode,
         this.#ended ? 'The session has ended' : 'Another client is attached',
       )
       return
     }
-    this.#client = client
     clearTimeout(this.#idleTimer)
+    this.#waitFor(undefined)
     const release = this.#devbox.busy()
-    let silentPings = 0
-    const hearsUs = () => {
-      silentPings = 0
-    }
-    this.#hearsUs = hearsUs
-    const pings = setInterval(() => {
-      // Behind a flood a pong comes late, but then bytes still leave: only a client that takes nothing is gone. One
-      // that has to wait for the terminal is not read from at all.
-      if (client.isPaused) hearsUs()
-      if (silentPings++ >= maxSilentPings) client.terminate()
-      else client.ping()
-    }, pingMs)
-    client.on('pong', hearsUs)
-    client.on('message', (data) => {
-      hearsUs()
-      this.#input(client, data)
+    const client = new TerminalClient(socket, offset, {
+      taken: () => this.#regulate(),
+      typed: (bytes) => this.#input(client, bytes),
+      closed: (code) => {
+        release()
+        this.#client = undefined
+        this.#waitFor(leavesForGood(code) ? undefined : client.takenTo)
+        this.#startIdle()
+      },
     })
-    client.on('error', () => client.terminate())
-    client.once('close', () => {
-      clearInterval(pings)
-      release()
-      this.#client = undefined
-      this.#resumeShell()
-      this.#startIdle()
-    })
+    this.#client = client
     if (size) this.resize(size)
-    const history = this.#history.read()
-    if (history.length > 0) this.#send(client, history)
+    client.send(this.#history.from(offset))
+    this.#regulate()
   }
 
   resize({ cols, rows }: Size): void {
@@ -193,7 +204,7 @@ class TerminalSession {
     this.signal('SIGHUP')
     const shell = this.#devbox.box.leader(this.#pty.pid)
     if (shell !== undefined) signal(shell, 'SIGHUP')
-    this.end(closedByControlCode, 'The session was closed')
+    this.end(closedNormallyCode, 'The session was closed')
   }
 
   /** Forgets the session, closes its client with `code` and leaves no shell behind. */
@@ -212,31 +223,39 @@ class TerminalSession {
 
   #output(data: Buffer) {
     this.#history.add(data)
-    if (this.#client) this.#send(this.#client, data)
+    this.#client?.send(data)
+    this.#regulate()
   }
 
-  #send(client: WebSocket, data: Buffer) {
-    client.send(data, { binary: true }, () => {
-      this.#hearsUs()
-      if (client.bufferedAmount < resumeBelowBytes) this.#resumeShell()
-    })
-    if (client.bufferedAmount <= pauseAboveBytes || this.#paused) return
-    this.#paused = true
-    this.#pty.pause()
+  /** Lets the shell print, or has it wait for who is to read it. */
+  #regulate() {
+    const unread = this.#client?.bytesOnTheWay ?? this.#history.end - (this.#awaitedFrom ?? this.#history.end)
+    if (!this.#paused && unread > pauseAboveBytes) {
+      this.#paused = true
+      this.#pty.pause()
+    } else if (this.#paused && unread < resumeBelowBytes) {
+      this.#paused = false
+      this.#pty.resume()
+    }
   }
 
-  #resumeShell() {
-    if (!this.#paused) return
-    this.#paused = false
-    this.#pty.resume()
+  /** Has the shell wait for a while rather than print more than is kept for the client that took all up to `offset`. */
+  #waitFor(offset: number | undefined) {
+    clearTimeout(this.#lostClientTimer)
+    this.#awaitedFrom = offset
+    if (offset !== undefined)
+      this.#lostClientTimer = setTimeout(() => this.#waitFor(undefined), lostClientGraceMs).unref()
+    this.#regulate()
   }
 
-  #input(client: WebSocket, data: RawData) {
+  #input(client: TerminalClient, bytes: Buffer) {
     if (this.#ended) return
-    this.#keyboard.type(Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer))
-    if (this.#keyboard.waitingBytes <= pauseAboveBytes || client.isPaused) return
-    client.pause()
-    this.#keyboard.onceBelow(resumeBelowBytes, () => client.resume())
+    this.#keyboard.type(bytes)
+    if (this.#keyboard.waitingBytes <= maxWaitingInputBytes) return
+    client.deaf = true
+    this.#keyboard.onceBelow(takeInputBelowBytes, () => {
+      client.deaf = false
+    })
   }
 
   #startIdle() {
@@ -246,6 +265,9 @@ class TerminalSession {
     this.#idleTimer.unref()
   }
 }
+
+/** Closed as one closes what is not needed any more; a lost connection or a client that restarts has other codes. */
+const leavesForGood = (code: number) => code === closedNormallyCode || code === noCode
 
 const startShell = ({ box, env }: RunningDevbox, size: Size): IPty => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
@@ -261,103 +283,5 @@ const startShell = ({ box, env }: RunningDevbox, size: Size): IPty => {
     })
   } catch (cause) {
     throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
-  }
-}
-
-/**
- * Types into a terminal and never waits for it. node-pty's own `write` does: while a program does not read what was
- * typed, it holds up the whole process.
- */
-class Keyboard {
-  readonly #fd: number
-  readonly #socket: Pick<Socket, 'destroyed'>
-  #waiting: Buffer[] = []
-  #timer: NodeJS.Timeout | undefined
-  #notify: { bytes: number; run: () => void } | undefined
-  #stopped = false
-  waitingBytes = 0
-
-  constructor(terminal: IPty) {
-    // Not in its types. The number is the terminal's only while the socket is open: another file gets it afterwards.
-    const { fd, _socket } = terminal as unknown as { fd: number; _socket: Socket }
-    this.#fd = fd
-    this.#socket = _socket
-  }
-
-  type(bytes: Buffer) {
-    if (this.#stopped) return
-    this.#waiting.push(bytes)
-    this.waitingBytes += bytes.length
-    if (!this.#timer) this.#write()
-  }
-
-  /** Calls `run` once, when no more than `bytes` wait to be typed. */
-  onceBelow(bytes: number, run: () => void) {
-    this.#notify = { bytes, run }
-  }
-
-  /** Forgets what waits and takes nothing more. */
-  stop() {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    this.#waiting = []
-    this.#took(this.waitingBytes)
-  }
-
-  #write() {
-    this.#timer = undefined
-    for (let [first] = this.#waiting; first; [first] = this.#waiting) {
-      const written = this.#writeOnce(first)
-      if (written === undefined) return this.stop()
-      this.#took(written)
-      if (written === first.length) this.#waiting.shift()
-      else {
-        this.#waiting[0] = first.subarray(written)
-        this.#timer = setTimeout(() => this.#write(), typeAgainMs)
-        return
-      }
-    }
-  }
-
-  /** How many bytes the terminal took, which may be none; undefined when it takes no more, ever. */
-  #writeOnce(bytes: Buffer): number | undefined {
-    if (this.#socket.destroyed) return undefined
-    try {
-      return writeSync(this.#fd, bytes)
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : undefined
-    }
-  }
-
-  #took(bytes: number) {
-    this.waitingBytes -= bytes
-    if (!this.#notify || this.waitingBytes > this.#notify.bytes) return
-    const { run } = this.#notify
-    this.#notify = undefined
-    run()
-  }
-}
-
-/** The last bytes a terminal has shown. */
-class History {
-  #chunks: Buffer[] = []
-  #size = 0
-  #overflowed = false
-
-  add(chunk: Buffer) {
-    this.#chunks.push(chunk)
-    this.#size += chunk.length
-    while (this.#size - (this.#chunks[0]?.length ?? 0) >= maxHistoryBytes) {
-      this.#size -= this.#chunks.shift()?.length ?? 0
-      this.#overflowed = true
-    }
-  }
-
-  /** At most the limit, from the start of a line when older bytes are missing. */
-  read(): Buffer {
-    const all = Buffer.concat(this.#chunks)
-    const last = all.subarray(Math.max(0, all.length - maxHistoryBytes))
-    if (!this.#overflowed && last.length === all.length) return all
-    return last.subarray(last.indexOf('\n') + 1)
   }
 }

@@ -1,0 +1,40 @@
+import WebSocket from 'ws'
+import type { TestService } from './testing.ts'
+
+/** A client of one terminal that remembers all it was shown. */
+export const attach = (service: TestService, path: string, protocols: string[] = []) => {
+  const socket = new WebSocket(service.url.replace('http', 'ws') + path, protocols)
+  let shown = ''
+  let binary = true
+  const waiting = new Set<() => void>()
+  socket.on('message', (data: Buffer, isBinary) => {
+    binary &&= isBinary
+    shown = (shown + data.toString()).slice(-10_000)
+    for (const each of waiting) each()
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })),
+  )
+  const refused = new Promise<number>((resolve) =>
+    socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? 0)),
+  )
+  socket.on('error', () => undefined)
+  return {
+    socket,
+    closed,
+    refused,
+    opened: new Promise<void>((resolve) => socket.once('open', () => resolve())),
+    type: (text: string | Buffer) => socket.send(text),
+    shows: (pattern: RegExp) =>
+      new Promise<RegExpExecArray>((resolve) => {
+        const ask = () => {
+          const match = pattern.exec(shown)
+          if (match && waiting.delete(ask)) resolve(match)
+        }
+        waiting.add(ask)
+        ask()
+      }),
+    text: () => shown,
+    isBinary: () => binary,
+  }
+}
