@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { findSecrets, maskSecrets } from './secrets-in-text.ts'
+
+const kindsIn = (text: string) => findSecrets(text).map(({ kind }) => kind)
+/** Written in parts, so that no scanner takes this file for a leak. */
+const join = (...parts: string[]) => parts.join('')
+
+describe('what looks like a secret', () => {
+  it.each([
+    ['an AWS key', join('AKIA', 'IOSFODNN7EXAMPLE')],
+    ['a GitHub token', join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')],
+    ['a GitLab token', join('glpat', '-Zz9_aB3dE5fG7hJ9kL1m')],
+    ['an API key', join('sk-ant', '-api03-abcDEF123456ghiJKL7890')],
+    ['an API key', join('sk', '_live_4eC39HqLyjWDarjtT1zdp7dc')],
+    ['an API key', join('ak', '_5f2b9c8d7e6f1a2b3c4d5e6f')],
+    ['a Slack token', join('xoxb', '-123456789012-abcdefghijkl')],
+    ['a Google key', join('AIza', 'SyA-1234567890abcdefghijklmnopqrstu')],
+    ['a web token', join('eyJ', 'hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0')],
+    ['a password in an address', 'postgres://app:hunter22@db.internal:5432/app'],
+    ['a key for requests', 'curl -H "Authorization: Bearer 0a1b2c3d4e5f6a7b8c9d"'],
+    ['a named secret', 'export DB_PASSWORD=correct-horse'],
+    ['a named secret', '"api_key": "0123456789abcdef"'],
+    ['a random key', 'k = 9Xw2Lq7Zt4Vb8Nc1Rm6Yp3Sd5Gf0HjKa'],
+  ])('is %s in %s', (kind, text) => {
+    expect(kindsIn(text)).toEqual([kind])
+  })
+
+  it('is a whole private key, and one that was cut off', () => {
+    const key = join('-----BEGIN OPENSSH PRIVATE', ' KEY-----\nb3Blbn\nNzaC1\n-----END OPENSSH PRIVATE KEY-----')
+    expect(findSecrets(`x\n${key}\ny`)).toEqual([{ start: 2, end: 2 + key.length, kind: 'a private key' }])
+    expect(kindsIn(key.slice(0, 50))).toEqual(['a private key'])
+  })
+
+  it.each([
+    'git checkout 8f14e45fceea167a5a36dedd4bea2543c1d2e3f4',
+    '550e8400-e29b-41d4-a716-446655440000',
+    'cd /usr/local/lib/python3.12/site-packages/numpy/core/include/numpy',
+    'kubectl get deployment my-application-with-a-rather-long-name-v2',
+    'const veryLongCamelCaseIdentifierThatGoesOnForever2 = true',
+    'https://example.com/a/b?page=2#section-three-of-the-document',
+    'export TOKEN=$GITHUB_TOKEN',
+    'password: ********',
+    'for i in 1 2 3; do\n  echo $i\ndone',
+    '',
+  ])('is nothing in %s', (text) => {
+    expect(kindsIn(text)).toEqual([])
+  })
+
+  it('is read from a large text in no time that anyone would notice', () => {
+    // Each would take minutes if a pattern went back over what it had read.
+    const spaces = ' '.repeat(900_000)
+    for (const text of [
+      'a'.repeat(1e6),
+      'pass:'.repeat(2e5),
+      'x://'.repeat(2e5),
+      '-----BEGIN '.repeat(9e4),
+      `pass${spaces}`,
+    ])
+      expect(findSecrets(text).length).toBeLessThan(2)
+    expect(findSecrets('token=abcdefgh '.repeat(60_000))).toHaveLength(60_000)
+  })
+})
+
+describe('the mask', () => {
+  const masked = (text: string) => maskSecrets(text, findSecrets(text))
+
+  it('leaves the start of a long secret, nothing of a short one, and tells no length', () => {
+    expect(masked(`a ${join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')} b`)).toBe('a ghp_•••••••• b')
+    expect(masked('PASSWORD=hunter22 ls')).toBe('PASSWORD=•••••••• ls')
+    expect(masked('PASSWORD=hunter2222 ls')).toBe('PASSWORD=•••••••• ls')
+  })
+
+  it('keeps the lines of a key', () => {
+    expect(masked(join('-----BEGIN PRIVATE', ' KEY-----\nAAAA\nBBBB')).split('\n')).toEqual([
+      '----••••••••',
+      '••••••••',
+      '••••••••',
+    ])
+  })
+})
