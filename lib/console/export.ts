@@ -40,10 +40,15 @@ export const exportName = (what: string, extension: string, nowMs: number): stri
   return `${what}-${day.replaceAll('-', '')}-${time.slice(0, 5).replace(':', '')}.${extension}`
 }
 
-const types: Record<string, string> = { csv: 'text/csv', json: 'application/json', ndjson: 'application/x-ndjson' }
+const types: Record<string, string> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  txt: 'text/plain',
+}
 
 /** Has the browser save text as a file. */
-export const saveText = (what: string, extension: 'csv' | 'json' | 'ndjson', text: string): void => {
+export const saveText = (what: string, extension: 'csv' | 'json' | 'ndjson' | 'txt', text: string): void => {
   const url = URL.createObjectURL(new Blob([text], { type: `${types[extension]};charset=utf-8` }))
   const link = document.createElement('a')
   link.href = url
