@@ -11,7 +11,7 @@ import { admit } from '#lib/gateway/front.ts'
 import { proxy, takesLargeBody } from '#lib/gateway/proxy.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { newSignInPath } from '#lib/gateway/sign-in.ts'
-import { terminalUpgrades } from '#lib/gateway/terminal-bridge.ts'
+import { terminalUpgrades } from '#lib/gateway/terminals/bridge.ts'
 import { answerAsWeb } from '#lib/gateway/web-answer.ts'
 import { sourceHash } from './scripts/source-hash.ts'
 

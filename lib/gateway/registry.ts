@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { EvictionHub } from './eviction-hub.ts'
+import type { TerminalSession } from './terminals/session.ts'
 
 /**
  * What the whole console process shares. Route handlers are bundled, so every module that `server.ts` loads exists a
@@ -23,6 +24,8 @@ export interface Registry {
   openStreams: Map<string, Set<EndStream>>
   /** One per account, by a hash of its key. */
   evictionHubs: Map<string, EvictionHub>
+  /** By account, devbox and name. */
+  terminals: Map<string, TerminalSession>
   /** Recordings of terminals that are being written, by id. */
   liveRecordings: Set<string>
 }
@@ -58,6 +61,7 @@ export const createRegistry = (
     failedSignIns: new Map(),
     openStreams: new Map(),
     evictionHubs: new Map(),
+    terminals: new Map(),
     liveRecordings: new Set(),
   }
   holder[key] = created

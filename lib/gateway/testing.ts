@@ -8,7 +8,7 @@ import { proxy } from './proxy.ts'
 import { deleteRecording, getRecording, listRecordings } from './recordings.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { followSignInLink, signIn, signOut, whoIsSignedIn } from './sign-in.ts'
-import { terminalUpgrades } from './terminal-bridge.ts'
+import { terminalUpgrades } from './terminals/bridge.ts'
 import { answerAsWeb } from './web-answer.ts'
 
 const key = Symbol.for('devdeck.registry')

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { type TerminalNotice, terminalClose } from '#lib/contract/relay.ts'
+import { type TerminalNotice, terminalClose } from '#lib/contract/terminal-relay.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
-import { startConsole, type TestConsole } from './testing.ts'
-import { ptyBaseUrl } from './upstream.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { ptyBaseUrl } from '../upstream.ts'
 
 let service: TestService
 let gateway: TestConsole
@@ -26,7 +26,7 @@ class Page {
   readonly socket: WebSocket
   readonly notices: TerminalNotice[] = []
   /** Which kind of frame came first. */
-  readonly order: ('output' | TerminalNotice['type'])[] = []
+  readonly order: ('output' | TerminalNotice['t'])[] = []
   readonly closed: Promise<{ code: number; reason: string }>
   shown = ''
 
@@ -42,7 +42,7 @@ class Page {
       } else {
         const notice = JSON.parse(String(data)) as TerminalNotice
         this.notices.push(notice)
-        this.order.push(notice.type)
+        this.order.push(notice.t)
       }
     })
     this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
@@ -77,14 +77,14 @@ class Page {
 const terminal = (name: string, query = '?cols=91&rows=29') => new Page(`/api/terminals/${devboxId}/${name}${query}`)
 const opened = async (name: string) => {
   const page = terminal(name)
-  await page.told({ type: 'ready' })
+  await page.told({ t: 'ready' })
   return page
 }
 
 describe('a terminal', () => {
   it('says it is ready before anything is shown, and runs what is typed at the size that was asked for', async () => {
     const page = terminal('echo')
-    await page.told({ type: 'ready', created: true, cols: 91, rows: 29 })
+    await page.told({ t: 'ready', created: true, cols: 91, rows: 29 })
     page.type('echo $((6*7)); stty size\n')
     await page.shows(/42\r\n29 91\r\n/)
     expect(page.order[0]).toBe('ready')
@@ -114,7 +114,7 @@ describe('a terminal', () => {
 
   it('follows the size of the page, the last of many', async () => {
     const page = await opened('sizes')
-    for (let cols = 40; cols <= 77; cols++) page.ask({ type: 'resize', cols, rows: 20 })
+    for (let cols = 40; cols <= 77; cols++) page.ask({ t: 'resize', cols, rows: 20 })
     await vi.waitFor(
       async () => {
         page.type('stty size\n')
@@ -122,8 +122,8 @@ describe('a terminal', () => {
       },
       { timeout: 10_000 },
     )
-    page.ask({ type: 'resize', cols: 0, rows: 20 })
-    await page.told({ type: 'problem', code: 'invalid_argument' })
+    page.ask({ t: 'resize', cols: 0, rows: 20 })
+    await page.told({ t: 'problem', code: 'invalid_argument' })
     page.socket.send('not json')
     page.type('echo still-$((2+2))\n')
     await page.shows('still-4')
@@ -137,7 +137,7 @@ describe('a terminal', () => {
     await before.shows('here42')
     await before.leave()
     const after = terminal('stays')
-    await after.told({ type: 'ready', created: false })
+    await after.told({ t: 'ready', created: false })
     after.type('echo again-$stays\n')
     await after.shows('again-here42')
     await after.leave()
@@ -147,26 +147,30 @@ describe('a terminal', () => {
     const page = await opened('ends')
     page.type('exit\n')
     expect((await page.closed).code).toBe(terminalClose.shellEnded)
-    expect(page.notices.at(-1)?.type).toBe('exit')
+    expect(page.notices.at(-1)?.t).toBe('exit')
   })
 
   it('ends its shell when the page asks for it', async () => {
     const page = await opened('closed')
-    page.ask({ type: 'close' })
+    page.ask({ t: 'close' })
     expect((await page.closed).code).toBe(terminalClose.shellEnded)
     const next = terminal('closed')
-    await next.told({ type: 'ready', created: true })
+    await next.told({ t: 'ready', created: true })
     await next.leave()
   })
 
-  it('belongs to the page that opened it last', async () => {
+  it('is written to by the page that opened it first, and watched by the others', async () => {
     const first = await opened('shared')
     first.type('mine=1\n')
     const second = terminal('shared')
-    expect((await first.closed).code).toBe(terminalClose.takenOver)
-    await second.told({ type: 'ready', created: false })
+    await second.told({ t: 'ready', created: false, role: 'watcher' })
+    second.type('mine=2\n')
+    second.ask({ t: 'takeover' })
+    await first.told({ t: 'taken' })
     second.type('echo taken-$mine\n')
     await second.shows('taken-1')
+    await first.shows('taken-1')
+    await first.leave()
     await second.leave()
   })
 
@@ -186,11 +190,11 @@ describe('a terminal', () => {
 
   it('attaches again by itself when the service was gone, and tells that the shell is a new one', async () => {
     const page = terminal('restart')
-    await page.told({ type: 'ready', created: true })
+    await page.told({ t: 'ready', created: true })
     page.notices.length = 0
     await service.restart()
     const code = await Promise.race([
-      page.told({ type: 'ready', created: true }).then(() => 'ready'),
+      page.told({ t: 'ready', created: true }).then(() => 'ready'),
       page.closed.then(({ code }) => code),
     ])
     // The devbox may still be starting; then the page is told that, and asks again when it runs.
@@ -207,7 +211,7 @@ describe('a terminal that cannot be had', () => {
   it('is of a devbox that does not exist', async () => {
     const page = new Page('/api/terminals/dbx_none/main')
     expect((await page.closed).code).toBe(terminalClose.devboxNotFound)
-    expect(page.notices).toMatchObject([{ type: 'problem', code: 'not_found' }])
+    expect(page.notices).toMatchObject([{ t: 'problem', code: 'not_found' }])
   })
 
   it('is of a devbox of another account', async () => {
@@ -218,7 +222,7 @@ describe('a terminal that cannot be had', () => {
   it('is of a devbox that is not running, before and after it was', async () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
     const open = new Page(`/api/terminals/${id}/main`)
-    await open.told({ type: 'ready' })
+    await open.told({ t: 'ready' })
     await service.client.devboxes.suspend({ params: { id } })
     expect((await open.closed).code).toBe(terminalClose.devboxNotRunning)
     const late = new Page(`/api/terminals/${id}/main`)
@@ -242,7 +246,7 @@ describe('a terminal that cannot be had', () => {
   it('is one whose session signs out', async () => {
     const own = await gateway.signIn(service.key)
     const page = new Page(`/api/terminals/${devboxId}/signed-out`, { cookie: own })
-    await page.told({ type: 'ready' })
+    await page.told({ t: 'ready' })
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
     expect((await page.closed).code).toBe(terminalClose.signedOut)
     const replayed = new Page(`/api/terminals/${devboxId}/signed-out`, { cookie: own })

@@ -1,0 +1,187 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import * as z from 'zod/mini'
+import { queryInt } from '#lib/contract/common.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
+import { parseQuery } from '#lib/contract/query-string.ts'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
+import { defaultSize, SizeQuery } from '#lib/contract/terminals.ts'
+import { errorBody, Refusal, requestIdOf } from '../answer.ts'
+import { requireOwnHost } from '../front.ts'
+import { requireSameOrigin } from '../origin.ts'
+import { registry, trackStream } from '../registry.ts'
+import { requireSignedIn } from '../session-cookie.ts'
+import { clientFor } from '../upstream.ts'
+import { TerminalSession } from './session.ts'
+import { endingOf } from './upstream.ts'
+import { Viewer, type ViewerOpening } from './viewer.ts'
+
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+
+const maxInputBytes = 1024 * 1024
+const maxTerminalsPerAccount = 64
+const maxScrollback = 10_000
+
+/**
+ * The only WebSocket of the console, `/api/terminals/{devbox_id}/{name}`. What is refused is refused as a plain HTTP
+ * answer. `forNext` gets the upgrades below `/_next/`, which is hot reloading in development.
+ */
+export const terminalUpgrades = (forNext?: Upgrade): Upgrade => {
+  const server = new WebSocketServer({ noServer: true, maxPayload: maxInputBytes, perMessageDeflate: false })
+  return (request, socket, head) => {
+    // Until ws takes the socket over, nobody else hears of its errors.
+    const ignore = () => socket.destroy()
+    socket.on('error', ignore)
+    if (forNext && request.url?.startsWith('/_next/') && isOwnPage(request)) return forNext(request, socket, head)
+    admit(request).then(
+      (enter) => {
+        if (socket.destroyed) return
+        socket.off('error', ignore)
+        server.handleUpgrade(request, socket, head, (page) => enter((opening) => new Viewer(page, opening)))
+      },
+      (error: unknown) => refuse(request, socket, error),
+    )
+  }
+}
+
+/** What to do with the page once its socket is open. */
+type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
+
+const admit = async (request: IncomingMessage): Promise<Enter> => {
+  const url = request.url ?? ''
+  // An absolute target would name another host than the one in the Host header.
+  if (!url.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
+  requireOwnHost(request)
+  const header = headerOf(request)
+  const [path = '', search = ''] = url.split('?', 2)
+  const terminal = /^\/api\/terminals\/([^/]*)\/([^/]*)$/.exec(path)
+  if (!terminal) throw new Refusal('not_found', 'No WebSocket is served here')
+  requireSameOrigin(header, 'socket')
+  const signedIn = await requireSignedIn(header)
+  const [, devboxId = '', name = ''] = terminal
+  if (!/^[A-Za-z0-9_-]+$/.test(devboxId) || !/^[A-Za-z0-9_-]+$/.test(name) || `${devboxId}-${name}`.length > 256)
+    throw new Refusal(
+      'invalid_argument',
+      'A devbox id and a terminal name hold ASCII letters, digits, - and _, together at most 255',
+    )
+  const opening = { ...openingOf(search), name: browserOf(header('user-agent') ?? ''), signedIn }
+  const ofAccount = `${signedIn.account.id} `
+  const key = `${ofAccount}${devboxId} ${name}`
+  makeRoom(key, ofAccount)
+
+  return (viewerOf) => {
+    const viewer = viewerOf(opening)
+    const forget = trackStream(signedIn.sid, (reason) =>
+      reason === 'signed out'
+        ? viewer.close(terminalClose.signedOut, 'Signed out')
+        : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
+    )
+    viewer.onceClosed(forget)
+    const { terminals } = registry()
+    const found = terminals.get(key)
+    const session =
+      found ??
+      new TerminalSession({ signedIn, devboxId, name, size: opening.size }, () => {
+        if (terminals.get(key) === session) terminals.delete(key)
+      })
+    terminals.set(key, session)
+    if (session.apiKey === signedIn.api_key) return session.join(viewer)
+    // The terminal was opened with another key of the account; this one has to open it by itself.
+    clientFor(signedIn.api_key)
+      .devboxes.get({ params: { id: devboxId } })
+      .then(
+        () => session.join(viewer),
+        (error: unknown) => viewer.fail(endingOf(error)),
+      )
+  }
+}
+
+const word = z.string().check(z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 ASCII letters, digits, - or _'))
+const OpeningQuery = z.object({
+  client: z.optional(word),
+  epoch: z.optional(word),
+  since: z.optional(queryInt(0, Number.MAX_SAFE_INTEGER)),
+  scrollback: z._default(queryInt(0, 1_000_000), 1000),
+  role: z.optional(z.literal('watch', 'must be watch or left out')),
+  ack: z.optional(z.literal('1', 'must be 1 or left out')),
+})
+
+const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => {
+  const size = parseQuery(SizeQuery, search)
+  const rest = parseQuery(OpeningQuery, search)
+  if (!size.ok || !rest.ok) {
+    const [problem] = [...(size.ok ? [] : size.problems), ...(rest.ok ? [] : rest.problems)]
+    const field = problem?.field ?? 'cols'
+    throw new Refusal('invalid_argument', `${field} ${problem?.message}`, { field })
+  }
+  const { client, epoch, since, scrollback, role, ack } = rest.value
+  return {
+    client,
+    epoch,
+    since,
+    scrollback: Math.min(scrollback, maxScrollback),
+    wantsToWatch: role === 'watch',
+    promisesAcks: ack === '1',
+    size: size.value.size ?? defaultSize,
+  }
+}
+
+/** A terminal that nobody looks at makes room for one more. */
+const makeRoom = (key: string, ofAccount: string): void => {
+  const { terminals } = registry()
+  if (terminals.has(key)) return
+  const own = [...terminals].filter(([each]) => each.startsWith(ofAccount)).map(([, session]) => session)
+  if (own.length < maxTerminalsPerAccount) return
+  const unwatched = own.find(({ isWatched }) => !isWatched)
+  if (!unwatched)
+    throw new Refusal('rate_limited', `More than ${maxTerminalsPerAccount} terminals are open; close some`)
+  unwatched.end(terminalClose.upstreamLost, 'Another terminal took its place')
+}
+
+const headerOf = (request: IncomingMessage) => (name: string) => {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+const browsers = { Edg: 'Edge', OPR: 'Opera', Firefox: 'Firefox', Chrome: 'Chrome', Safari: 'Safari' }
+const systems = {
+  Android: 'Android',
+  iPhone: 'iOS',
+  iPad: 'iPadOS',
+  Windows: 'Windows',
+  'Mac OS': 'macOS',
+  CrOS: 'ChromeOS',
+  Linux: 'Linux',
+}
+
+/** In words of ours only: other people read it. */
+const browserOf = (userAgent: string): string => {
+  const named = (words: Record<string, string>) => Object.entries(words).find(([mark]) => userAgent.includes(mark))?.[1]
+  const system = named(systems)
+  return `${named(browsers) ?? 'A program'}${system === undefined ? '' : ` on ${system}`}`
+}
+
+const isOwnPage = (request: IncomingMessage): boolean => {
+  try {
+    requireOwnHost(request)
+    requireSameOrigin(headerOf(request), 'socket')
+    return true
+  } catch {
+    // Then it is refused like any other upgrade that is not a terminal.
+    return false
+  }
+}
+
+const refuse = (request: IncomingMessage, socket: Duplex, error: unknown): void => {
+  const refusal =
+    error instanceof Refusal ? error : new Refusal('internal', 'The console failed to answer; its log has more')
+  const requestId = requestIdOf(new Headers())
+  if (refusal !== error) console.error(`Upgrade ${requestId} of ${JSON.stringify(request.url)} failed:`, error)
+  const status = errorStatus[refusal.code]
+  const body = JSON.stringify(errorBody(refusal, requestId))
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

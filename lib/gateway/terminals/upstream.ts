@@ -1,0 +1,207 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { ApiError, createClient } from '#lib/client/client.ts'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
+import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
+import { registry } from '../registry.ts'
+import { bearer, clientFor, ptyBaseUrl } from '../upstream.ts'
+
+export interface Size {
+  cols: number
+  rows: number
+}
+
+/** A replayed screen comes in one frame; the service bounds it. */
+const maxOutputBytes = 16 * 1024 * 1024
+const attachTimeoutMs = 15_000
+/** After a reload the service may still hold the last connection for a moment. */
+const heldRetriesMs = [50, 100, 200, 400, 800, 1600]
+/** What a service that does not tell is taken to keep a shell for. */
+const usualIdleTtlSeconds = 300
+
+/** Why a terminal cannot go on: the close code its pages get, and what they are told before. */
+export class Ending extends Error {
+  readonly closeCode: number
+  readonly code: string
+
+  constructor(closeCode: number, code: string, message: string) {
+    super(message)
+    this.closeCode = closeCode
+    this.code = code
+  }
+}
+
+/** A terminal session of the service with us as its client. */
+export interface Attached {
+  /** Paused: its first output must not be lost before anyone listens. */
+  socket: WebSocket
+  /** The shell was started for us. */
+  created: boolean
+  size: Size
+  /** Of the first byte that will come; undefined when the service does not count. */
+  offset: number | undefined
+  shellId: string | undefined
+  /** How long the shell is kept without a client. */
+  idleTtlMs: number
+  control(request: PtyControl): Promise<void>
+}
+
+interface Target {
+  apiKey: string
+  devboxId: string
+  sessionName: string
+  size: Size
+  /** Only what was printed from this offset on is wanted. */
+  after: number | undefined
+  signal: AbortSignal
+}
+
+/** Attaches to a terminal session of the service; it starts the shell if there is none. */
+export const attach = async ({ apiKey, devboxId, sessionName, size, after, signal }: Target): Promise<Attached> => {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(attachTimeoutMs)])
+  const { tunnel_key, auth_token } = await clientFor(apiKey).devboxes.createPtyTunnel({
+    params: { id: devboxId },
+    signal: inTime,
+  })
+  const baseUrl = ptyBaseUrl(registry().service.url(), tunnel_key)
+  const { connect, control } = createClient({ baseUrl, headers: bearer(auth_token) }).terminals
+  const params = { session_name: sessionName }
+  const found = await connect({ params, query: size, signal: inTime })
+  const target = socketUrl(baseUrl, found.connect_url ?? `/pty/${sessionName}/attach`)
+  if (after !== undefined) target.searchParams.set('after', String(after))
+  const { socket, headers } = await retrying(heldRetriesMs, isHeld, inTime, () =>
+    openSocket(target, auth_token, inTime),
+  )
+  return {
+    socket,
+    created: found.created,
+    size: { cols: found.cols ?? size.cols, rows: found.rows ?? size.rows },
+    offset: offsetOf(headers[outputOffsetHeader]),
+    shellId: wordOf(headers[shellIdHeader]),
+    idleTtlMs: (found.idle_ttl_seconds ?? usualIdleTtlSeconds) * 1000,
+    control: async (body) => {
+      await control({ params, body, signal: AbortSignal.any([signal, AbortSignal.timeout(attachTimeoutMs)]) })
+    },
+  }
+}
+
+/** Whether the same may work in a moment. */
+export const isUnavailable = (error: unknown): boolean => {
+  if (error instanceof ApiError) return error.code === 'unreachable' || error.status === 502 || error.status === 503
+  if (error instanceof RefusedUpgrade) return error.status >= 500 || error.status === 401 || error.status === 404
+  return !(error instanceof Ending)
+}
+
+/** Whether another client is attached, which may be the connection we have just lost. */
+export const isHeld = (error: unknown): boolean => error instanceof RefusedUpgrade && error.status === 409
+
+/** What a page is told of a failed call or attach. */
+export const endingOf = (error: unknown): Ending => {
+  if (error instanceof Ending) return error
+  if (error instanceof RefusedUpgrade)
+    return isHeld(error)
+      ? new Ending(terminalClose.takenOver, 'conflict', 'Another program holds this terminal')
+      : new Ending(terminalClose.upstreamLost, 'unavailable', error.message)
+  const where = registry().service.url()
+  if (!(error instanceof ApiError))
+    return new Ending(
+      terminalClose.upstreamLost,
+      'unavailable',
+      `The service at ${where} does not open the terminal: ${(error as Error).message}`,
+    )
+  switch (error.status) {
+    case 0:
+      return new Ending(terminalClose.upstreamLost, 'unavailable', `The service at ${where} cannot be reached`)
+    case 401:
+      return new Ending(
+        terminalClose.signedOut,
+        'unauthenticated',
+        'The service no longer accepts the key of this session',
+      )
+    case 404:
+      return new Ending(terminalClose.devboxNotFound, 'not_found', error.message)
+    case 400:
+    case 409:
+      return new Ending(terminalClose.devboxNotRunning, 'conflict', error.message)
+    default:
+      return new Ending(terminalClose.upstreamLost, error.code, error.message)
+  }
+}
+
+class RefusedUpgrade extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`The service answered the WebSocket request with ${status}`)
+    this.status = status
+  }
+}
+
+type Headers = Record<string, string | string[] | undefined>
+
+const openSocket = (
+  target: URL,
+  token: string,
+  signal: AbortSignal,
+): Promise<{ socket: WebSocket; headers: Headers }> => {
+  const { promise, resolve, reject } = Promise.withResolvers<{ socket: WebSocket; headers: Headers }>()
+  const socket = new WebSocket(target, [token], {
+    perMessageDeflate: false,
+    maxPayload: maxOutputBytes,
+    handshakeTimeout: attachTimeoutMs,
+  })
+  const giveUp = () => socket.terminate()
+  signal.addEventListener('abort', giveUp, { once: true })
+  let headers: Headers = {}
+  socket.once('upgrade', (answer) => {
+    headers = answer.headers
+  })
+  socket.once('open', () => {
+    socket.pause()
+    resolve({ socket, headers })
+  })
+  socket.once('unexpected-response', (request, { statusCode = 0 }) => {
+    reject(new RefusedUpgrade(statusCode))
+    request.destroy()
+  })
+  socket.on('error', reject)
+  return promise.finally(() => signal.removeEventListener('abort', giveUp))
+}
+
+/** The address comes from the service; it may name a path of its own host and nothing else. */
+const socketUrl = (baseUrl: string, connectUrl: string): URL => {
+  const base = new URL(baseUrl)
+  const url = /^\/(?![/\\])/.test(connectUrl) ? URL.parse(connectUrl, base) : null
+  if (url?.origin !== base.origin)
+    throw new Ending(
+      terminalClose.upstreamLost,
+      'bad_upstream',
+      'The service names another host for its terminals, which is not followed',
+    )
+  url.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:'
+  return url
+}
+
+const offsetOf = (header: string | string[] | undefined) =>
+  typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined
+/** It is passed on to pages, so it has to be a plain word. */
+const wordOf = (header: string | string[] | undefined) =>
+  typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined
+
+/** Runs again after each of `waitsMs` for as long as it fails in the way `isTransient` tells. */
+const retrying = async <T>(
+  waitsMs: readonly number[],
+  isTransient: (error: unknown) => boolean,
+  signal: AbortSignal,
+  run: () => Promise<T>,
+): Promise<T> => {
+  for (const waitMs of waitsMs) {
+    try {
+      return await run()
+    } catch (error) {
+      if (signal.aborted || !isTransient(error)) throw error
+      await delay(waitMs, undefined, { signal })
+    }
+  }
+  return run()
+}
