@@ -1,0 +1,122 @@
+import type { IBuffer, IBufferLine } from '@xterm/xterm'
+
+export interface FindQuery {
+  text: string
+  matchCase: boolean
+  wholeWord: boolean
+  regex: boolean
+}
+
+/** Where a match stands in a buffer: `cells` may run on into the rows below, as the line does. */
+export interface FindMatch {
+  row: number
+  column: number
+  cells: number
+}
+
+export interface FindResult {
+  matches: readonly FindMatch[]
+  /** There are more than were looked for. */
+  hasMore: boolean
+}
+
+export type FindPattern = { pattern: RegExp } | { problem: string } | null
+
+/** What to look for; null for nothing, and a sentence where somebody's expression is none (yet). */
+export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): FindPattern => {
+  if (text === '') return null
+  const source = regex
+    ? text
+    : text.replace(/[\\^$.*+?()[\]{}|/-]/g, (character) => escapes[character] ?? `\\${character}`)
+  const bounded = wholeWord ? `(?<![\\p{L}\\p{N}_])(?:${source})(?![\\p{L}\\p{N}_])` : source
+  try {
+    // On its own first: wrapped, a bracket too many could close the wrapping.
+    new RegExp(source, 'u')
+    return { pattern: new RegExp(bounded, matchCase ? 'gu' : 'giu') }
+  } catch (error) {
+    const [, reason = 'It cannot be read'] = /:\s*([^:]+)$/.exec(error instanceof Error ? error.message : '') ?? []
+    return { problem: `Not a regular expression: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}` }
+  }
+}
+
+/** The only escape of a hyphen that Unicode expressions take outside of a class. */
+const escapes: Record<string, string> = { '-': '\\x2d' }
+
+/** All matches from top to bottom, at most `max`. A line that was wrapped is one line. */
+export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, max: number): FindResult => {
+  const matches: FindMatch[] = []
+  for (let row = 0; row < buffer.length; ) {
+    const line = joinedLine(buffer, row)
+    for (const { 0: text, index } of line.text.matchAll(pattern)) {
+      // An expression may also match between two characters, where there is nothing to show.
+      if (text === '') continue
+      if (matches.length === max) return { matches, hasMore: true }
+      const start = placeOf(buffer, line, index)
+      const end = placeOf(buffer, line, index + text.length)
+      matches.push({ ...start, cells: (end.row - start.row) * columns + end.column - start.column })
+    }
+    row += line.starts.length
+  }
+  return { matches, hasMore: false }
+}
+
+interface JoinedLine {
+  text: string
+  row: number
+  /** Where in the text each of its rows begins. */
+  starts: readonly number[]
+}
+
+const joinedLine = (buffer: IBuffer, row: number): JoinedLine => {
+  const starts: number[] = []
+  let text = ''
+  for (let at = row; ; at++) {
+    const line = buffer.getLine(at)
+    const next = buffer.getLine(at + 1)
+    const goesOn = next?.isWrapped === true
+    starts.push(text.length)
+    const piece = line?.translateToString(!goesOn) ?? ''
+    text += line && goesOn && leavesLastCell(line, next) ? piece.slice(0, -1) : piece
+    if (!goesOn) return { text, row, starts }
+  }
+}
+
+/** A character of two cells that found only one left at the end of a row stands in the next, and leaves the cell empty. */
+const leavesLastCell = (line: IBufferLine, next: IBufferLine) =>
+  line.getCell(line.length - 1)?.getChars() === '' &&
+  line.getCell(line.length - 1)?.getWidth() === 1 &&
+  next.getCell(0)?.getWidth() === 2
+
+/** The cell in which the character at `index` of a line begins. */
+const placeOf = (
+  buffer: IBuffer,
+  { text, row, starts }: JoinedLine,
+  index: number,
+): { row: number; column: number } => {
+  let below = starts.length - 1
+  while (below > 0 && (starts[below] ?? 0) > index) below -= 1
+  const start = starts[below] ?? 0
+  const before = text.slice(start, index)
+  return {
+    row: row + below,
+    column: /^[\x20-\u02ff]*$/.test(before) ? before.length : cellsOf(buffer, row + below, before),
+  }
+}
+
+/** How many cells the first characters of a row take: some take two, and some cells hold several characters. */
+const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
+  const line = buffer.getLine(row)
+  let column = 0
+  for (let read = 0; line && read < before.length && column < line.length; ) {
+    const cell = line.getCell(column)
+    read += cell?.getChars().length || 1
+    column += Math.max(1, cell?.getWidth() ?? 1)
+  }
+  return column
+}
+
+/** The first match at or below a row, else the last one above; where a search begins that has no place of its own yet. */
+export const matchFrom = (matches: readonly FindMatch[], row: number): number => {
+  const at = matches.findIndex((match) => match.row >= row)
+  return at === -1 ? matches.length - 1 : at
+}
