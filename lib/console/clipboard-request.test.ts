@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { clipboardAnswers, clipboardPolicy, clipboardRequest, maxClipboardBytes } from './clipboard-request.ts'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+describe('a request for the clipboard', () => {
+  it('brings text in UTF-8', () => {
+    for (const data of [
+      `c;${base64('é 日本')}`,
+      `;${base64('é 日本')}`,
+      `pc;${base64('é 日本')}`,
+      `s0;${base64('é 日本')}`,
+    ])
+      expect(clipboardRequest(data)).toEqual({ kind: 'write', text: 'é 日本' })
+  })
+
+  it('to read it is known as one', () => {
+    expect(clipboardRequest('c;?')).toEqual({ kind: 'read' })
+    expect(clipboardRequest(';?')).toEqual({ kind: 'read' })
+  })
+
+  it('may be too large to be meant', () => {
+    const at = (bytes: number) => clipboardRequest(`c;${Buffer.alloc(bytes, 'a').toString('base64')}`)
+    expect(at(maxClipboardBytes)).toMatchObject({ kind: 'write' })
+    expect(at(maxClipboardBytes + 3)).toEqual({ kind: 'too_large', sizeBytes: expect.any(Number) })
+  })
+
+  it.each(['', 'c', 'p;YQ==', 'x;YQ==', 'c;', 'c;!!', 'c;YQ=', ';;YQ==', 'c;YQ==;YQ=='])('is none: %s', (data) => {
+    expect(clipboardRequest(data)).toBeNull()
+  })
+})
+
+describe('an answer for a devbox', () => {
+  let kept: Map<string, string>
+  beforeEach(() => {
+    kept = new Map()
+    vi.stubGlobal('localStorage', {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => kept.set(key, value),
+    })
+  })
+  afterEach(() => vi.unstubAllGlobals())
+
+  it('goes before the setting, except that never for all is never', () => {
+    expect(clipboardPolicy('ask', 'dbx_1')).toBe('ask')
+    clipboardAnswers.set('dbx_1', 'never')
+    clipboardAnswers.set('dbx_1', 'always')
+    clipboardAnswers.set('dbx_2', 'never')
+    expect([clipboardPolicy('ask', 'dbx_1'), clipboardPolicy('always', 'dbx_2')]).toEqual(['always', 'never'])
+    expect(clipboardPolicy('never', 'dbx_1')).toBe('never')
+    expect(clipboardAnswers.count()).toBe(2)
+    clipboardAnswers.forget()
+    expect(clipboardPolicy('always', 'dbx_2')).toBe('always')
+  })
+
+  it('is forgotten after those for 200 others', () => {
+    for (let at = 0; at <= 200; at++) clipboardAnswers.set(`dbx_${at}`, 'always')
+    expect([clipboardPolicy('ask', 'dbx_0'), clipboardPolicy('ask', 'dbx_1')]).toEqual(['ask', 'always'])
+  })
+
+  it('is read from whatever stands in the store', () => {
+    for (const text of ['{}', 'null', '[null, 1, ["a"], ["dbx_1", "maybe"], [1, "always"]]', '[[']) {
+      kept.set('devdeck:terminal-clipboard', text)
+      expect(clipboardPolicy('ask', 'dbx_1')).toBe('ask')
+    }
+  })
+})
