@@ -1,0 +1,57 @@
+/** What a key means in a terminal, other than to the shell. */
+export type TerminalShortcut =
+  | 'copy'
+  | 'paste'
+  | 'find'
+  | 'find-next'
+  | 'find-previous'
+  | 'larger'
+  | 'smaller'
+  | 'own-size'
+
+export interface PressedKey {
+  key: string
+  code: string
+  ctrlKey: boolean
+  shiftKey: boolean
+  altKey: boolean
+  metaKey: boolean
+}
+
+/**
+ * The keys a shell does not need. Elsewhere than on a Mac those with Ctrl alone are the shell's, but for Ctrl+C while
+ * something is selected, and Ctrl+V, which every other field takes for a paste.
+ */
+export const terminalShortcut = (
+  pressed: PressedKey,
+  { isMac, hasSelection }: { isMac: boolean; hasSelection: boolean },
+): TerminalShortcut | null => {
+  const { ctrlKey, shiftKey, altKey, metaKey } = pressed
+  if (altKey) return null
+  const letter = letterOf(pressed)
+  if (isMac) {
+    if (!metaKey || ctrlKey) return null
+    if (letter === 'f' && !shiftKey) return 'find'
+    if (letter === 'g') return shiftKey ? 'find-previous' : 'find-next'
+    if (letter === 'c') return hasSelection ? 'copy' : null
+    return letter === 'v' ? 'paste' : sizeKey(pressed.key)
+  }
+  if (metaKey) return null
+  if (pressed.key === 'Insert' && shiftKey !== ctrlKey) return ctrlKey ? 'copy' : 'paste'
+  if (!ctrlKey) return null
+  if (letter === 'c') return shiftKey || hasSelection ? 'copy' : null
+  if (letter === 'v') return 'paste'
+  if (letter === 'f' && shiftKey) return 'find'
+  return sizeKey(pressed.key)
+}
+
+/** The letter of the key, also while the layout is one without Latin letters. */
+const letterOf = ({ key, code }: PressedKey): string =>
+  /^[a-z]$/i.test(key) || !/^Key[A-Z]$/.test(code) ? key.toLowerCase() : code.slice(3).toLowerCase()
+
+/** As other terminals have them; with Shift the minus is `_`, by which readline undoes. */
+const sizeKey = (key: string): TerminalShortcut | null => {
+  if (key === '+' || key === '=') return 'larger'
+  if (key === '-') return 'smaller'
+  return key === '0' ? 'own-size' : null
+}
