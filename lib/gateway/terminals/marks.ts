@@ -1,0 +1,115 @@
+import type { TerminalMark } from '#lib/contract/terminal-relay.ts'
+import type { Core, Lines, OscHandler } from './xterm.ts'
+
+const maxMarks = 5000
+
+interface Mark extends TerminalMark {
+  /** Of all lines there ever were, so that nothing is to be done when some scroll away. */
+  line: number
+}
+
+/**
+ * Where commands began and ended (OSC 133). xterm's own markers would each be told of every line that scrolls, so these
+ * are kept apart and moved only by what moves lines on the screen.
+ */
+export class CommandMarks {
+  readonly #core: Core
+  readonly #now: () => number
+  #marks: Mark[] = []
+  #lines: Lines | undefined
+  #trimmed = 0
+
+  constructor(core: Core, now: () => number = Date.now) {
+    this.#core = core
+    this.#now = now
+    this.#follow()
+    let text = ''
+    const handler: OscHandler = {
+      start() {
+        text = ''
+      },
+      put(data, start, end) {
+        if (text.length < 64) text += String.fromCodePoint(...data.subarray(start, Math.min(end, start + 64)))
+      },
+      end: (isComplete) => {
+        if (isComplete) this.#add(text)
+        return true
+      },
+    }
+    core._inputHandler._parser.registerOscHandler(133, handler)
+    // What is erased takes its marks along.
+    for (const prefix of [undefined, '?'])
+      core._inputHandler.registerCsiHandler(prefix ? { prefix, final: 'J' } : { final: 'J' }, ({ params }) => {
+        this.#erase(params[0] ?? 0)
+        return false
+      })
+  }
+
+  /** Those on lines from `first` on, in their order. */
+  from(first: number): TerminalMark[] {
+    this.#follow()
+    const start = this.#trimmed + first
+    return this.#marks.filter(({ line }) => line >= start).map((mark) => ({ ...mark, line: mark.line - start }))
+  }
+
+  #add(text: string): void {
+    const { buffers } = this.#core
+    const kind = kinds[text.slice(0, 1)]
+    if (!kind || !/^.(;|$)/.test(text) || buffers.active !== buffers.normal) return
+    this.#follow()
+    const { ybase, y, x } = buffers.normal
+    const exit = kind === 'end' ? /^D;(\d{1,3})(;|$)/.exec(text)?.[1] : undefined
+    const mark: Mark = {
+      line: this.#trimmed + ybase + y,
+      column: Math.min(x, this.#core.cols - 1),
+      kind,
+      at_ms: this.#now(),
+    }
+    if (exit !== undefined) mark.exit_code = Number(exit)
+    // Nearly always the last; a program may have gone up.
+    const after = this.#marks.findLastIndex(({ line }) => line <= mark.line) + 1
+    this.#marks.splice(after, 0, mark)
+    if (this.#marks.length > maxMarks) this.#marks.shift()
+  }
+
+  /** A reset makes new lists of lines. */
+  #follow(): void {
+    const { lines } = this.#core.buffers.normal
+    if (lines === this.#lines) return
+    this.#lines = lines
+    this.#trimmed = 0
+    this.#marks = []
+    lines.onTrim((amount) => {
+      if (lines !== this.#lines) return
+      this.#trimmed += amount
+      // For every line that scrolls: nearly always there is nothing to do.
+      while (this.#marks[0] && this.#marks[0].line < this.#trimmed) this.#marks.shift()
+    })
+    lines.onInsert(({ index, amount }) => this.#move(lines, index, 0, amount))
+    lines.onDelete(({ index, amount }) => this.#move(lines, index, amount, 0))
+  }
+
+  #move(lines: Lines, index: number, removed: number, inserted: number): void {
+    if (lines !== this.#lines) return
+    const first = this.#trimmed + index
+    // From the end: what moves is on the screen, below thousands of others.
+    for (let at = this.#marks.length - 1; at >= 0; at--) {
+      const mark = this.#marks[at]
+      if (!mark || mark.line < first) break
+      if (mark.line < first + removed) this.#marks.splice(at, 1)
+      else mark.line += inserted - removed
+    }
+  }
+
+  #erase(what: number): void {
+    const { buffers, rows } = this.#core
+    const { normal } = buffers
+    if (this.#marks.length === 0 || buffers.active !== normal || what > 2) return
+    const top = this.#trimmed + normal.ybase
+    const from = top + (what === 0 ? normal.y + (normal.x === 0 ? 0 : 1) : 0)
+    const to = top + (what === 1 ? normal.y : rows)
+    this.#marks = this.#marks.filter(({ line }) => line < from || line >= to)
+  }
+}
+
+const kinds: Record<string, TerminalMark['kind']> = { A: 'prompt', B: 'command', C: 'output', D: 'end' }

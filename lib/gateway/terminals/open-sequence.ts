@@ -1,0 +1,56 @@
+/** Nothing sensible is as long; what is longer has no effect where it is restored. */
+const maxBytes = 64 * 1024
+
+const esc = 0x1b
+/** Of xterm's parser: 0 is between sequences, 1 to 6 are those of ESC and CSI, 7 of APC, 8 of OSC, the others of DCS. */
+const ground = 0
+const lastOfCsi = 6
+const apc = 7
+const osc = 8
+
+/** The sequence that is not complete yet: a parser that begins anew has to be given it before what follows. */
+export class OpenSequence {
+  #bytes = Buffer.alloc(0)
+  #isTooLong = false
+  #state = ground
+
+  /** `bytes` are parsed, and it ended in this state. */
+  parsed(bytes: Uint8Array, state: number): void {
+    const wasOpen = this.#state !== ground
+    this.#state = state
+    if (state === ground) {
+      if (wasOpen) this.#start(new Uint8Array())
+      return
+    }
+    const begin = lastBegin(bytes)
+    if (begin >= 0) this.#start(bytes.subarray(begin))
+    else if (!this.#isTooLong) this.#goOn(bytes)
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#isTooLong && this.#state === osc) return Buffer.from('\x1b]x')
+    if (this.#isTooLong && this.#state > osc) return Buffer.from('\x1bPx')
+    // Control characters inside of a sequence had their effect already.
+    if (this.#state <= lastOfCsi) return this.#bytes.filter((byte, at) => byte >= 0x20 || at === 0)
+    return this.#state === apc ? Buffer.from('\x1b_') : this.#bytes
+  }
+
+  #start(bytes: Uint8Array): void {
+    this.#bytes = Buffer.from(bytes.subarray(0, maxBytes))
+    this.#isTooLong = bytes.length > maxBytes
+  }
+
+  #goOn(bytes: Uint8Array): void {
+    const room = maxBytes - this.#bytes.length
+    this.#bytes = Buffer.concat([this.#bytes, bytes.subarray(0, room)])
+    this.#isTooLong = bytes.length > room
+  }
+}
+
+/** Where the last sequence begins, by ESC or by the one character that stands for ESC and the next (C1). */
+const lastBegin = (bytes: Uint8Array): number => {
+  const begin = bytes.lastIndexOf(esc)
+  for (let at = bytes.length - 2; at > begin; at--)
+    if (bytes[at] === 0xc2 && [0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f].includes(bytes[at + 1] ?? 0)) return at
+  return begin
+}
