@@ -26,6 +26,10 @@ export interface Registry {
   evictionHubs: Map<string, EvictionHub>
   /** By account, devbox and name. */
   terminals: Map<string, TerminalSession>
+  /** The terminals that can be watched without signing in, by the hash of the link's token. */
+  followLinks: Map<string, TerminalSession>
+  /** Times of links that led nowhere by client address. */
+  wrongFollows: Map<string, number[]>
   /** Recordings of terminals that are being written, by id. */
   liveRecordings: Set<string>
 }
@@ -62,6 +66,8 @@ export const createRegistry = (
     openStreams: new Map(),
     evictionHubs: new Map(),
     terminals: new Map(),
+    followLinks: new Map(),
+    wrongFollows: new Map(),
     liveRecordings: new Set(),
   }
   holder[key] = created

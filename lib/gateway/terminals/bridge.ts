@@ -11,8 +11,10 @@ import { errorBody, Refusal, requestIdOf } from '../answer.ts'
 import { requireOwnHost } from '../front.ts'
 import { requireSameOrigin } from '../origin.ts'
 import { registry, trackStream } from '../registry.ts'
-import { requireSignedIn } from '../session-cookie.ts'
+import { requireSignedIn, type Session as SignedIn } from '../session-cookie.ts'
 import { clientFor } from '../upstream.ts'
+import { followed } from './follow.ts'
+import { keyOf, terminalsOf } from './held.ts'
 import { TerminalSession } from './session.ts'
 import { endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
@@ -21,11 +23,14 @@ type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 const maxInputBytes = 1024 * 1024
 const maxTerminalsPerAccount = 64
+const maxViewers = 32
+const maxFollowers = 20
 const maxScrollback = 10_000
+const verifyTimeoutMs = 10_000
 
 /**
- * The only WebSocket of the console, `/api/terminals/{devbox_id}/{name}`. What is refused is refused as a plain HTTP
- * answer. `forNext` gets the upgrades below `/_next/`, which is hot reloading in development.
+ * The WebSockets of the console: `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for who came by a link.
+ * What is refused is refused as a plain HTTP answer. `forNext` gets the upgrades below `/_next/`, which is hot reloading in development.
  */
 export const terminalUpgrades = (forNext?: Upgrade): Upgrade => {
   const server = new WebSocketServer({ noServer: true, maxPayload: maxInputBytes, perMessageDeflate: false })
@@ -40,7 +45,7 @@ export const terminalUpgrades = (forNext?: Upgrade): Upgrade => {
         socket.off('error', ignore)
         server.handleUpgrade(request, socket, head, (page) => enter((opening) => new Viewer(page, opening)))
       },
-      (error: unknown) => refuse(request, socket, error),
+      (error: unknown) => refuse(socket, error),
     )
   }
 }
@@ -56,45 +61,65 @@ const admit = async (request: IncomingMessage): Promise<Enter> => {
   const header = headerOf(request)
   const [path = '', search = ''] = url.split('?', 2)
   const terminal = /^\/api\/terminals\/([^/]*)\/([^/]*)$/.exec(path)
-  if (!terminal) throw new Refusal('not_found', 'No WebSocket is served here')
+  const follow = /^\/api\/follow\/([\w-]{1,64})$/.exec(path)
+  if (!terminal && !follow) throw new Refusal('not_found', 'No WebSocket is served here')
   requireSameOrigin(header, 'socket')
+  const opening = () => ({ ...openingOf(search), name: browserOf(header('user-agent') ?? '') })
+  if (follow) return enterByLink(followed(follow[1] ?? '', request.socket.remoteAddress ?? 'unknown'), opening())
   const signedIn = await requireSignedIn(header)
-  const [, devboxId = '', name = ''] = terminal
+  const [, devboxId = '', name = ''] = terminal ?? []
   if (!/^[A-Za-z0-9_-]+$/.test(devboxId) || !/^[A-Za-z0-9_-]+$/.test(name) || `${devboxId}-${name}`.length > 256)
     throw new Refusal(
       'invalid_argument',
       'A devbox id and a terminal name hold ASCII letters, digits, - and _, together at most 255',
     )
-  const opening = { ...openingOf(search), name: browserOf(header('user-agent') ?? ''), signedIn }
-  const ofAccount = `${signedIn.account.id} `
-  const key = `${ofAccount}${devboxId} ${name}`
-  makeRoom(key, ofAccount)
+  return enterSignedIn(signedIn, { devboxId, name }, opening())
+}
+
+const enterByLink = (session: TerminalSession, opening: Omit<ViewerOpening, 'signedIn'>): Enter => {
+  if (session.viewersOf('followers') >= maxFollowers)
+    throw new Refusal('rate_limited', `${maxFollowers} follow this terminal already`)
+  return (viewerOf) => session.join(viewerOf({ ...opening, signedIn: undefined }))
+}
+
+const enterSignedIn = (
+  signedIn: SignedIn,
+  { devboxId, name }: { devboxId: string; name: string },
+  opening: Omit<ViewerOpening, 'signedIn'>,
+): Enter => {
+  const { terminals } = registry()
+  const key = keyOf(signedIn.account.id, devboxId, name)
+  if ((terminals.get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
+    throw new Refusal('rate_limited', `${maxViewers} pages show this terminal already; close some`)
+  if (!terminals.has(key)) makeRoom(signedIn.account.id)
 
   return (viewerOf) => {
-    const viewer = viewerOf(opening)
+    const viewer = viewerOf({ ...opening, signedIn })
     const forget = trackStream(signedIn.sid, (reason) =>
       reason === 'signed out'
         ? viewer.close(terminalClose.signedOut, 'Signed out')
         : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
     )
     viewer.onceClosed(forget)
-    const { terminals } = registry()
-    const found = terminals.get(key)
-    const session =
-      found ??
-      new TerminalSession({ signedIn, devboxId, name, size: opening.size }, () => {
-        if (terminals.get(key) === session) terminals.delete(key)
-      })
-    terminals.set(key, session)
+    const session = terminals.get(key) ?? openSession(key, { signedIn, devboxId, name, size: opening.size })
     if (session.apiKey === signedIn.api_key) return session.join(viewer)
-    // The terminal was opened with another key of the account; this one has to open it by itself.
-    clientFor(signedIn.api_key)
+    // The terminal was opened with another key of the account; this one has to open the devbox by itself.
+    clientFor(signedIn.api_key, verifyTimeoutMs)
       .devboxes.get({ params: { id: devboxId } })
       .then(
         () => session.join(viewer),
         (error: unknown) => viewer.fail(endingOf(error)),
       )
   }
+}
+
+const openSession = (key: string, opening: ConstructorParameters<typeof TerminalSession>[0]): TerminalSession => {
+  const { terminals } = registry()
+  const session = new TerminalSession(opening, () => {
+    if (terminals.get(key) === session) terminals.delete(key)
+  })
+  terminals.set(key, session)
+  return session
 }
 
 const word = z.string().check(z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 ASCII letters, digits, - or _'))
@@ -128,12 +153,10 @@ const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => 
 }
 
 /** A terminal that nobody looks at makes room for one more. */
-const makeRoom = (key: string, ofAccount: string): void => {
-  const { terminals } = registry()
-  if (terminals.has(key)) return
-  const own = [...terminals].filter(([each]) => each.startsWith(ofAccount)).map(([, session]) => session)
+const makeRoom = (accountId: string): void => {
+  const own = terminalsOf(accountId)
   if (own.length < maxTerminalsPerAccount) return
-  const unwatched = own.find(({ isWatched }) => !isWatched)
+  const unwatched = own.find(({ held }) => held.viewers.length === 0)
   if (!unwatched)
     throw new Refusal('rate_limited', `More than ${maxTerminalsPerAccount} terminals are open; close some`)
   unwatched.end(terminalClose.upstreamLost, 'Another terminal took its place')
@@ -173,11 +196,12 @@ const isOwnPage = (request: IncomingMessage): boolean => {
   }
 }
 
-const refuse = (request: IncomingMessage, socket: Duplex, error: unknown): void => {
+const refuse = (socket: Duplex, error: unknown): void => {
   const refusal =
     error instanceof Refusal ? error : new Refusal('internal', 'The console failed to answer; its log has more')
   const requestId = requestIdOf(new Headers())
-  if (refusal !== error) console.error(`Upgrade ${requestId} of ${JSON.stringify(request.url)} failed:`, error)
+  // Not the whole address: a link to follow by is a secret.
+  if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)
   const status = errorStatus[refusal.code]
   const body = JSON.stringify(errorBody(refusal, requestId))
   socket.end(

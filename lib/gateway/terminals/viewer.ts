@@ -22,7 +22,7 @@ const requestCost = 256
 
 /** The screen as it was when the shell had printed `offset` bytes. */
 export interface Snapshot {
-  bytes: Buffer
+  bytes: Uint8Array
   offset: number
   cols: number
   rows: number
@@ -79,7 +79,7 @@ export class Viewer {
   #isShort = false
   #wantsAll = true
   #quietTimer: NodeJS.Timeout | undefined
-  #holds = new Set<'rate' | 'upstream'>()
+  #holds = new Set<'rate' | 'shell'>()
   #credit = inputBytesPerSecond
   #creditAt = Date.now()
   #rateTimer: NodeJS.Timeout | undefined
@@ -162,7 +162,7 @@ export class Viewer {
   }
 
   /** The snapshot it was to be shown, and what was printed since it was taken; undefined when that is too much. */
-  show({ bytes, offset, cols, rows, marks }: Snapshot, since: Buffer | undefined): void {
+  show({ bytes, offset, cols, rows, marks }: Snapshot, since: Uint8Array | undefined): void {
     if (!this.#askedForSnapshot || !this.isOpen) return
     this.#isShort = !this.#askedForAll
     this.#forgetSnapshot()
@@ -199,7 +199,7 @@ export class Viewer {
   }
 
   /** Leaves what the page types unread for as long as the shell does not take it. */
-  hold(reason: 'rate' | 'upstream', held: boolean): void {
+  hold(reason: 'rate' | 'shell', held: boolean): void {
     if (held) this.#holds.add(reason)
     else this.#holds.delete(reason)
     if (!this.isOpen) return
@@ -221,7 +221,7 @@ export class Viewer {
     return this.#acks ? Math.max(this.#sent - this.#acked, bufferedAmount) : bufferedAmount
   }
 
-  #send(bytes: Buffer): void {
+  #send(bytes: Uint8Array): void {
     this.#sent += bytes.length
     this.#socket.send(bytes, { binary: true }, this.#flushed)
   }

@@ -1,0 +1,38 @@
+import type { HeldTerminal } from '#lib/contract/terminal-relay.ts'
+import { answering, json, Refusal } from '../answer.ts'
+import { requireSameOrigin } from '../origin.ts'
+import { registry } from '../registry.ts'
+import { requireSignedIn } from '../session-cookie.ts'
+import type { TerminalSession } from './session.ts'
+
+/** No id holds a space. */
+export const keyOf = (accountId: string, devboxId: string, name: string): string => `${accountId} ${devboxId} ${name}`
+
+export const terminalsOf = (accountId: string): TerminalSession[] =>
+  [...registry().terminals.values()].filter((session) => session.accountId === accountId)
+
+/** `GET /api/terminals/{devbox_id}`: the terminals of a devbox that the console holds open for the account. */
+export const listTerminals = (request: Request, devboxId: string): Promise<Response> =>
+  answering(request, async () => {
+    const { account } = await callerOf(request, 'read')
+    const held: HeldTerminal[] = terminalsOf(account.id)
+      .filter((session) => session.devboxId === devboxId)
+      .map((session) => session.held)
+    return json({ terminals: held })
+  })
+
+/** `DELETE /api/terminals/{devbox_id}/{name}`: ends the shell. */
+export const closeTerminal = (request: Request, devboxId: string, name: string): Promise<Response> =>
+  answering(request, async () => {
+    const { account } = await callerOf(request, 'write')
+    const session = registry().terminals.get(keyOf(account.id, devboxId, name))
+    if (!session) throw new Refusal('not_found', `The console holds no terminal ${name} of ${devboxId} open`)
+    await session.close()
+    return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
+  })
+
+const callerOf = (request: Request, kind: 'read' | 'write') => {
+  const header = (name: string) => request.headers.get(name)
+  requireSameOrigin(header, kind)
+  return requireSignedIn(header)
+}

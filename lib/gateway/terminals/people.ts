@@ -1,0 +1,97 @@
+import type { TerminalNotice } from '#lib/contract/terminal-relay.ts'
+import type { Viewer } from './viewer.ts'
+
+/** How long nobody who only watched takes the place of a writer whose connection was lost. */
+const roleKeptMs = 30_000
+const maxRemembered = 100
+
+/** Who looks at a terminal, and who of them writes: one at most. */
+export class People {
+  readonly #viewers = new Set<Viewer>()
+  #writer: Viewer | undefined
+  #lastWriter: { client: string; leftMs: number } | undefined
+  readonly #watched = new Set<string>()
+
+  get all(): Viewer[] {
+    return [...this.#viewers]
+  }
+
+  get writer(): Viewer | undefined {
+    return this.#writer
+  }
+
+  get isEmpty(): boolean {
+    return this.#viewers.size === 0
+  }
+
+  has(viewer: Viewer): boolean {
+    return this.#viewers.has(viewer)
+  }
+
+  /** Returns the connection this one takes the place of: the same page has lost it, or opened the terminal anew. */
+  join(viewer: Viewer): Viewer | undefined {
+    const { client } = viewer.opening
+    const before = client === undefined ? undefined : this.all.find((each) => isSamePage(each, viewer))
+    const wrote = before !== undefined && before === this.#writer
+    if (before) this.leave(before)
+    this.#viewers.add(viewer)
+    if (this.#mayWrite(viewer, wrote)) this.setWriter(viewer)
+    else this.#remember(viewer)
+    return before
+  }
+
+  leave(viewer: Viewer): void {
+    this.#viewers.delete(viewer)
+    if (viewer !== this.#writer) return
+    this.#writer = undefined
+    const { client } = viewer.opening
+    if (client !== undefined) this.#lastWriter = { client, leftMs: Date.now() }
+  }
+
+  clear(): void {
+    this.#viewers.clear()
+    this.#writer = undefined
+  }
+
+  /** Returns who wrote until now. */
+  setWriter(viewer: Viewer): Viewer | undefined {
+    const before = this.#writer
+    if (before && before !== viewer) this.#remember(before)
+    this.#writer = viewer
+    this.#lastWriter = undefined
+    if (viewer.opening.client !== undefined) this.#watched.delete(viewer.opening.client)
+    return before
+  }
+
+  roleOf(viewer: Viewer): 'writer' | 'watcher' {
+    return viewer === this.#writer ? 'writer' : 'watcher'
+  }
+
+  noticeFor(viewer: Viewer): Extract<TerminalNotice, { t: 'people' }> {
+    return {
+      t: 'people',
+      you: viewer.view.id,
+      role: this.roleOf(viewer),
+      writer: this.#writer?.view ?? null,
+      viewers: this.all.map(({ view }) => view),
+    }
+  }
+
+  #mayWrite({ opening: { client, signedIn, wantsToWatch } }: Viewer, wrote: boolean): boolean {
+    if (!signedIn || wantsToWatch || this.#writer) return false
+    if (wrote || !this.#lastWriter || this.#lastWriter.client === client) return true
+    // Whoever watched and comes back first, after all were cut off, does not take the place of who wrote.
+    const isKept = Date.now() - this.#lastWriter.leftMs < roleKeptMs
+    return !isKept || client === undefined || !this.#watched.has(client)
+  }
+
+  #remember({ opening: { client, signedIn } }: Viewer): void {
+    if (client === undefined || !signedIn) return
+    if (this.#watched.size >= maxRemembered) this.#watched.clear()
+    this.#watched.add(client)
+  }
+}
+
+/** Who came by a link has names of its own to give. */
+const isSamePage = (a: Viewer, b: Viewer) =>
+  a.opening.client === b.opening.client && a.view.follower === b.view.follower

@@ -1,0 +1,96 @@
+import type { TerminalNotice } from '#lib/contract/terminal-relay.ts'
+import { Refusal } from '../answer.ts'
+import { TerminalRecording } from './recording.ts'
+import type { ShellOutput } from './shell-output.ts'
+import type { Size } from './upstream.ts'
+
+interface Tapped {
+  account_id: string
+  devbox_id: string
+  name: string
+  /** Recording has begun, ended or failed. */
+  changed(notice: RecordingNotice): void
+}
+
+type RecordingNotice = Extract<TerminalNotice, { t: 'recording' }>
+
+/** Turns the recording of a terminal on and off, and leads to it what the shell prints. */
+export class RecordingTap {
+  readonly #output: ShellOutput
+  readonly #tapped: Tapped
+  #recording: TerminalRecording | undefined
+  #isStarting = false
+  #isWanted = false
+  /** Printed since the picture of the screen was asked for that a recording begins with. */
+  #held: Uint8Array[] | undefined
+
+  constructor(output: ShellOutput, tapped: Tapped) {
+    this.#output = output
+    this.#tapped = tapped
+  }
+
+  get id(): string | null {
+    return this.#recording?.id ?? null
+  }
+
+  get notice(): RecordingNotice {
+    if (!this.#recording) return { t: 'recording', id: null }
+    return { t: 'recording', id: this.#recording.id, since_ms: this.#recording.sinceMs }
+  }
+
+  async turn(on: boolean): Promise<void> {
+    this.#isWanted = on
+    if (!on) this.end()
+    else if (this.#recording) this.#tapped.changed(this.notice)
+    else if (!this.#isStarting) await this.#start()
+  }
+
+  output(bytes: Uint8Array): void {
+    if (this.#held) this.#held.push(bytes)
+    else this.#recording?.output(bytes)
+  }
+
+  resize({ cols, rows }: Size): void {
+    this.#recording?.resize(cols, rows)
+  }
+
+  end(message?: string): void {
+    const recording = this.#recording
+    this.#isWanted = false
+    this.#recording = this.#held = undefined
+    if (!recording) return
+    void recording.end()
+    this.#tapped.changed({ t: 'recording', id: null, ...(message === undefined ? {} : { message }) })
+  }
+
+  async #start(): Promise<void> {
+    const { account_id, devbox_id, name, changed } = this.#tapped
+    this.#isStarting = true
+    try {
+      const { size, title } = this.#output
+      const recording = await TerminalRecording.start({ account_id, devbox_id, name, ...size, title })
+      if (!this.#isWanted) return void (await recording.end())
+      this.#recording = recording
+      recording.onFailure((message) => {
+        if (this.#recording === recording) this.end(message)
+      })
+      this.#held = []
+      this.#output.wholeScreen((bytes) => {
+        if (this.#recording !== recording) return
+        recording.output(bytes)
+        for (const each of this.#held ?? []) recording.output(each)
+        this.#held = undefined
+      })
+      changed(this.notice)
+    } catch (error) {
+      if (!(error instanceof Refusal)) console.error('A recording could not be started:', error)
+      changed({
+        t: 'recording',
+        id: null,
+        message: error instanceof Refusal ? error.message : 'The recording could not be started',
+      })
+    } finally {
+      this.#isStarting = false
+    }
+  }
+}

@@ -1,0 +1,308 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RawData, WebSocket } from 'ws'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
+import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
+import { closeSoon, watchForDeath } from './sockets.ts'
+import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable, type Size } from './upstream.ts'
+
+/** Before there is a shell, whoever opened the terminal is waiting for an answer. */
+const firstRetriesMs = [400, 800, 1600]
+const maxRetryMs = 5_000
+/** How often a service may close the connection without a reason before it is taken at its word. */
+const maxHangUps = 3
+const abnormalCode = 1006
+/** What a session closed by the `close` control ends with. */
+const closedOnRequestCode = 1000
+const maxEarlyBytes = 64 * 1024
+const highWaterBytes = 512 * 1024
+const lowWaterBytes = 128 * 1024
+const roundTripEveryMs = 5_000
+const replayWithinMs = 2_000
+/** What a service that has not told yet is taken to keep a shell for. */
+const usualIdleTtlMs = 300_000
+
+/** `resting`: nobody looks, and the shell is left to the service until somebody does. */
+export type LinkPhase = 'attaching' | 'live' | 'retrying' | 'resting'
+
+export interface Exit {
+  code: number | null
+  reason: string
+}
+
+interface Shell {
+  devboxId: string
+  sessionName: string
+  apiKey(): string
+  size(): Size
+  /** The offset to go on from; undefined when the service does not count or there is no shell yet. */
+  after(): number | undefined
+}
+
+interface LinkEvents {
+  /** Before the first byte comes. True when the shell is the one from before. */
+  attached(attached: Attached): boolean
+  output(bytes: Buffer): void
+  phase(): void
+  /** The shell takes what is typed again. */
+  drained(): void
+  exited(exit: Exit): void
+  /** There is no connection, and trying again makes no sense for now; `wake` does. */
+  failed(ending: Ending): void
+}
+
+/** The connection to one shell at the service: made again when it is lost, for as long as the service keeps the shell. */
+export class ShellLink {
+  readonly #shell: Shell
+  readonly #events: LinkEvents
+  readonly #gone = new AbortController()
+  #attached: Attached | undefined
+  #hadShell = false
+  #phase: LinkPhase = 'attaching'
+  #phaseSinceMs = Date.now()
+  #wake = Promise.withResolvers<void>()
+  #idleTtlMs = usualIdleTtlMs
+  #early: Buffer[] = []
+  #earlyBytes = 0
+  #roundTripMs: number | null = null
+  #pingedAt: number | undefined
+  /** Whether the round trip is of interest to anyone. */
+  isWatched = true
+
+  constructor(shell: Shell, events: LinkEvents) {
+    this.#shell = shell
+    this.#events = events
+  }
+
+  get phase(): LinkPhase {
+    return this.#phase
+  }
+
+  get phaseSinceMs(): number {
+    return this.#phaseSinceMs
+  }
+
+  get idleTtlMs(): number {
+    return this.#idleTtlMs
+  }
+
+  /** The last round trip to the service and back. */
+  get roundTripMs(): number | null {
+    return this.#roundTripMs
+  }
+
+  /** Attaches, and attaches again when the service's side is lost; until the shell ends or `end` is called. */
+  async run(): Promise<void> {
+    while (!this.#gone.signal.aborted) {
+      try {
+        const exit = await this.#untilRestOrExit()
+        if (exit) {
+          this.#events.exited(exit)
+          return
+        }
+      } catch (error) {
+        if (this.#gone.signal.aborted) return
+        if (!(error instanceof Ending)) console.error('A terminal failed:', error)
+        this.#beginRest()
+        this.#events.failed(
+          error instanceof Ending
+            ? error
+            : new Ending(terminalClose.upstreamLost, 'internal', 'The console failed to keep this terminal open'),
+        )
+      }
+      await this.#wake.promise
+      this.#setPhase('attaching')
+    }
+  }
+
+  /** Leaves the shell to the service. */
+  rest(): void {
+    if (this.#phase === 'resting') return
+    this.#beginRest()
+    if (this.#attached) closeSoon(this.#attached.socket)
+  }
+
+  wake(): void {
+    this.#wake.resolve()
+  }
+
+  end(): void {
+    this.#gone.abort()
+    this.#wake.resolve()
+  }
+
+  /** What is typed before the shell is there waits for it. False when it does not arrive: the connection is lost. */
+  send(bytes: Buffer): boolean {
+    const socket = this.#attached?.socket
+    if (socket) {
+      socket.send(bytes, { binary: true }, () => {
+        if (socket.bufferedAmount < lowWaterBytes) this.#events.drained()
+      })
+      return true
+    }
+    // Once the service is back nobody knows what it would be typed into.
+    if (this.#phase === 'retrying') return false
+    this.#early.push(bytes)
+    this.#earlyBytes += bytes.length
+    return true
+  }
+
+  /** The shell does not take what is typed as fast as it comes. */
+  get isFull(): boolean {
+    return this.#earlyBytes > maxEarlyBytes || (this.#attached?.socket.bufferedAmount ?? 0) > highWaterBytes
+  }
+
+  /** Resolves when the service has done it; not at all answered while there is no connection. */
+  async control(request: PtyControl): Promise<boolean> {
+    const attached = this.#attached
+    if (!attached) return false
+    await attached.control(request)
+    return attached === this.#attached
+  }
+
+  /** Whether output is left unread; the service has its shell wait then. */
+  set isHeld(held: boolean) {
+    const socket = this.#attached?.socket
+    if (held) socket?.pause()
+    else if (socket?.isPaused) socket.resume()
+  }
+
+  /** Calls `run` when all that the service had to say until now has come. */
+  afterReplay(run: () => void): void {
+    const socket = this.#attached?.socket
+    if (!socket) return
+    // Whatever it replays comes before its answer to a ping.
+    const mark = 'replayed'
+    const done = () => {
+      clearTimeout(timer)
+      socket.off('pong', onPong)
+      if (this.#attached?.socket === socket) run()
+    }
+    const onPong = (payload: Buffer) => String(payload) === mark && done()
+    const timer = setTimeout(done, replayWithinMs)
+    socket.on('pong', onPong)
+    socket.ping(mark)
+  }
+
+  /** The end of the shell, or nothing when it was left to rest. */
+  async #untilRestOrExit(): Promise<Exit | undefined> {
+    for (let hangUps = 0, cuts = 0; ; ) {
+      const attached = await this.#attach()
+      if (this.#isResting) {
+        closeSoon(attached.socket)
+        return undefined
+      }
+      const { code, reason, moved } = await this.#serve(attached)
+      if (this.#isResting) return undefined
+      const exit = exitOf(code, reason)
+      if (exit) return exit
+      // Who is cut off may try for as long as it gets somewhere. Who is sent away is not wanted.
+      if (code !== abnormalCode) hangUps++
+      cuts = moved ? 1 : cuts + 1
+      if (hangUps > maxHangUps)
+        throw new Ending(terminalClose.upstreamLost, 'unavailable', 'The service keeps dropping this terminal')
+      this.#setPhase('retrying')
+      await delay(Math.min(maxRetryMs, 25 * 2 ** Math.max(cuts, hangUps)), undefined, { signal: this.#gone.signal })
+    }
+  }
+
+  async #attach(): Promise<Attached> {
+    const { devboxId, sessionName, apiKey, size, after } = this.#shell
+    const { signal } = this.#gone
+    const triedAt = Date.now()
+    for (let tries = 0; ; tries++) {
+      try {
+        return await attach({ apiKey: apiKey(), devboxId, sessionName, size: size(), after: after(), signal })
+      } catch (error) {
+        if (signal.aborted) throw error
+        // A shell we had may still be held by the connection we have lost.
+        const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
+        const waitMs = this.#hadShell ? Math.min(maxRetryMs, 100 * 2 ** tries) : firstRetriesMs[tries]
+        const isOver = this.#hadShell && Date.now() - triedAt > this.#idleTtlMs
+        if (!mayWork || waitMs === undefined || isOver || this.#phase === 'resting') throw endingOf(error)
+        if (this.#hadShell) this.#setPhase('retrying')
+        await delay(waitMs, undefined, { signal })
+      }
+    }
+  }
+
+  /** Resolves when the service's side is closed; `moved` when it had printed anything until then. */
+  #serve(attached: Attached): Promise<{ code: number; reason: string; moved: boolean }> {
+    const { socket } = attached
+    const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string; moved: boolean }>()
+    const { stop } = watchForDeath(socket)
+    const hangUp = () => closeSoon(socket)
+    this.#gone.signal.addEventListener('abort', hangUp, { once: true })
+    const measuring = setInterval(() => this.#measure(socket), roundTripEveryMs)
+    let moved = false
+    socket.on('message', (data: RawData) => {
+      moved = true
+      this.#events.output(data as Buffer)
+    })
+    socket.on('pong', (payload) => this.#measured(String(payload)))
+    socket.on('error', () => socket.terminate())
+    socket.once('close', (code, reason) => {
+      stop()
+      clearInterval(measuring)
+      this.#gone.signal.removeEventListener('abort', hangUp)
+      this.#attached = undefined
+      this.#pingedAt = undefined
+      resolve({ code, reason: String(reason), moved })
+    })
+    if (this.#gone.signal.aborted) hangUp()
+    else this.#take(attached)
+    socket.resume()
+    return promise
+  }
+
+  #take(attached: Attached): void {
+    const { socket, idleTtlMs } = attached
+    this.#attached = attached
+    this.#idleTtlMs = idleTtlMs
+    const isKnown = this.#events.attached(attached)
+    // What was typed for a shell that is gone must not run in the one that took its place.
+    if (isKnown || !this.#hadShell) for (const bytes of this.#early) socket.send(bytes, { binary: true })
+    this.#early = []
+    this.#earlyBytes = 0
+    this.#hadShell = true
+    this.#setPhase('live')
+    this.#events.drained()
+    this.#measure(socket)
+  }
+
+  #measure(socket: WebSocket): void {
+    if (this.#pingedAt !== undefined || !this.isWatched || socket.readyState !== socket.OPEN) return
+    this.#pingedAt = performance.now()
+    socket.ping('round trip')
+  }
+
+  #measured(payload: string): void {
+    if (payload !== 'round trip' || this.#pingedAt === undefined) return
+    this.#roundTripMs = Math.round((performance.now() - this.#pingedAt) * 10) / 10
+    this.#pingedAt = undefined
+  }
+
+  get #isResting(): boolean {
+    return this.#phase === 'resting'
+  }
+
+  #beginRest(): void {
+    this.#wake = Promise.withResolvers()
+    this.#setPhase('resting')
+  }
+
+  #setPhase(phase: LinkPhase): void {
+    if (phase === this.#phase) return
+    this.#phase = phase
+    this.#phaseSinceMs = Date.now()
+    this.#events.phase()
+  }
+}
+
+/** What a close of the service's side says of the shell; undefined when the shell may well live. */
+const exitOf = (code: number, reason: string): Exit | undefined => {
+  const status = /\bended with (\d{1,3})\b/.exec(reason)?.[1]
+  if (code === shellEndedCode)
+    return { code: status === undefined ? null : Number(status), reason: reason || 'The shell has ended' }
+  if (code === closedOnRequestCode) return { code: null, reason: reason || 'The shell was closed' }
+  return /\bkilled by signal\b/.test(reason) ? { code: null, reason } : undefined
+}

@@ -1,0 +1,75 @@
+import type { Size } from './upstream.ts'
+
+interface SizeEvents {
+  /** Tells the shell; false when it did not take the size on. */
+  control(size: Size): Promise<boolean>
+  /** The shell has this size now. */
+  changed(size: Size): void
+}
+
+/** Brings the shell to the size that is wanted: one call at a time, of many sizes the last one. */
+export class SizeKeeper {
+  readonly #events: SizeEvents
+  #wanted: Size
+  #has: Size
+  #needsNudge = false
+  #run: Promise<void> | undefined
+
+  constructor(size: Size, events: SizeEvents) {
+    this.#wanted = this.#has = size
+    this.#events = events
+  }
+
+  get wanted(): Size {
+    return this.#wanted
+  }
+
+  want(size: Size): void {
+    this.#wanted = size
+    void this.settled()
+  }
+
+  /** The service has told which size the shell has. */
+  found(size: Size): void {
+    this.#have(size)
+    void this.settled()
+  }
+
+  /** Lets the shell have another size for a moment, whereupon what fills the screen draws itself anew. */
+  nudge(): void {
+    if (this.#has.rows < 2) return
+    this.#needsNudge = true
+    void this.settled()
+  }
+
+  /** Resolves when the shell has the size that is wanted, or does not take it on. */
+  settled(): Promise<void> {
+    this.#run ??= this.#apply().finally(() => {
+      this.#run = undefined
+    })
+    return this.#run
+  }
+
+  async #apply(): Promise<void> {
+    while (this.#needsNudge || !isSame(this.#wanted, this.#has)) {
+      if (this.#needsNudge) {
+        this.#needsNudge = false
+        const { cols, rows } = this.#has
+        await this.#events.control({ cols, rows: rows - 1 })
+        await this.#events.control({ cols, rows })
+        continue
+      }
+      const size = this.#wanted
+      if (await this.#events.control(size)) this.#have(size)
+      else if (isSame(size, this.#wanted)) return
+    }
+  }
+
+  #have(size: Size): void {
+    if (isSame(size, this.#has)) return
+    this.#has = size
+    this.#events.changed(size)
+  }
+}
+
+const isSame = (a: Size, b: Size) => a.cols === b.cols && a.rows === b.rows
