@@ -9,6 +9,8 @@ import { deleteRecording, getRecording, listRecordings } from './recordings.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { followSignInLink, signIn, signOut, whoIsSignedIn } from './sign-in.ts'
 import { terminalUpgrades } from './terminals/bridge.ts'
+import { followView } from './terminals/follow.ts'
+import { closeTerminal, listTerminals } from './terminals/held.ts'
 import { answerAsWeb } from './web-answer.ts'
 
 const key = Symbol.for('devdeck.registry')
@@ -101,6 +103,10 @@ const route = async (request: Request): Promise<Response> => {
   const recording = /^\/api\/recordings\/([^/]+)$/.exec(pathname)?.[1]
   if (recording !== undefined)
     return (request.method === 'DELETE' ? deleteRecording : getRecording)(request, decodeURIComponent(recording))
+  const [, api, area, id = '', name] = pathname.split('/')
+  if (api === 'api' && area === 'follow') return followView(request, id)
+  if (api === 'api' && area === 'terminals')
+    return name === undefined ? listTerminals(request, id) : closeTerminal(request, id, name)
   if (pathname.startsWith('/sign-in/')) return followSignInLink(request, pathname.slice('/sign-in/'.length))
   if (pathname !== '/api/session') return new Response('not found', { status: 404 })
   if (request.method === 'POST') return signIn(request)
