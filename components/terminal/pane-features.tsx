@@ -1,6 +1,12 @@
 'use client'
 import { Clipboard } from './clipboard.tsx'
+import { CommandMarks } from './command-marks.tsx'
+import { KeyBar } from './key-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
+import { PinchZoom } from './pinch-zoom.tsx'
+import { PlainTextView } from './plain-text-view.tsx'
+import { RecordButton } from './record-button.tsx'
+import { WorkspaceParts } from './terminal-holder.tsx'
 
 /*
  * What a terminal has beside its screen. Each part takes the opened terminal, adds to it in an effect what it is for
@@ -11,11 +17,23 @@ import type { OpenedTerminal } from './opened-terminal.ts'
 export const PaneOverlays = ({ opened }: { opened: OpenedTerminal }) => (
   <>
     <Clipboard opened={opened} />
+    <PinchZoom opened={opened} />
+    <WorkspaceParts opened={opened} />
   </>
 )
 
 /** Small buttons in the pane's bar, before those of whoever holds the pane. */
-export const PaneTools = (_: { opened: OpenedTerminal }) => null
+export const PaneTools = ({ opened }: { opened: OpenedTerminal }) => (
+  <>
+    <RecordButton opened={opened} />
+    <CommandMarks opened={opened} />
+    <PlainTextView opened={opened} />
+  </>
+)
 
 /** Between the screen and the bar, over the whole width: what takes room only while it is used. */
-export const PaneFoot = (_: { opened: OpenedTerminal }) => null
+export const PaneFoot = ({ opened }: { opened: OpenedTerminal }) => (
+  <>
+    <KeyBar opened={opened} />
+  </>
+)

@@ -1,0 +1,176 @@
+'use client'
+import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } from 'lucide-react'
+import { type PointerEvent, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import type { Icon } from '#components/ui/icon.ts'
+import { keyBytes, type Modifiers } from '#lib/console/terminal-keys.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+
+const keys: readonly { key: string; label: string; icon?: Icon; repeats?: boolean }[] = [
+  { key: 'Escape', label: 'Esc' },
+  { key: 'Tab', label: 'Tab' },
+  { key: 'ArrowLeft', label: 'Left', icon: ArrowLeft, repeats: true },
+  { key: 'ArrowDown', label: 'Down', icon: ArrowDown, repeats: true },
+  { key: 'ArrowUp', label: 'Up', icon: ArrowUp, repeats: true },
+  { key: 'ArrowRight', label: 'Right', icon: ArrowRight, repeats: true },
+  { key: 'c', label: 'Ctrl C' },
+  { key: 'Home', label: 'Home' },
+  { key: 'End', label: 'End' },
+  { key: 'PageUp', label: 'Page up' },
+  { key: 'PageDown', label: 'Page down' },
+  { key: '|', label: '|' },
+  { key: '~', label: '~' },
+  { key: '/', label: '/' },
+  { key: '-', label: '-' },
+]
+
+const firstRepeatMs = 400
+const repeatMs = 60
+
+/**
+ * For touch: the keys a phone's keyboard has not, and a line to type in that the keyboard may correct and complete as it
+ * likes, as nothing goes to the shell before it is sent.
+ */
+export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
+  const isTouch = useIsTouch()
+  const [held, setHeld] = useState<Modifiers>({ ctrl: false, alt: false })
+  const [isLine, setIsLine] = useState(false)
+
+  // A letter typed on the phone's own keyboard while Ctrl is held down here.
+  useEffect(() => {
+    if (!isTouch || !(held.ctrl || held.alt)) return
+    return opened.onInput((text) => {
+      if ([...text].length !== 1) return text
+      setHeld({ ctrl: false, alt: false })
+      return keyBytes(text, held, false)
+    })
+  }, [opened, isTouch, held])
+
+  if (!isTouch) return null
+  const press = (key: string) => {
+    const modifiers = key === 'c' ? { ctrl: true, alt: false } : held
+    opened.terminal.input(keyBytes(key, modifiers, opened.terminal.modes.applicationCursorKeysMode))
+    if (held.ctrl || held.alt) setHeld({ ctrl: false, alt: false })
+  }
+  const hold = (modifier: keyof Modifiers) => setHeld((before) => ({ ...before, [modifier]: !before[modifier] }))
+  return (
+    <div className="border-t border-line bg-surface-1">
+      {isLine && <InputLine opened={opened} />}
+      <div
+        role="toolbar"
+        aria-label="Keys"
+        className="flex gap-1 overflow-x-auto overscroll-contain px-2 py-1 [scrollbar-width:none]"
+      >
+        <ModifierKey label="Ctrl" isHeld={held.ctrl} onPress={() => hold('ctrl')} />
+        <ModifierKey label="Alt" isHeld={held.alt} onPress={() => hold('alt')} />
+        {keys.map(({ key, label, icon, repeats }) => (
+          <BarKey key={key} label={label} icon={icon} repeats={repeats} onPress={() => press(key)} />
+        ))}
+        <BarKey
+          label={isLine ? 'Close the input line' : 'Open an input line'}
+          icon={Keyboard}
+          isPressed={isLine}
+          onPress={() => setIsLine(!isLine)}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface BarKeyProps {
+  label: string
+  icon?: Icon | undefined
+  repeats?: boolean | undefined
+  isPressed?: boolean
+  onPress: () => void
+}
+
+/** Never takes the focus: the phone's keyboard would close. */
+const BarKey = ({ label, icon: Icon, repeats, isPressed, onPress }: BarKeyProps) => {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const latest = useRef(onPress)
+  latest.current = onPress
+  const stop = useCallback(() => clearTimeout(timer.current), [])
+  useEffect(() => stop, [stop])
+  const start = (event: PointerEvent) => {
+    event.preventDefault()
+    if (!repeats) return
+    const again = () => {
+      latest.current()
+      timer.current = setTimeout(again, repeatMs)
+    }
+    timer.current = setTimeout(again, firstRepeatMs)
+  }
+  return (
+    <button
+      type="button"
+      aria-label={Icon ? label : undefined}
+      aria-pressed={isPressed}
+      onMouseDown={(event) => event.preventDefault()}
+      onPointerDown={start}
+      onPointerUp={stop}
+      onPointerCancel={stop}
+      onPointerLeave={stop}
+      onClick={onPress}
+      className={keyClasses(isPressed)}
+    >
+      {Icon ? <Icon aria-hidden className="size-4" /> : label}
+    </button>
+  )
+}
+
+const ModifierKey = ({ label, isHeld, onPress }: { label: string; isHeld: boolean; onPress: () => void }) => (
+  <BarKey label={label} isPressed={isHeld} onPress={onPress} />
+)
+
+const keyClasses = (isPressed: boolean | undefined) =>
+  classes(
+    'flex h-9 min-w-10 shrink-0 touch-manipulation items-center justify-center rounded-md border px-2 font-mono text-sm select-none',
+    isPressed ? 'border-accent bg-accent-soft text-accent' : 'border-line bg-surface-0 active:bg-surface-3',
+  )
+
+const InputLine = ({ opened }: { opened: OpenedTerminal }) => {
+  const [text, setText] = useState('')
+  const send = (end: string) => {
+    opened.terminal.input(text + end)
+    setText('')
+  }
+  return (
+    <form
+      className="flex gap-1 px-2 pt-1"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send('\r')
+      }}
+    >
+      <input
+        // biome-ignore lint/a11y/noAutofocus: it was just asked for
+        autoFocus
+        aria-label="Line to send"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        autoCapitalize="off"
+        enterKeyHint="send"
+        className="h-9 min-w-0 flex-1 rounded-md border border-line bg-surface-0 px-2 font-mono"
+      />
+      <button type="button" onClick={() => send('')} className={keyClasses(false)}>
+        Type
+      </button>
+      <button type="submit" aria-label="Send with Enter" className={keyClasses(false)}>
+        <SendHorizontal aria-hidden className="size-4" />
+      </button>
+    </form>
+  )
+}
+
+const coarse = '(pointer: coarse)'
+const useIsTouch = () =>
+  useSyncExternalStore(
+    (changed) => {
+      const query = matchMedia(coarse)
+      query.addEventListener('change', changed)
+      return () => query.removeEventListener('change', changed)
+    },
+    () => matchMedia(coarse).matches,
+    () => false,
+  )

@@ -1,0 +1,72 @@
+'use client'
+import { FileText } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { saveText } from '#lib/console/export.ts'
+import { formatCount } from '#lib/console/format.ts'
+import { type TerminalText, terminalText } from '#lib/console/terminal-text.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+
+/**
+ * The terminal as a text to be read: by a screen reader, with the browser's own search, selected by touch. It stands
+ * still while it is read.
+ */
+export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
+  const [read, setRead] = useState<TerminalText & { atMs: number }>()
+  const { result, copy } = useCopy()
+  const area = useRef<HTMLTextAreaElement>(null)
+  const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })
+
+  // Whoever opens it wants the end: the newest output.
+  useEffect(() => {
+    const element = area.current
+    if (!read || !element) return
+    element.setSelectionRange(read.text.length, read.text.length)
+    element.scrollTop = element.scrollHeight
+  }, [read])
+
+  return (
+    <>
+      <IconButton size="sm" icon={FileText} label="Show as plain text" onClick={readNow} />
+      <Dialog
+        open={read !== undefined}
+        onOpenChange={(open) => !open && setRead(undefined)}
+        title="Terminal as plain text"
+        size="lg"
+        footer={
+          <>
+            <Button onClick={() => read && saveText(`terminal-${opened.name}`, 'txt', read.text)}>Download</Button>
+            <Button onClick={() => read && void copy(read.text)}>
+              {result === 'copied' ? 'Copied' : result === 'refused' ? 'The browser did not allow it' : 'Copy all'}
+            </Button>
+            <Button variant="primary" onClick={readNow}>
+              Read again
+            </Button>
+          </>
+        }
+      >
+        {read && (
+          <div className="space-y-2">
+            <p role="status" className="tabular text-sm text-muted">
+              {formatCount(read.lines)} {read.lines === 1 ? 'line' : 'lines'}, read <RelativeTime ms={read.atMs} />; the
+              newest at the end
+            </p>
+            <textarea
+              ref={area}
+              readOnly
+              aria-label="Text of the terminal"
+              value={read.text}
+              rows={20}
+              spellCheck={false}
+              className="block w-full resize-y rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre"
+            />
+          </div>
+        )}
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+'use client'
+import { Circle, CircleStop } from 'lucide-react'
+import Link from 'next/link'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { paths } from '#lib/console/paths.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { useTerminalState } from './use-terminal-state.ts'
+
+/** Starts and stops the recording of a terminal; while one runs, everybody who looks is told. */
+export const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }) => {
+  const { recording, role, connection } = useTerminalState(session)
+  const refusal =
+    connection.phase !== 'open'
+      ? 'The terminal is not connected'
+      : role === 'watcher'
+        ? 'Only who writes may record; take over first'
+        : null
+  return recording ? (
+    <span className="inline-flex items-center gap-1.5 text-sm text-danger">
+      <IconButton
+        size="sm"
+        icon={CircleStop}
+        label="Stop recording"
+        disabledReason={refusal}
+        onClick={() => session.request({ t: 'record', on: false })}
+      />
+      <Link href={paths.recording(recording.id)} className="hover:underline">
+        Recording
+      </Link>
+      {recording.sinceMs !== null && <RelativeTime ms={recording.sinceMs} prefix="since" className="text-muted" />}
+    </span>
+  ) : (
+    <IconButton
+      size="sm"
+      icon={Circle}
+      label="Record what this terminal shows"
+      disabledReason={refusal}
+      onClick={() => session.request({ t: 'record', on: true })}
+    />
+  )
+}
