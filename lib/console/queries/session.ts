@@ -1,8 +1,8 @@
-import { mutationOptions } from '@tanstack/react-query'
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { ApiError, readError } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/contract/relay.ts'
 
-const send = async (method: 'POST' | 'DELETE', body?: unknown): Promise<Response> => {
+const send = async (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> => {
   const response = await fetch('/api/session', {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -11,6 +11,17 @@ const send = async (method: 'POST' | 'DELETE', body?: unknown): Promise<Response
   })
   if (!response.ok) throw await readError(response)
   return response
+}
+
+export const sessionQueries = {
+  /** Who is signed in, and at which service. */
+  get: () =>
+    queryOptions({
+      queryKey: ['session', 'get'],
+      queryFn: async (): Promise<SessionView> => (await send('GET')).json(),
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchInterval: false,
+    }),
 }
 
 export const sessionMutations = {

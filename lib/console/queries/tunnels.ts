@@ -1,0 +1,28 @@
+import { mutationOptions, type QueryClient } from '@tanstack/react-query'
+import type { Client } from '#lib/client/client.ts'
+import type { Devbox } from '#lib/contract/devboxes.ts'
+import type { Tunnel } from '#lib/contract/tunnels.ts'
+import { browserApi } from '../api.ts'
+import { devboxKeys } from './devboxes.ts'
+
+/** Each puts the tunnel, or that there is none, in the cached devbox. */
+export const tunnelMutations = {
+  enable: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['tunnels', 'enable'],
+      mutationFn: (id: string) => api.tunnels.enable({ params: { id }, body: { auth_mode: 'open' } }),
+      onSuccess: (tunnel, id, _result, { client }) => remember(client, id, tunnel),
+      // Somebody else may have made one meanwhile.
+      onError: (_error, id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
+    }),
+
+  remove: (api: Client = browserApi) =>
+    mutationOptions({
+      mutationKey: ['tunnels', 'remove'],
+      mutationFn: (id: string) => api.tunnels.remove({ params: { id } }),
+      onSuccess: (_answer, id, _result, { client }) => remember(client, id, null),
+    }),
+}
+
+const remember = (client: QueryClient, id: string, tunnel: Tunnel | null) =>
+  client.setQueryData<Devbox>(devboxKeys.one(id), (devbox) => devbox && { ...devbox, tunnel })
