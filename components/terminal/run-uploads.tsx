@@ -1,0 +1,65 @@
+import { problemOf } from '#components/ui/problem.ts'
+import { cutEnd } from '#components/ui/text.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatBytes } from '#lib/console/format.ts'
+import { uploadFile } from '#lib/console/upload.ts'
+
+export interface Upload {
+  path: string
+  file: File
+}
+
+/** Writes files in a devbox one after the other, and tells how far it is and what came of it, wherever the person has gone. */
+export const runUploads = async (devboxId: string, uploads: readonly Upload[]): Promise<void> => {
+  const id = `upload-${crypto.randomUUID()}`
+  const leaving = new AbortController()
+  const failures: { path: string; reason: string }[] = []
+  let done = 0
+  for (const [index, { path, file }] of uploads.entries()) {
+    let shown = -1
+    const tell = (part: number) => {
+      const percent = Math.floor(part * 100)
+      if (percent === shown) return
+      shown = percent
+      toast.info(<Name verb="Uploading">{file.name}</Name>, {
+        id,
+        durationMs: Number.POSITIVE_INFINITY,
+        description: `${percent} % of ${formatBytes(file.size)}${uploads.length > 1 ? `, file ${index + 1} of ${uploads.length}` : ''}`,
+        action: { label: 'Cancel', onClick: () => leaving.abort() },
+      })
+    }
+    tell(0)
+    try {
+      await uploadFile(devboxId, path, file, { signal: leaving.signal, onProgress: tell })
+      done++
+    } catch (error) {
+      if (leaving.signal.aborted) break
+      failures.push({ path, reason: problemOf(error as Error).message })
+    }
+  }
+  const [first] = failures
+  if (leaving.signal.aborted)
+    toast.attention('The upload was cancelled', {
+      id,
+      description: `${done} of ${count(uploads.length)} were written.`,
+    })
+  else if (first)
+    toast.danger(`${count(failures.length)} could not be uploaded`, {
+      id,
+      description: `${cutEnd(first.path, 80)}: ${first.reason}${failures.length > 1 ? ` And ${failures.length - 1} more.` : ''}`,
+    })
+  else
+    toast.ok(`${count(done)} uploaded`, {
+      id,
+      description: <VisibleText max={200}>{uploads[0]?.path ?? ''}</VisibleText>,
+    })
+}
+
+const count = (files: number) => (files === 1 ? '1 file' : `${files} files`)
+
+const Name = ({ verb, children }: { verb: string; children: string }) => (
+  <>
+    {verb} <VisibleText max={60}>{children}</VisibleText>
+  </>
+)
