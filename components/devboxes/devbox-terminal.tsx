@@ -2,16 +2,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Play, SquareTerminal } from 'lucide-react'
 import { useState } from 'react'
-import { TerminalPane } from '#components/terminal/terminal-pane.tsx'
-import { TerminalRoom } from '#components/terminal/terminal-room.tsx'
+import { TerminalWorkspace } from '#components/terminal/terminal-workspace.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devboxes.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
-
-/** One shell per devbox for all of this account's windows: whoever opens it last has it. */
-const sessionName = 'main'
 
 export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
   const queryClient = useQueryClient()
@@ -32,20 +28,11 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
       </EmptyState>
     )
   return (
-    <TerminalRoom>
-      <TerminalPane
-        devboxId={devbox.id}
-        name={sessionName}
-        isActive
-        isVisible
-        refusal={refusal}
-        revive={resume || undefined}
-        onNotRunning={() => void queryClient.invalidateQueries({ queryKey: devboxKeys.one(devbox.id) })}
-        onTitle={() => {}}
-        onStatus={() => {}}
-        onFocus={() => {}}
-        onClose={() => {}}
-      />
-    </TerminalRoom>
+    <TerminalWorkspace
+      devboxId={devbox.id}
+      refusal={refusal}
+      revive={resume || undefined}
+      onNotRunning={() => void queryClient.invalidateQueries({ queryKey: devboxKeys.one(devbox.id) })}
+    />
   )
 }

@@ -1,0 +1,190 @@
+'use client'
+import { type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { type Area, moveLine, type PlacedSeparator, placeTree } from '#lib/console/terminal-geometry.ts'
+import { minShare, sharesOf, type TerminalLayout } from '#lib/console/terminal-layout.ts'
+import { setShares, shownTab } from '#lib/console/terminal-moves.ts'
+
+export interface PanePlace {
+  isVisible: boolean
+  /** It has the keyboard, or would have it if its tab were shown. */
+  isActive: boolean
+}
+
+export interface TerminalSplitsProps {
+  layout: TerminalLayout
+  /** The one pane that is shown of the shown tab; null shows all of them. */
+  alone: string | null
+  panelId: string
+  renderPane: (name: string, place: PanePlace) => ReactNode
+  onShares: (path: readonly number[], shares: readonly number[]) => void
+}
+
+/**
+ * All panes of all tabs, each in its place. They stand side by side in the document, whatever splits and tabs they
+ * are in: a terminal that moved from one parent to another would have to be drawn and connected anew.
+ */
+export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }: TerminalSplitsProps) => {
+  const room = useRef<HTMLDivElement>(null)
+  // While a line moves, only this component knows: each step in the address would be more than browsers allow.
+  const [moving, setMoving] = useState<Moving>()
+  const latest = useRef<Moving>(undefined)
+  const move = (to: Moving | undefined) => {
+    latest.current = to
+    setMoving(to)
+  }
+  const shown = moving ? setShares(layout, layout.active, moving.path, moving.shares) : layout
+  const active = shownTab(shown)
+  const panes = shown.tabs.flatMap((tab) =>
+    placeTree(tab.tree).panes.map((pane) => ({
+      ...pane,
+      isVisible: tab === active && (alone === null || alone === pane.name),
+      isActive: tab.active === pane.name,
+      isAlone: alone === pane.name,
+    })),
+  )
+  const settle = () => {
+    if (latest.current) onShares(latest.current.path, latest.current.shares)
+    move(undefined)
+  }
+  return (
+    <div
+      ref={room}
+      id={panelId}
+      role="tabpanel"
+      aria-label="Shown terminals"
+      className="relative -m-[3px] min-h-0 flex-1"
+    >
+      {panes.map(({ name, isVisible, isActive, isAlone, ...area }) => (
+        <div
+          key={name}
+          id={paneId(panelId, name)}
+          className={classes('absolute p-[3px]', !isVisible && 'invisible')}
+          style={isAlone ? whole : placeOf(area)}
+        >
+          {renderPane(name, { isVisible, isActive })}
+        </div>
+      ))}
+      {alone === null &&
+        placeTree(active.tree).separators.map((separator) => (
+          <Separator
+            key={`${separator.path.join('.')}:${separator.after}`}
+            separator={separator}
+            panelId={panelId}
+            room={() => room.current?.getBoundingClientRect()}
+            onMove={(shares) => move({ path: separator.path, shares })}
+            onSettle={settle}
+          />
+        ))}
+    </div>
+  )
+}
+
+interface Moving {
+  path: readonly number[]
+  shares: readonly number[]
+}
+
+const whole: CSSProperties = { inset: 0 }
+const placeOf = ({ left, top, width, height }: Area): CSSProperties => ({
+  left: `${left}%`,
+  top: `${top}%`,
+  width: `${width}%`,
+  height: `${height}%`,
+})
+const paneId = (panelId: string, name: string) => `${panelId}-${name}`
+
+/** A terminal that is smaller shows nothing anyone could use. */
+const leastPx = { right: 180, down: 110 }
+const stepPercent = 2
+
+interface SeparatorProps {
+  separator: PlacedSeparator
+  panelId: string
+  room: () => DOMRect | undefined
+  onMove: (shares: readonly number[]) => void
+  onSettle: () => void
+}
+
+const Separator = ({ separator, panelId, room, onMove, onSettle }: SeparatorProps) => {
+  const { way, area, at, shares, after, between } = separator
+  const [isDragged, setIsDragged] = useState(false)
+  const isAside = way === 'right'
+  const moveTo = (percent: number) => {
+    const whole = room()
+    if (!whole) return
+    const size = ((isAside ? whole.width * area.width : whole.height * area.height) || 1) / 100
+    onMove(moveLine(shares, after, percent, Math.max(minShare, (leastPx[way] / size) * 100)))
+  }
+  const onPointerMove = ({ clientX, clientY }: PointerEvent) => {
+    const whole = room()
+    if (!isDragged || !whole) return
+    const [start, size, pointer] = isAside
+      ? [whole.left + (whole.width * area.left) / 100, (whole.width * area.width) / 100, clientX]
+      : [whole.top + (whole.height * area.top) / 100, (whole.height * area.height) / 100, clientY]
+    moveTo(((pointer - start) / size) * 100)
+  }
+  const stop = () => {
+    setIsDragged(false)
+    onSettle()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const [less, more] = isAside ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown']
+    if (event.key === less) moveTo(at - stepPercent)
+    else if (event.key === more) moveTo(at + stepPercent)
+    else if (event.key === 'Home') moveTo(0)
+    else if (event.key === 'End') moveTo(100)
+    else if (event.key === 'Enter') onMove(even(shares))
+    else return
+    event.preventDefault()
+  }
+  const place = {
+    left: `${area.left + (isAside ? (area.width * at) / 100 : 0)}%`,
+    top: `${area.top + (isAside ? 0 : (area.height * at) / 100)}%`,
+    [isAside ? 'height' : 'width']: `${isAside ? area.height : area.width}%`,
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a rule cannot be moved
+    <div
+      role="separator"
+      tabIndex={0}
+      aria-label={`Between ${between[0]} and ${between[1]}`}
+      aria-orientation={isAside ? 'vertical' : 'horizontal'}
+      aria-controls={`${paneId(panelId, between[0])} ${paneId(panelId, between[1])}`}
+      aria-valuenow={Math.round(at)}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      title="Drag, or use the arrow keys; double-click or Enter makes the parts even"
+      style={place}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId)
+        setIsDragged(true)
+      }}
+      onPointerMove={onPointerMove}
+      onPointerUp={stop}
+      onPointerCancel={stop}
+      onDoubleClick={() => {
+        onMove(even(shares))
+        onSettle()
+      }}
+      onKeyDown={onKeyDown}
+      // A key that is held down moves it many times.
+      onKeyUp={onSettle}
+      onBlur={onSettle}
+      className={classes(
+        'group absolute z-10 flex touch-none items-center justify-center rounded-sm select-none',
+        isAside ? 'w-2 -translate-x-1/2 cursor-col-resize' : 'h-2 -translate-y-1/2 cursor-row-resize',
+      )}
+    >
+      <span
+        className={classes(
+          'rounded-full transition-colors group-hover:bg-accent group-focus-visible:bg-accent',
+          isAside ? 'h-full w-0.5' : 'h-0.5 w-full',
+          isDragged ? 'bg-accent' : 'bg-transparent',
+        )}
+      />
+    </div>
+  )
+}
+
+const even = (shares: readonly number[]) => sharesOf(shares.map(() => undefined))

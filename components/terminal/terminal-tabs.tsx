@@ -1,0 +1,250 @@
+'use client'
+import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Square, TriangleAlert, X } from 'lucide-react'
+import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { maxLabelLength } from '#lib/console/terminal-layout.ts'
+import type { PaneStatus } from './pane-status.ts'
+
+/** A tab as it is drawn. */
+export interface TabFace {
+  /** Names it for as long as it is there. */
+  key: string
+  /** What it is called: the label somebody gave it, what the shell says, or the name of the session. */
+  title: string
+  /** The label alone. */
+  label: string
+  status: PaneStatus
+  panes: number
+}
+
+export interface TerminalTabsProps {
+  faces: readonly TabFace[]
+  active: number
+  /** Of the element the tabs show their terminals in. */
+  panelId: string
+  onShow: (index: number) => void
+  onMove: (from: number, to: number) => void
+  onRename: (index: number, label: string) => void
+  /** Absent while there is but one tab. */
+  onClose?: ((index: number) => void) | undefined
+  /** The tab whose label is being typed; -1 for none. */
+  renaming: number
+  onRenaming: (index: number) => void
+}
+
+/**
+ * The tabs of a devbox's terminals. Arrows move the focus only, as showing a tab takes the focus into its terminal;
+ * with Shift they move the tab itself.
+ */
+export const TerminalTabs = (props: TerminalTabsProps) => {
+  const { faces, active, panelId, onShow, onMove, onClose, renaming, onRenaming } = props
+  const list = useRef<HTMLDivElement>(null)
+  const [focused, setFocused] = useState<number>()
+  const [dragged, setDragged] = useState<{ from: number; to: number }>()
+  const [said, setSaid] = useState('')
+  const reachable = focused !== undefined && focused < faces.length ? focused : active
+
+  const focusTab = (index: number) => {
+    setFocused(index)
+    // After the tab has moved, if it does.
+    requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('[role=tab]')[index]?.focus())
+  }
+  const move = (from: number, to: number) => {
+    if (to < 0 || to >= faces.length) return
+    onMove(from, to)
+    setSaid(`${faces[from]?.title} is tab ${to + 1} of ${faces.length} now`)
+  }
+  const onKeyDown = (event: KeyboardEvent, index: number) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return
+    const last = faces.length - 1
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (step && event.shiftKey) {
+      move(index, index + step)
+      focusTab(Math.min(last, Math.max(0, index + step)))
+    } else if (step) focusTab((index + step + faces.length) % faces.length)
+    else if (event.key === 'Home') focusTab(0)
+    else if (event.key === 'End') focusTab(last)
+    else if (event.key === 'F2') onRenaming(index)
+    else if (event.key === 'Delete' && onClose) {
+      onClose(index)
+      focusTab(Math.max(0, Math.min(index, last - 1)))
+    } else return
+    event.preventDefault()
+  }
+
+  const onDragStart = (event: DragEvent, index: number) => {
+    event.dataTransfer.effectAllowed = 'move'
+    event.dataTransfer.setData(tabType, String(index))
+    setDragged({ from: index, to: index })
+  }
+  const onDragOver = (event: DragEvent, index: number) => {
+    if (!dragged || !event.dataTransfer.types.includes(tabType)) return
+    event.preventDefault()
+    if (dragged.to !== index) setDragged({ ...dragged, to: index })
+  }
+  const onDrop = (event: DragEvent) => {
+    if (!dragged) return
+    event.preventDefault()
+    if (dragged.from !== dragged.to) move(dragged.from, dragged.to)
+    setDragged(undefined)
+  }
+
+  return (
+    <>
+      <div
+        ref={list}
+        role="tablist"
+        aria-label="Terminals"
+        className="flex min-w-0 flex-1 items-stretch gap-px overflow-x-auto [scrollbar-width:none]"
+      >
+        {faces.map((face, index) => {
+          const isActive = index === active
+          return (
+            // biome-ignore lint/a11y/noStaticElementInteractions: dragging has the arrow keys of the tab beside it
+            <div
+              key={face.key}
+              role="presentation"
+              draggable={renaming !== index}
+              onDragStart={(event) => onDragStart(event, index)}
+              onDragOver={(event) => onDragOver(event, index)}
+              onDrop={onDrop}
+              onDragEnd={() => setDragged(undefined)}
+              onAuxClick={(event) => event.button === 1 && onClose?.(index)}
+              className={classes(
+                'group relative flex max-w-60 min-w-24 shrink-0 items-center rounded-t-md border border-b-0',
+                isActive ? 'border-line bg-surface-1' : 'border-transparent text-muted hover:bg-surface-1',
+                dragged?.from === index && 'opacity-50',
+                dragged && dragged.to === index && dragged.from > index && 'shadow-[inset_2px_0_var(--accent)]',
+                dragged && dragged.to === index && dragged.from < index && 'shadow-[inset_-2px_0_var(--accent)]',
+              )}
+            >
+              {renaming === index ? (
+                <LabelInput {...props} index={index} label={face.label} placeholder={face.title} />
+              ) : (
+                <button
+                  type="button"
+                  role="tab"
+                  aria-selected={isActive}
+                  aria-controls={panelId}
+                  tabIndex={index === reachable ? 0 : -1}
+                  title={`${face.title} (${statusWords(face.status)})`}
+                  onClick={() => onShow(index)}
+                  onDoubleClick={() => onRenaming(index)}
+                  onFocus={() => setFocused(index)}
+                  onBlur={() => setFocused(undefined)}
+                  onKeyDown={(event) => onKeyDown(event, index)}
+                  className="flex h-8 min-w-0 flex-1 items-center gap-1.5 rounded-t-md pr-7 pl-2.5 -outline-offset-2"
+                >
+                  <StatusMark status={face.status} />
+                  <span className="min-w-0 truncate">
+                    <VisibleText max={60}>{face.title}</VisibleText>
+                  </span>
+                  {face.panes > 1 && <span className="tabular text-xs text-muted">{face.panes}</span>}
+                  <Unseen status={face.status} />
+                </button>
+              )}
+              {onClose && renaming !== index && (
+                // Delete on the tab does the same; a button among tabs would be none to a screen reader.
+                <span
+                  aria-hidden
+                  title="Close tab; its shell goes on"
+                  onMouseDown={(event) => event.preventDefault()}
+                  onClick={() => onClose(index)}
+                  className={classes(
+                    'absolute right-1 flex size-6 cursor-pointer items-center justify-center rounded-sm text-muted hover:bg-surface-3 hover:text-text',
+                    !isActive && 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100',
+                  )}
+                >
+                  <X className="size-3.5" />
+                </span>
+              )}
+            </div>
+          )
+        })}
+      </div>
+      <span role="status" className="sr-only">
+        {said}
+      </span>
+    </>
+  )
+}
+
+/** Of our own tabs only: a file that is dragged over them is none. */
+const tabType = 'application/x-devdeck-terminal-tab'
+
+interface LabelInputProps extends Pick<TerminalTabsProps, 'onRename' | 'onRenaming' | 'onShow'> {
+  index: number
+  label: string
+  placeholder: string
+}
+
+const LabelInput = ({ index, label, placeholder, onRename, onRenaming, onShow }: LabelInputProps) => {
+  const isLeft = useRef(false)
+  const leave = (text: string | null) => {
+    // Leaving by a key blurs the field on its way.
+    if (isLeft.current) return
+    isLeft.current = true
+    if (text !== null) onRename(index, text)
+    onRenaming(-1)
+  }
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: it takes the place of the tab that had the focus
+      autoFocus
+      aria-label="Name of the tab"
+      defaultValue={label}
+      placeholder={placeholder.slice(0, maxLabelLength)}
+      maxLength={maxLabelLength}
+      spellCheck={false}
+      autoComplete="off"
+      onFocus={({ target }) => target.select()}
+      onBlur={({ target }) => leave(target.value)}
+      onKeyDown={(event) => {
+        if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
+        event.preventDefault()
+        leave(event.key === 'Enter' ? event.currentTarget.value : null)
+        onShow(index)
+      }}
+      className="h-8 w-40 min-w-0 rounded-t-md bg-surface-0 px-2.5 -outline-offset-2"
+    />
+  )
+}
+
+const looks: Record<PaneStatus['phase'], { icon: LucideIcon; tone: string; word: string }> = {
+  connecting: { icon: CircleDashed, tone: 'text-progress', word: 'connecting' },
+  open: { icon: CircleDot, tone: 'text-ok', word: 'running' },
+  watching: { icon: Eye, tone: 'text-neutral', word: 'watching' },
+  lost: { icon: TriangleAlert, tone: 'text-attention', word: 'connection lost' },
+  ended: { icon: Square, tone: 'text-neutral', word: 'ended' },
+}
+
+const statusWords = ({ phase, exitCode }: PaneStatus): string =>
+  phase === 'ended' && exitCode !== null ? `ended ${exitCode}` : looks[phase].word
+
+/** What is normal is a mark; what is not is also said. */
+const StatusMark = ({ status }: { status: PaneStatus }) => {
+  const { icon: Icon, tone } = looks[status.phase]
+  const hasFailed = status.phase === 'ended' && status.exitCode !== null && status.exitCode !== 0
+  const isNormal = status.phase === 'open' || status.phase === 'connecting'
+  return (
+    <span className={classes('inline-flex shrink-0 items-center gap-1 text-xs', hasFailed ? 'text-danger' : tone)}>
+      <Icon aria-hidden className="size-3" strokeWidth={2.25} />
+      <span className={isNormal ? 'sr-only' : undefined}>{statusWords(status)}</span>
+    </span>
+  )
+}
+
+const Unseen = ({ status: { unseen } }: { status: PaneStatus }) => {
+  if (unseen === null) return null
+  return (
+    <span className="inline-flex shrink-0 text-accent">
+      {unseen === 'bell' ? (
+        <Bell aria-hidden className="size-3" />
+      ) : (
+        <span aria-hidden className="size-1.5 rounded-full bg-current" />
+      )}
+      <span className="sr-only">{unseen === 'bell' ? 'rang' : 'new output'}</span>
+    </span>
+  )
+}

@@ -1,0 +1,311 @@
+'use client'
+import { Columns2, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { paths } from '#lib/console/paths.ts'
+import { type Direction, neighbourOf, placeTree } from '#lib/console/terminal-geometry.ts'
+import { maxTerminals, panesOf } from '#lib/console/terminal-layout.ts'
+import {
+  activatePane,
+  breakOut,
+  moveTab,
+  renameTab,
+  setShares,
+  shownTab,
+  showTab,
+  terminalsOf,
+} from '#lib/console/terminal-moves.ts'
+import { serveTerminals } from '#lib/console/terminal-send.ts'
+import { type WorkspaceMove, workspaceMove } from '#lib/console/workspace-keys.ts'
+import type { PaneStatus } from './pane-status.ts'
+import { PortsDialog } from './ports-dialog.tsx'
+import { TerminalHolderContext } from './terminal-holder.tsx'
+import { TerminalPane } from './terminal-pane.tsx'
+import { TerminalRoom } from './terminal-room.tsx'
+import { type PanePlace, TerminalSplits } from './terminal-splits.tsx'
+import { type TabFace, TerminalTabs } from './terminal-tabs.tsx'
+import { useDevboxPort } from './use-devbox-port.tsx'
+import { useFullWindow } from './use-full-window.ts'
+import { useIsNarrow } from './use-is-narrow.ts'
+import { useNoStrayDrops } from './use-no-stray-drops.ts'
+import { usePromptLine } from './use-prompt-line.ts'
+import { useTerminalDesk } from './use-terminal-desk.ts'
+import { useTerminalLayout } from './use-terminal-layout.ts'
+import { WorkspaceMenu } from './workspace-menu.tsx'
+
+export interface TerminalWorkspaceProps {
+  devboxId: string
+  /** Why the devbox has no shell to offer now; null while it runs. */
+  refusal: string | null
+  revive?: ReactNode
+  onNotRunning: () => void
+}
+
+const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null }
+
+/** The terminals of a devbox in tabs and splits. What is shown is in the address; the shells outlive all of it. */
+export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: TerminalWorkspaceProps) => {
+  const panelId = useId()
+  const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
+  const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
+  const [titles, setTitles] = useState<Record<string, string>>({})
+  const [renaming, setRenaming] = useState(-1)
+  const [maximised, setMaximised] = useState<string | null>(null)
+  const [isAtPorts, setIsAtPorts] = useState(false)
+  const isNarrow = useIsNarrow()
+  const port = useDevboxPort(devboxId)
+  const { element, isFull, isFullScreen, toggleFullScreen } = useFullWindow(hasOwnWindow)
+  const { hold, put, opened } = usePromptLine()
+  const desk = useTerminalDesk({
+    devboxId,
+    latest,
+    change,
+    isRunning: (name) => statuses[name]?.phase !== 'ended',
+  })
+
+  const tab = shownTab(layout)
+  const panes = panesOf(tab.tree)
+  const isAlone = panes.length === 1
+  const alone = !isAlone && (isNarrow || maximised === tab.active) ? tab.active : null
+
+  useEffect(() => {
+    if (refused.length > 0) tellRefused(refused)
+  }, [refused])
+  useNoStrayDrops()
+  useServing(devboxId, {
+    put: (text) => put(shownTab(latest.current).active, text),
+    desk,
+  })
+
+  const go = (direction: Direction) => {
+    const next = alone ? undefined : neighbourOf(placeTree(tab.tree).panes, tab.active, direction)
+    if (next) return change((now) => activatePane(now, next), 'replace')
+    const step = { left: -1, right: 1, up: 0, down: 0 }[direction]
+    const count = layout.tabs.length
+    if (step !== 0) change((now) => showTab(now, (now.active + step + count) % count))
+  }
+  const perform = (move: WorkspaceMove) => {
+    switch (move.kind) {
+      case 'go':
+        return go(move.direction)
+      case 'tab':
+        return change((now) => showTab(now, move.index))
+      case 'new-tab':
+        return void desk.open()
+      case 'split':
+        return split(move.way)
+      case 'maximise':
+        return setMaximised(maximised === tab.active ? null : tab.active)
+    }
+  }
+  const split = (way: 'right' | 'down', pane?: string) => {
+    setMaximised(null)
+    void desk.split(way, pane)
+  }
+  // Before the terminal sees it, which would take every key.
+  const onKeyDownCapture = (event: KeyboardEvent) => {
+    const move = workspaceMove(event)
+    if (!move || event.nativeEvent.isComposing || isField(event.target)) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (!event.repeat || move.kind === 'go') perform(move)
+  }
+
+  const faces = layout.tabs.map(({ label, tree, active }): TabFace => {
+    const names = panesOf(tree)
+    return {
+      key: names[0] as string,
+      label,
+      title: label || titles[active] || active,
+      status: together(
+        names.map((name) => statuses[name] ?? unknown),
+        statuses[active] ?? unknown,
+      ),
+      panes: names.length,
+    }
+  })
+
+  const renderPane = (name: string, { isVisible, isActive }: PanePlace) => (
+    <TerminalPane
+      devboxId={devboxId}
+      name={name}
+      isVisible={isVisible}
+      isActive={isVisible && isActive}
+      refusal={refusal}
+      revive={revive}
+      onNotRunning={onNotRunning}
+      onTitle={(title) => setTitles((before) => ({ ...before, [name]: title }))}
+      onStatus={(status) => setStatuses((before) => ({ ...before, [name]: status }))}
+      onFocus={() => isVisible && change((now) => activatePane(now, name), 'replace')}
+      onClose={() => desk.closePane(name)}
+      actions={
+        <PaneActions
+          panes={panes}
+          name={name}
+          isFull={terminalsOf(layout).length >= maxTerminals}
+          isMaximised={maximised === name}
+          isNarrow={isNarrow}
+          onSplit={(way) => split(way, name)}
+          onMaximise={() => {
+            setMaximised(maximised === name ? null : name)
+            change((now) => activatePane(now, name), 'replace')
+            opened(name)?.focus()
+          }}
+          onShow={(other) => change((now) => activatePane(now, other), 'replace')}
+          onClose={() => desk.closePane(name)}
+        />
+      }
+    />
+  )
+
+  return (
+    <TerminalHolderContext value={hold}>
+      <TerminalRoom>
+        <div
+          ref={element}
+          onKeyDownCapture={onKeyDownCapture}
+          className={classes('flex h-full min-h-0 flex-col', isFull && 'fixed inset-0 z-30 h-auto bg-surface-0 p-1.5')}
+        >
+          <div className="flex items-end gap-2">
+            <TerminalTabs
+              faces={faces}
+              active={layout.active}
+              panelId={panelId}
+              renaming={renaming}
+              onRenaming={setRenaming}
+              onShow={(index) => {
+                change((now) => showTab(now, index))
+                opened(layout.tabs[index]?.active ?? '')?.focus()
+              }}
+              onMove={(from, to) => change((now) => moveTab(now, from, to), 'replace')}
+              onRename={(index, label) => change((now) => renameTab(now, index, label), 'replace')}
+              onClose={layout.tabs.length > 1 ? desk.closeTab : undefined}
+            />
+            <WorkspaceMenu
+              devboxId={devboxId}
+              layout={layout}
+              isFullScreen={isFullScreen}
+              hasOwnWindow={hasOwnWindow}
+              ownWindowHref={paths.terminals(devboxId, layout, !hasOwnWindow)}
+              onNew={() => void desk.open()}
+              onSplit={split}
+              onRename={() => setRenaming(layout.active)}
+              onMove={(step) => change((now) => moveTab(now, now.active, now.active + step), 'replace')}
+              onBreakOut={() => change((now) => breakOut(now, tab.active))}
+              onReopen={desk.reopen}
+              onAttach={desk.attach}
+              onPorts={() => setIsAtPorts(true)}
+              onFullScreen={toggleFullScreen}
+            />
+          </div>
+          <TerminalSplits
+            layout={layout}
+            alone={alone}
+            panelId={panelId}
+            renderPane={renderPane}
+            onShares={(path, shares) => change((now) => setShares(now, now.active, path, shares), 'replace')}
+          />
+        </div>
+      </TerminalRoom>
+      {isAtPorts && <PortsDialog devboxId={devboxId} onOpenPort={port.open} onClose={() => setIsAtPorts(false)} />}
+      {port.dialog}
+    </TerminalHolderContext>
+  )
+}
+
+/** In a field these keys select words; what a terminal is typed into is no such field. */
+const isField = (target: EventTarget) =>
+  target instanceof Element && target.matches('input, textarea:not(.xterm-helper-textarea)')
+
+interface PaneActionsProps {
+  /** Those of the shown tab. */
+  panes: readonly string[]
+  name: string
+  isFull: boolean
+  isMaximised: boolean
+  isNarrow: boolean
+  onSplit: (way: 'right' | 'down') => void
+  onMaximise: () => void
+  onShow: (name: string) => void
+  onClose: () => void
+}
+
+const PaneActions = (props: PaneActionsProps) => {
+  const { panes, name, isFull, isMaximised, isNarrow, onSplit, onMaximise, onShow, onClose } = props
+  const tooMany = isFull ? `a page shows at most ${maxTerminals} terminals` : null
+  const place = panes.indexOf(name)
+  if (isNarrow)
+    return (
+      panes.length > 1 && (
+        <button
+          type="button"
+          onClick={() => onShow(panes[(place + 1) % panes.length] as string)}
+          className="tabular h-6 shrink-0 rounded-md border border-line px-2 text-sm hover:bg-surface-2"
+        >
+          <span className="sr-only">Show the next pane. This is </span>
+          {place + 1} of {panes.length}
+        </button>
+      )
+    )
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Columns2}
+        label="Split right"
+        disabledReason={tooMany}
+        onClick={() => onSplit('right')}
+      />
+      <IconButton size="sm" icon={Rows2} label="Split down" disabledReason={tooMany} onClick={() => onSplit('down')} />
+      {panes.length > 1 && (
+        <>
+          <IconButton
+            size="sm"
+            icon={isMaximised ? Minimize2 : Maximize2}
+            label={isMaximised ? 'Show all panes' : 'Maximise pane'}
+            onClick={onMaximise}
+          />
+          <IconButton size="sm" icon={X} label="Close pane; its shell goes on" onClick={onClose} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** A tab says what its active pane is, unless another one needs somebody more. */
+const together = (all: readonly PaneStatus[], active: PaneStatus): PaneStatus => {
+  const worst = all.find(({ phase }) => phase === 'lost') ?? active
+  const unseen = all.find((each) => each.unseen === 'bell') ?? all.find((each) => each.unseen)
+  return { ...worst, unseen: unseen?.unseen ?? null }
+}
+
+/** Does what other parts of the console ask of these terminals. */
+const useServing = (
+  devboxId: string,
+  { put, desk }: { put: (text: string) => void; desk: ReturnType<typeof useTerminalDesk> },
+) => {
+  const latest = useRef({ put, desk })
+  latest.current = { put, desk }
+  const serve = useCallback((errand: Parameters<Parameters<typeof serveTerminals>[1]>[0]) => {
+    const { put, desk } = latest.current
+    switch (errand.kind) {
+      case 'put':
+        return put(errand.text)
+      case 'new-tab':
+        return void desk.open()
+      case 'split':
+        return void desk.split(errand.way)
+      case 'reopen':
+        return desk.reopen()
+    }
+  }, [])
+  useEffect(() => serveTerminals(devboxId, serve), [devboxId, serve])
+}
+
+const tellRefused = (names: readonly string[]) =>
+  toast.attention(`A page shows at most ${maxTerminals} terminals`, {
+    id: 'terminals-refused',
+    description: `The address names ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were left out.`,
+  })

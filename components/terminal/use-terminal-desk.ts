@@ -1,0 +1,138 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useRef } from 'react'
+import { toast } from '#components/ui/toast.tsx'
+import { formatDurationMs } from '#lib/console/format.ts'
+import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import {
+  maxTerminals,
+  panesOf,
+  type SplitWay,
+  singleTab,
+  type TerminalLayout,
+  type TerminalTab,
+} from '#lib/console/terminal-layout.ts'
+import { rememberClosed, takeClosed } from '#lib/console/terminal-memory.ts'
+import {
+  closePane,
+  closeTab,
+  freeName,
+  openTab,
+  shownTab,
+  splitPane,
+  terminalsOf,
+} from '#lib/console/terminal-moves.ts'
+import type { ChangeLayout } from './use-terminal-layout.ts'
+
+/** A new terminal is not kept waiting for the list of those that are held. */
+const asksHeldMs = 1_500
+/** Until the console has noticed that a page has left a terminal. */
+const noticedMs = 500
+
+interface Options {
+  devboxId: string
+  latest: { current: TerminalLayout }
+  change: ChangeLayout
+  /** The shell of that session still runs, as far as the page knows. */
+  isRunning: (name: string) => boolean
+}
+
+/** Opens and closes the terminals of a devbox. To close one is to leave it: its shell goes on for a while. */
+export const useTerminalDesk = ({ devboxId, latest, change, isRunning }: Options) => {
+  const queryClient = useQueryClient()
+  const asked = useRef(0)
+  const running = useRef(isRunning)
+  running.current = isRunning
+
+  const askHeld = useCallback(
+    () => queryClient.fetchQuery({ ...terminalQueries.held(devboxId), staleTime: 0 }).catch(() => undefined),
+    [queryClient, devboxId],
+  )
+
+  /** A name that no shell has: what another page or a closed tab holds must not be attached to by chance. */
+  const newName = useCallback(async (): Promise<string | undefined> => {
+    if (terminalsOf(latest.current).length + asked.current >= maxTerminals)
+      return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
+        description: 'Close one first; its shell goes on.',
+      })
+    asked.current++
+    try {
+      const held = await Promise.race([askHeld(), pause(asksHeldMs)])
+      return freeName([...terminalsOf(latest.current), ...(held ?? []).map(({ name }) => name)])
+    } finally {
+      asked.current--
+    }
+  }, [askHeld, latest])
+
+  const open = useCallback(async () => {
+    const name = await newName()
+    if (name) change((now) => openTab(now, singleTab(name)))
+  }, [newName, change])
+
+  const split = useCallback(
+    async (way: SplitWay, pane?: string) => {
+      const name = await newName()
+      if (name) change((now) => splitPane(now, pane ?? shownTab(now).active, way, name))
+    },
+    [newName, change],
+  )
+
+  const attach = useCallback((name: string) => change((now) => openTab(now, singleTab(name))), [change])
+
+  const reopen = useCallback(() => {
+    const shown = terminalsOf(latest.current)
+    const closed = takeClosed(devboxId, ({ tree }) => {
+      const names = panesOf(tree)
+      return names.every((name) => !shown.includes(name)) && names.length + shown.length <= maxTerminals
+    })
+    if (closed) change((now) => openTab(now, closed))
+    else toast.info('There is no closed terminal to open again')
+  }, [devboxId, latest, change])
+
+  const close = useCallback(
+    (tab: TerminalTab, how: (now: TerminalLayout) => TerminalLayout) => {
+      const before = latest.current
+      change(how)
+      if (latest.current === before || terminalsOf(latest.current).length === terminalsOf(before).length) return
+      const left = panesOf(tab.tree).filter((name) => running.current(name))
+      if (left.length === 0) return
+      rememberClosed(devboxId, tab)
+      void tellLeft(left, askHeld, reopen)
+    },
+    [devboxId, latest, change, askHeld, reopen],
+  )
+  const closeTabAt = useCallback(
+    (index: number) => {
+      const tab = latest.current.tabs[index]
+      if (tab) close(tab, (now) => closeTab(now, index))
+    },
+    [latest, close],
+  )
+  const closeOne = useCallback(
+    (name: string) => {
+      const tab = latest.current.tabs.find(({ tree }) => tree === name)
+      close(tab ?? singleTab(name), (now) => closePane(now, name))
+    },
+    [latest, close],
+  )
+  return { open, split, attach, reopen, closeTab: closeTabAt, closePane: closeOne }
+}
+
+/** Says that the shells of what was closed go on, and for how long. */
+const tellLeft = async (
+  names: readonly string[],
+  askHeld: () => Promise<readonly { name: string; ends_at_ms: number | null }[] | undefined>,
+  reopen: () => void,
+) => {
+  const title = names.length === 1 ? `The shell ${names[0]} goes on` : `${names.length} shells go on`
+  const action = { label: 'Open again', onClick: reopen }
+  const id = `terminals-left-${names.join('-')}`
+  toast.info(title, { action, id, durationMs: 8_000 })
+  await pause(noticedMs)
+  const held = await askHeld()
+  const ends = held?.find(({ name }) => name === names[0])?.ends_at_ms
+  if (ends == null) return
+  const description = `It ends in ${formatDurationMs(ends - Date.now())} if nobody opens it.`
+  toast.info(title, { description, action, id, durationMs: 8_000 })
+}
+
+const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms))

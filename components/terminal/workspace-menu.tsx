@@ -1,0 +1,173 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import {
+  AppWindow,
+  ArrowLeft,
+  ArrowRight,
+  Columns2,
+  Ellipsis,
+  EthernetPort,
+  Fullscreen,
+  History,
+  Layers,
+  Minimize,
+  Pencil,
+  Plus,
+  Rows2,
+  SquareArrowOutUpRight,
+  SquareTerminal,
+} from 'lucide-react'
+import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { cutEnd, visiblePieces } from '#components/ui/text.ts'
+import { formatDurationMs } from '#lib/console/format.ts'
+import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import { maxTerminals, panesOf, type SplitWay, type TerminalLayout } from '#lib/console/terminal-layout.ts'
+import { shownTab, terminalsOf } from '#lib/console/terminal-moves.ts'
+import type { HeldTerminal } from '#lib/contract/terminal-relay.ts'
+
+export interface WorkspaceMenuProps {
+  devboxId: string
+  layout: TerminalLayout
+  isFullScreen: boolean
+  /** Of the page that shows nothing but these terminals. */
+  ownWindowHref: string
+  hasOwnWindow: boolean
+  onNew: () => void
+  onSplit: (way: SplitWay) => void
+  onRename: () => void
+  onMove: (step: -1 | 1) => void
+  onBreakOut: () => void
+  onReopen: () => void
+  onAttach: (name: string) => void
+  onPorts: () => void
+  onFullScreen: () => void
+}
+
+/** What can be done with the terminals of a devbox, at the end of their tabs. */
+export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
+  const { devboxId, layout, isFullScreen, ownWindowHref, hasOwnWindow, onNew, onFullScreen } = props
+  const { data: held = [] } = useQuery(terminalQueries.held(devboxId))
+  const shown = terminalsOf(layout)
+  const hidden = held.filter(({ name }) => !shown.includes(name))
+  const tooMany = shown.length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null
+  return (
+    <div className="flex shrink-0 items-center gap-0.5 pb-0.5">
+      <IconButton icon={Plus} size="sm" label="New terminal" disabledReason={tooMany} onClick={onNew} />
+      {hidden.length > 0 && (
+        <DropdownMenu
+          label="Running shells"
+          items={hiddenShells(hidden, tooMany, props.onAttach)}
+          trigger={
+            <button
+              type="button"
+              className="flex h-6 items-center gap-1 rounded-md px-1.5 text-sm text-muted hover:bg-surface-2 hover:text-text"
+            >
+              <Layers aria-hidden className="size-3.5" />
+              <span className="tabular">{hidden.length}</span>
+              <span className="max-sm:sr-only">{hidden.length === 1 ? 'more shell' : 'more shells'}</span>
+            </button>
+          }
+        />
+      )}
+      {!hasOwnWindow && (
+        <IconButton
+          icon={isFullScreen ? Minimize : Fullscreen}
+          size="sm"
+          label={isFullScreen ? 'Leave full screen' : 'Full screen'}
+          onClick={onFullScreen}
+          className="max-sm:hidden"
+        />
+      )}
+      <DropdownMenu
+        label="Terminal actions"
+        items={actions(props, tooMany, ownWindowHref)}
+        trigger={<IconButton icon={Ellipsis} size="sm" label="Terminal actions" />}
+      />
+    </div>
+  )
+}
+
+const hiddenShells = (
+  hidden: readonly HeldTerminal[],
+  tooMany: string | null,
+  onAttach: (name: string) => void,
+): MenuItem[] => [
+  { heading: 'Running, but not shown on this page' },
+  ...hidden.map(({ name, title, viewers, ends_at_ms }) => ({
+    icon: SquareTerminal,
+    label: title ? `${name}: ${plain(title)}` : name,
+    hint:
+      viewers.length > 0
+        ? viewers.length === 1
+          ? '1 looks at it'
+          : `${viewers.length} look at it`
+        : ends_at_ms !== null && `ends in ${formatDurationMs(Math.max(0, ends_at_ms - Date.now()))}`,
+    disabledReason: tooMany,
+    onSelect: () => onAttach(name),
+  })),
+]
+
+const actions = (
+  { layout, isFullScreen, hasOwnWindow, ...does }: WorkspaceMenuProps,
+  tooMany: string | null,
+  ownWindowHref: string,
+): MenuItem[] => {
+  const { tabs, active } = layout
+  const isSplit = panesOf(shownTab(layout).tree).length > 1
+  return [
+    { label: 'New terminal', icon: Plus, hint: 'Ctrl Shift Enter', disabledReason: tooMany, onSelect: does.onNew },
+    {
+      label: 'Split right',
+      icon: Columns2,
+      hint: 'Ctrl Shift E',
+      disabledReason: tooMany,
+      onSelect: () => does.onSplit('right'),
+    },
+    {
+      label: 'Split down',
+      icon: Rows2,
+      hint: 'Ctrl Shift O',
+      disabledReason: tooMany,
+      onSelect: () => does.onSplit('down'),
+    },
+    ...(isSplit
+      ? [{ label: 'Move pane into a tab of its own', icon: SquareArrowOutUpRight, onSelect: does.onBreakOut }]
+      : []),
+    { label: 'Open closed terminal again', icon: History, onSelect: does.onReopen },
+    'separator',
+    { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: does.onRename },
+    {
+      label: 'Move tab left',
+      icon: ArrowLeft,
+      disabledReason: active === 0 ? 'it is the first' : null,
+      onSelect: () => does.onMove(-1),
+    },
+    {
+      label: 'Move tab right',
+      icon: ArrowRight,
+      disabledReason: active === tabs.length - 1 ? 'it is the last' : null,
+      onSelect: () => does.onMove(1),
+    },
+    'separator',
+    { label: 'Ports', icon: EthernetPort, onSelect: does.onPorts },
+    hasOwnWindow
+      ? { label: 'Show the console around it', icon: AppWindow, href: ownWindowHref }
+      : {
+          label: 'Open in a window of its own',
+          icon: AppWindow,
+          onSelect: () => window.open(ownWindowHref, '_blank', 'noopener,popup,width=1100,height=750'),
+        },
+    {
+      label: isFullScreen ? 'Leave full screen' : 'Full screen',
+      icon: isFullScreen ? Minimize : Fullscreen,
+      onSelect: does.onFullScreen,
+    },
+  ]
+}
+
+/** A menu has room for text only, so what would act unseen in a title is spelled out. */
+const plain = (title: string): string =>
+  visiblePieces(cutEnd(title, 60))
+    .map(({ text }) => text)
+    .join('')
