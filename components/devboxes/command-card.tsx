@@ -1,18 +1,25 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
-import { CircleCheck, CircleHelp, CircleX, LoaderCircle, OctagonX, RotateCcw } from 'lucide-react'
+import { CircleCheck, CircleHelp, CircleX, LoaderCircle, OctagonX, RotateCcw, SquareTerminal } from 'lucide-react'
 import { useState, useSyncExternalStore } from 'react'
 import { useClock } from '#components/evictions/use-clock.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { CommandRun, CommandSnapshot } from '#lib/console/command-run.ts'
 import { formatDurationMs, formatElapsedMs } from '#lib/console/format.ts'
 import { executionMutations } from '#lib/console/queries/executions.ts'
 import { CommandOutput, CopyOutput } from './command-output.tsx'
 
-export const CommandCard = ({ run, onEdit }: { run: CommandRun; onEdit: (command: string) => void }) => {
+interface CommandCardProps {
+  run: CommandRun
+  onEdit: (command: string) => void
+  onSend: (command: string) => void
+}
+
+export const CommandCard = ({ run, onEdit, onSend }: CommandCardProps) => {
   const snapshot = useSyncExternalStore(run.subscribe, run.getSnapshot, run.getSnapshot)
   const isRunning = !snapshot.hasEnded && snapshot.lost === null
   return (
@@ -40,6 +47,12 @@ export const CommandCard = ({ run, onEdit }: { run: CommandRun; onEdit: (command
               Edit and run again
             </Button>
           )}
+          <IconButton
+            size="sm"
+            icon={SquareTerminal}
+            label="Put on the terminal's prompt"
+            onClick={() => onSend(run.command)}
+          />
         </div>
       </header>
       {snapshot.isReconnecting && (

@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { useTerminalErrand } from '#components/terminal/use-terminal-errands.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
@@ -16,6 +17,7 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
   const [command, setCommand] = useState('')
   const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
   const execute = useMutation(executionMutations.executeAsync())
+  const ask = useTerminalErrand(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
   const run = () => {
     if (command.trim() === '' || refusal || execute.isPending) return
@@ -75,7 +77,14 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
             Commands you run appear here with their output. They are kept until you reload the page.
           </p>
         ) : (
-          runs.map((each) => <CommandCard key={each.getSnapshot().execution.execution_id} run={each} onEdit={edit} />)
+          runs.map((each) => (
+            <CommandCard
+              key={each.getSnapshot().execution.execution_id}
+              run={each}
+              onEdit={edit}
+              onSend={(text) => ask({ kind: 'put', text })}
+            />
+          ))
         )}
       </section>
     </div>

@@ -4,6 +4,7 @@ import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw, SearchX } from 'lucide
 import { useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { DevboxSnapshots } from '#components/snapshots/devbox-snapshots.tsx'
+import { useTerminalsHref } from '#components/terminal/use-terminal-errands.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -85,6 +86,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
   const { data: feed } = useQuery(evictionQueries.feed())
   const eviction = evictionOf(feed, devbox.id)
   const { id, name, status } = devbox
+  const terminals = useTerminalsHref(id)
   const busy = moves.busyId === id
   return (
     <PageHeader
@@ -149,7 +151,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
         current={tab}
         tabs={[
           { id: 'overview', label: 'Overview', href: paths.devbox(id) },
-          { id: 'terminal', label: 'Terminal', href: paths.devbox(id, 'terminal') },
+          { id: 'terminal', label: 'Terminal', href: terminals },
           { id: 'commands', label: 'Commands', href: paths.devbox(id, 'commands') },
           { id: 'log', label: 'Log', href: paths.devbox(id, 'log') },
           { id: 'snapshots', label: 'Snapshots', href: paths.devbox(id, 'snapshots') },

@@ -1,6 +1,7 @@
 'use client'
-import { ArrowDown, Check, Copy } from 'lucide-react'
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { ArrowDown, Check, Copy, SquareTerminal } from 'lucide-react'
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useTerminalErrand } from '#components/terminal/use-terminal-errands.ts'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { problemOf } from '#components/ui/problem.ts'
@@ -28,6 +29,8 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
     [log.records, source],
   )
   const { result, copy } = useCopy()
+  const ask = useTerminalErrand(devboxId)
+  const send = useCallback((text: string) => ask({ kind: 'put', text }), [ask])
   return (
     <section aria-label="Log" className="space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
@@ -58,7 +61,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
           {result === 'copied' ? 'Copied' : 'Copy log'}
         </Button>
       </div>
-      <Records records={shown} isEmpty={log.records.length === 0} />
+      <Records records={shown} isEmpty={log.records.length === 0} onSend={send} />
     </section>
   )
 }
@@ -89,7 +92,14 @@ const sourceWords: Record<(typeof logSources)[number], string> = {
   kmsg: 'System',
 }
 
-const Records = ({ records, isEmpty }: { records: readonly NumberedRecord[]; isEmpty: boolean }) => {
+interface RecordsProps {
+  records: readonly NumberedRecord[]
+  isEmpty: boolean
+  /** Puts the command of a record on the prompt of a terminal. */
+  onSend: (command: string) => void
+}
+
+const Records = ({ records, isEmpty, onSend }: RecordsProps) => {
   const region = useRef<HTMLDivElement>(null)
   const [isAtEnd, setIsAtEnd] = useState(true)
   const toEnd = () => {
@@ -120,7 +130,7 @@ const Records = ({ records, isEmpty }: { records: readonly NumberedRecord[]; isE
         className="h-[min(70dvh,48rem)] overflow-auto rounded-md border border-line bg-surface-0 py-1 font-mono text-sm -outline-offset-2"
       >
         {records.map((record) => (
-          <Line key={record.number} record={record} />
+          <Line key={record.number} record={record} onSend={onSend} />
         ))}
       </div>
       {!isAtEnd && (
@@ -138,12 +148,12 @@ const Records = ({ records, isEmpty }: { records: readonly NumberedRecord[]; isE
 }
 
 // content-visibility: the browser lays out only what is near the view, however long the log.
-const Line = memo(({ record }: { record: NumberedRecord }) => {
+const Line = memo(({ record, onSend }: { record: NumberedRecord; onSend: (command: string) => void }) => {
   const { level, source, shell_name, cmd, exit_code } = record
   const isBad = level === 'error' || (exit_code != null && exit_code !== 0)
   const tone = isBad ? 'text-danger' : level === 'warn' ? 'text-attention' : cmd != null ? 'font-medium' : undefined
   return (
-    <div className="flex gap-x-3 px-3 py-px [contain-intrinsic-size:auto_1.25rem] [content-visibility:auto] hover:bg-surface-1 max-sm:flex-wrap">
+    <div className="group flex gap-x-3 px-3 py-px [contain-intrinsic-size:auto_1.25rem] [content-visibility:auto] hover:bg-surface-1 max-sm:flex-wrap">
       <time
         dateTime={new Date(record.timestamp_ms).toISOString()}
         title={new Date(record.timestamp_ms).toISOString()}
@@ -158,6 +168,17 @@ const Line = memo(({ record }: { record: NumberedRecord }) => {
       <span className={classes('min-w-0 break-all whitespace-pre-wrap', tone)}>
         <VisibleText max={8_192}>{logText(record)}</VisibleText>
       </span>
+      {cmd != null && (
+        <button
+          type="button"
+          title="Put on the terminal's prompt"
+          onClick={() => onSend(cmd)}
+          className="-my-px ml-auto shrink-0 rounded-sm px-1 text-muted opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100"
+        >
+          <SquareTerminal aria-hidden className="size-3.5" />
+          <span className="sr-only">Put on the terminal's prompt</span>
+        </button>
+      )}
     </div>
   )
 })

@@ -15,6 +15,7 @@ import { useSignOut } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
 import { destinations } from './navigation.ts'
 import { setTheme, themeLooks } from './theme.ts'
+import { useTerminalActions } from './use-terminal-actions.ts'
 
 export interface CommandPaletteProps {
   open: boolean
@@ -45,6 +46,7 @@ export const CommandPalette = ({ open, onOpenChange, onHelp }: CommandPalettePro
 const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) => {
   const router = useRouter()
   const signOut = useSignOut()
+  const terminalActions = useTerminalActions()
   const [text, setText] = useState('')
   const asked = text.trim()
   const act = (action: () => void) => () => {
@@ -98,6 +100,15 @@ const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void
             >
               Search axons for “{cutEnd(asked, 60)}”
             </Entry>
+          </Group>
+        )}
+        {terminalActions.length > 0 && (
+          <Group heading="Terminal">
+            {terminalActions.map(({ label, icon, run }) => (
+              <Entry key={label} icon={icon} onSelect={act(run)}>
+                {label}
+              </Entry>
+            ))}
           </Group>
         )}
         <Group heading="Console">

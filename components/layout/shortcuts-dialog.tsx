@@ -1,6 +1,6 @@
 'use client'
 import { Dialog } from '#components/ui/dialog.tsx'
-import { shortcutHelp } from '#lib/console/shortcuts.ts'
+import { shortcutHelp, terminalShortcutHelp } from '#lib/console/shortcuts.ts'
 import { Keys } from './keys.tsx'
 
 export const ShortcutsDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => (
@@ -11,15 +11,21 @@ export const ShortcutsDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
     title="Keyboard shortcuts"
     description="They rest while you type in a field or a terminal."
   >
-    <dl className="divide-y divide-line">
-      {shortcutHelp.map(({ keys, does }) => (
-        <div key={does} className="flex items-center justify-between gap-4 py-1.5">
-          <dt>{does}</dt>
-          <dd>
-            <Keys keys={keys} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <ShortcutList shortcuts={shortcutHelp} />
+    <h3 className="mt-5 mb-1 font-semibold">In a terminal</h3>
+    <ShortcutList shortcuts={terminalShortcutHelp} />
   </Dialog>
+)
+
+const ShortcutList = ({ shortcuts }: { shortcuts: typeof shortcutHelp }) => (
+  <dl className="divide-y divide-line">
+    {shortcuts.map(({ keys, does }) => (
+      <div key={does} className="flex items-center justify-between gap-4 py-1.5">
+        <dt>{does}</dt>
+        <dd className="shrink-0">
+          <Keys keys={keys} />
+        </dd>
+      </div>
+    ))}
+  </dl>
 )

@@ -55,6 +55,20 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['?'], does: 'Show these shortcuts' },
 ]
 
+/** All others are the shell's. */
+export const terminalShortcutHelp: typeof shortcutHelp = [
+  { keys: ['Ctrl', 'Shift', 'X'], does: 'Leave the terminal' },
+  { keys: ['Ctrl', 'Shift', '←↑→↓'], does: 'Go to the pane on that side, or to the next tab' },
+  { keys: ['Ctrl', 'Shift', '1…8'], does: 'Show the tab at that place' },
+  { keys: ['Ctrl', 'Shift', 'Enter'], does: 'New terminal' },
+  { keys: ['Ctrl', 'Shift', 'E'], does: 'Split right' },
+  { keys: ['Ctrl', 'Shift', 'O'], does: 'Split down' },
+  { keys: ['Ctrl', 'Shift', 'Z'], does: 'Show one pane, or all' },
+  { keys: ['F2'], does: 'Rename the tab that has the focus' },
+  { keys: ['Delete'], does: 'Close the tab that has the focus; its shell goes on' },
+  { keys: ['Shift', '←→'], does: 'Move the tab that has the focus' },
+]
+
 export const nextShortcut = (
   { leaderAtMs }: ShortcutState,
   { key, command, alt, isTyping }: KeyStroke,
