@@ -1,0 +1,77 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { Eye, Link2Off } from 'lucide-react'
+import { useState } from 'react'
+import { Mark } from '#components/layout/brand.tsx'
+import { ThemeMenu } from '#components/layout/theme-menu.tsx'
+import { Badge } from '#components/ui/badge.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { isMissing, isPassing } from '#lib/console/failures.ts'
+import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import type { PaneStatus } from './pane-status.ts'
+import { TerminalPane } from './terminal-pane.tsx'
+
+/** Somebody else's terminal, to be watched by whoever has its link. */
+export const FollowedTerminal = ({ token }: { token: string }) => {
+  const followed = useQuery(terminalQueries.followed(token))
+  const [title, setTitle] = useState('')
+  const [phase, setPhase] = useState<PaneStatus['phase']>('connecting')
+  const name = title || followed.data?.title || followed.data?.name
+  return (
+    <div className="flex h-dvh flex-col">
+      <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-3 md:px-6">
+        <Mark className="size-6 shrink-0" />
+        <h1 className="flex min-w-0 items-baseline gap-2 text-lg font-semibold">
+          <span className="shrink-0">Followed terminal</span>
+          {name && (
+            <span className="min-w-0 truncate font-normal text-muted">
+              <VisibleText max={200}>{name}</VisibleText>
+            </span>
+          )}
+        </h1>
+        <span className="flex-1" />
+        <Badge tone="neutral" icon={Eye} title="You see what is on its screen, and cannot type">
+          {phase === 'ended' ? 'Ended' : 'Read only'}
+        </Badge>
+        <ThemeMenu />
+      </header>
+      <main id="content" tabIndex={-1} className="min-h-0 flex-1 p-2 outline-none md:p-3">
+        {followed.isError ? (
+          isMissing(followed.error) ? (
+            <EmptyState icon={Link2Off} title="There is nothing to follow here">
+              The link was revoked, has run out, or its terminal has ended. Whoever sent it can make another one.
+            </EmptyState>
+          ) : (
+            <ErrorState
+              title="The terminal could not be found"
+              error={followed.error}
+              recovers={isPassing(followed.error)}
+              retrying={followed.isFetching}
+              onRetry={() => void followed.refetch()}
+            />
+          )
+        ) : (
+          followed.data && (
+            <TerminalPane
+              devboxId=""
+              name={followed.data.name}
+              followToken={token}
+              isActive
+              isVisible
+              refusal={null}
+              onNotRunning={nothing}
+              onTitle={setTitle}
+              onStatus={(status) => setPhase(status.phase)}
+              onFocus={nothing}
+              onClose={nothing}
+            />
+          )
+        )}
+      </main>
+    </div>
+  )
+}
+
+const nothing = () => undefined
