@@ -63,7 +63,6 @@ export class TerminalModes {
         for (let at = 0; at < length; at++) if (params[at] === 12) this.#blinks = isOn
         return false
       })
-    boundCounts(core)
   }
 
   get title(): string {
@@ -112,10 +111,11 @@ export class TerminalModes {
       for (const column of columns) if (tabs[column]) to.add(`\x1b[1;${column + 1}H\x1bH`)
     }
     const savedRow = Math.min(Math.max(savedY - ybase, 0), rows - 1)
-    if (savedX !== 0 || savedRow !== 0 || savedPen.fg !== 0 || savedPen.bg !== 0 || savedCharset) {
+    if (savedX !== 0 || savedY !== 0 || savedPen.fg !== 0 || savedPen.bg !== 0 || savedCharset) {
       to.add(`\x1b[${savedRow + 1};${Math.min(savedX, cols - 1) + 1}H`)
-      to.savedPen(savedPen)
-      to.add(savedCharset ? `\x1b(${charsetFlag(savedCharset)}\x1b7\x1b(B` : '\x1b7')
+      if (savedCharset) to.add(`\x1b(${charsetFlag(savedCharset)}`)
+      to.saveCursor(savedPen)
+      if (savedCharset) to.add('\x1b(B')
       to.blankPen()
     }
     if (scrollTop !== 0 || scrollBottom !== rows - 1) to.add(`\x1b[${scrollTop + 1};${scrollBottom + 1}r`)
@@ -127,16 +127,6 @@ export class TerminalModes {
     const { active } = buffers
     const { modes, decPrivateModes: dec } = coreService
     const { charset, glevel, _charsets: sets } = _charsetService
-    for (const [index, intermediate] of ['(', ')', '*', '+'].entries())
-      if (sets[index]) to.add(`\x1b${intermediate}${charsetFlag(sets[index])}`)
-    if (glevel !== 0) to.add(['', '\x0e', '\x1bn', '\x1bo'][glevel] ?? '')
-    // A cursor put back brought its set of characters along, which is none of the four.
-    if (charset !== sets[glevel]) {
-      if (charset === active.savedCharset) {
-        to.add('\x1b8')
-        to.forgetPen()
-      } else to.add(`\x1b${['(', ')', '*', '+'][glevel]}${charsetFlag(charset)}`)
-    }
     const on = [
       dec.applicationCursorKeys && 1,
       dec.reverseWraparound && 45,
@@ -154,12 +144,24 @@ export class TerminalModes {
       const style = { block: 2, underline: 4, bar: 6 }[dec.cursorStyle]
       to.add(`\x1b[${dec.cursorBlink ? style - 1 : style} q`)
     }
-    to.cursor(active, dec.origin)
+    // A cursor put back brought its set of characters along, which may be none of the four now.
+    const hasSavedSet = charset !== sets[glevel] && charset === active.savedCharset
+    if (!hasSavedSet) to.cursor(active, dec.origin)
+    for (const [index, intermediate] of intermediates.entries())
+      if (sets[index]) to.add(`\x1b${intermediate}${charsetFlag(sets[index])}`)
+    if (glevel !== 0) to.add(['', '\x0e', '\x1bn', '\x1bo'][glevel] ?? '')
+    if (hasSavedSet) {
+      to.add('\x1b8')
+      to.forgetPen()
+      to.cursor(active, dec.origin)
+    } else if (charset !== sets[glevel]) to.add(`\x1b${intermediates[glevel]}${charsetFlag(charset)}`)
     if (!dec.wraparound) to.add('\x1b[?7l')
     if (modes.insertMode) to.add('\x1b[4h')
     if (options.convertEol) to.add('\x1b[20h')
     to.pen(handler._curAttrData)
     if (handler._parser.precedingJoinState !== 0) to.again(active, dec.origin, modes.insertMode)
+    // Without effect, but what follows joins nothing.
+    else to.add('\0')
   }
 
   /** Handles what a program says with `code` alone, in pieces of any size, and forgets what is too long. */
@@ -267,6 +269,9 @@ export class TerminalModes {
   }
 }
 
+/** Of the sequences that choose G0 to G3. */
+const intermediates = ['(', ')', '*', '+']
+
 const mouseModes: Record<string, number> = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 }
 const mouseEncodings: Record<string, number> = { SGR: 1006, SGR_PIXELS: 1016 }
 
@@ -277,20 +282,3 @@ const isColour = (text: string): boolean =>
 /** One line of text: nothing that controls, nothing that turns the direction of what stands beside it. */
 const title = (text: string): string =>
   [...text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')].slice(0, maxTitle).join('')
-
-/**
- * xterm repeats as often as it is told, up to two thousand million times and, in lines, slowly. More than a screenful
- * makes no difference to what is seen.
- */
-const boundCounts = (core: Core): void => {
-  const bound = (finals: string, most: () => number) => {
-    for (const final of finals)
-      core._inputHandler.registerCsiHandler({ final }, ({ params }) => {
-        if ((params[0] ?? 0) > most()) params[0] = most()
-        return false
-      })
-  }
-  bound('LMST', () => core.rows)
-  bound('IZ', () => core.cols)
-  bound('b', () => core.cols * core.rows)
-}

@@ -90,7 +90,7 @@ export class ScreenWriter {
       return
     }
     const line = lines.get(ybase + y)
-    const start = cols - (line && widthAt(line, cols - 1) === 0 ? 2 : 1)
+    const start = cols - (line && isWide(line, cols - 2) ? 2 : 1)
     this.#moveTo(screen, start, hasOrigin)
     if (!line) return
     const { fg, bg, extended } = attributesAt(line, start)
@@ -102,23 +102,27 @@ export class ScreenWriter {
   again(screen: Screen, hasOrigin: boolean, hasInsert: boolean): void {
     const { x, y, lines, ybase } = screen
     const line = lines.get(ybase + y)
-    const width = line && widthAt(line, x - 1) === 0 ? 2 : 1
+    const width = line && isWide(line, x - 2) ? 2 : 1
     const start = x - width
-    if (!line || start < 0 || contentAt(line, start) === 0) return
+    // Without wrapping, the cursor may stand on the second half of a wide character.
+    if (!line || start < 0 || contentAt(line, start) === 0 || widthAt(line, start) !== width) return
     this.#moveTo(screen, start, hasOrigin)
     if (hasInsert) this.add(`\x1b[${width}P`)
     this.add(charactersAt(line, start))
   }
 
   pen({ fg, bg, extended }: Attributes): void {
-    this.#pen(fg, bg, extended._ext, extended.urlId)
+    // A cursor put back takes the link from the pen.
+    this.#pen(fg, bg, extended._ext, bg & extendedFlag ? extended.urlId : 0)
     // It is kept for the next underline, also while there is none.
     if (extended._ext & colourMode && !(fg & underline)) this.add(`\x1b[${colourCode(extended._ext & colour, 58)}m`)
   }
 
-  /** As a saved cursor keeps it: without a link and kinds of underline. */
-  savedPen({ fg, bg }: { fg: number; bg: number }): void {
+  /** Saves the cursor with this pen: of a link and the kinds of underline only that there are some. */
+  saveCursor({ fg, bg }: { fg: number; bg: number }): void {
     this.#pen(fg, bg & ~extendedFlag, 0, 0)
+    const hasLink = (bg & extendedFlag) !== 0 && (fg & underline) === 0
+    this.add(hasLink ? '\x1b]8;;.\x1b\\\x1b7\x1b]8;;\x1b\\' : '\x1b7')
   }
 
   blankPen(): void {
@@ -251,21 +255,21 @@ const charactersAt = (line: Line, at: number): string => {
   return String.fromCodePoint(word & codeMask || 0x20)
 }
 
-/** Shows nothing but its background: there is no line through it, no link on it, and no colours turned round. */
-const isBlank = (line: Line, at: number): boolean => {
-  if (contentAt(line, at) !== 0) return false
-  const { fg, bg, extended } = attributesAt(line, at)
-  return (
-    (fg & (inverse | underline | strikethrough)) === 0 && (bg & (overline | protectedFlag)) === 0 && !extended?.urlId
-  )
-}
+/** Shows nothing but its background. */
+const isBlank = (line: Line, at: number): boolean => contentAt(line, at) === 0 && !showsOnBlank(attributesAt(line, at))
+
+/** Lines through it, a link on it, colours turned round. */
+const showsOnBlank = ({ fg, bg, extended }: ReturnType<typeof attributesAt>): boolean =>
+  (fg & (inverse | underline | strikethrough)) !== 0 || (bg & (overline | protectedFlag)) !== 0 || !!extended?.urlId
+
+const isWide = (line: Line, at: number): boolean => at >= 0 && widthAt(line, at) === 2
 
 /** A wide character found no room in the last column: printed anew after this line, it leaves the same gap there. */
-const wrapsWide = (line: Line, next: Line, cols: number): boolean =>
-  widthAt(next, 0) === 2 &&
-  widthAt(line, cols - 1) === 1 &&
-  isBlank(line, cols - 1) &&
-  (attributesAt(line, cols - 1).bg & colour) === (attributesAt(next, 0).bg & colour)
+const wrapsWide = (line: Line, next: Line, cols: number): boolean => {
+  if (!isWide(next, 0) || widthAt(line, cols - 1) !== 1 || !isBlank(line, cols - 1)) return false
+  const wide = attributesAt(next, 0)
+  return (attributesAt(line, cols - 1).bg & colour) === (wide.bg & colour) && !showsOnBlank(wide)
+}
 
 /** From a clean slate: shorter in the end than what changed, as most text goes back to it. */
 const renditions = (fg: number, bg: number, ext: number): string => {

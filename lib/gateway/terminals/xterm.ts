@@ -1,5 +1,7 @@
 import graphemes from '@xterm/addon-unicode-graphemes'
 import headless from '@xterm/headless'
+import { boundClusters } from '#lib/contract/terminal-clusters.ts'
+import { boundCounts, mendErase } from '#lib/contract/terminal-counts.ts'
 
 /**
  * The parts of xterm that its interface does not show and an exact copy of its state needs. They are those of the one
@@ -134,7 +136,10 @@ export const openXterm = ({ cols, rows, scrollback }: Size & { scrollback: numbe
     logLevel: 'off',
     windowOptions: { pushTitle: true, popTitle: true },
   })
+  boundCounts(terminal)
+  mendErase(terminal)
   terminal.loadAddon(new graphemes.UnicodeGraphemesAddon() as never)
+  boundClusters(terminal)
   const core = (terminal as unknown as { _core: Core })._core
   const parts = [
     core?.buffers?.normal?.lines?.get(0)?._data,
