@@ -1,58 +1,123 @@
-import type { FitAddon } from '@xterm/addon-fit'
+import './terminal-text.css'
 import type { Terminal } from '@xterm/xterm'
-import { onThemeChange, terminalTheme } from './terminal-theme.ts'
+import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { boundClusters } from '#lib/contract/terminal-clusters.ts'
+import { boundCounts, mendErase } from '#lib/contract/terminal-counts.ts'
+import { joinLigatures } from './ligatures.ts'
+import { TerminalRenderer } from './renderer.ts'
+import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
+import { onThemeChange } from './terminal-theme.ts'
 
 export interface OpenTerminal {
   terminal: Terminal
-  /** Takes on the size of its element; a hidden element has none and changes nothing. */
-  fitToElement(): void
+  /** How many cells its element has room for; a hidden element has none. */
+  room(): { cols: number; rows: number } | undefined
+  /** Has `changed` called when cells have another size, so that there is room for another number of them. */
+  onCells(changed: () => void): void
   close(): void
 }
 
-const fontSize = 13
-
-/** Draws a terminal into `element`. Loads xterm on first use: it is larger than everything else on the page. */
+/**
+ * Draws a terminal into `element`, as the settings say and as they change. Loads xterm on first use: it is larger than
+ * everything else on the page.
+ */
 export const openTerminal = async (element: HTMLElement): Promise<OpenTerminal> => {
-  const [xterm, addon] = await Promise.all([import('@xterm/xterm'), import('@xterm/addon-fit')])
-  const fontFamily = getComputedStyle(element).fontFamily
+  const [xterm, fit, graphemes] = await Promise.all([
+    import('@xterm/xterm'),
+    import('@xterm/addon-fit'),
+    import('@xterm/addon-unicode-graphemes'),
+  ])
+  const settings = terminalSettings.get()
+  const surroundings = followTheme(element)
+  const options = terminalOptions(settings, element)
   // Cells are measured once: with the wrong font in them, every column would be off.
-  await document.fonts.load(`${fontSize}px ${fontFamily}`).catch(() => undefined)
+  await document.fonts.load(`${options.fontSize}px ${options.fontFamily}`).catch(() => undefined)
   const terminal = new xterm.Terminal({
-    fontFamily,
-    fontSize,
-    lineHeight: 1.25,
-    cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
-    scrollback: 5000,
-    // Programs choose colours for a background they do not know.
-    minimumContrastRatio: 4.5,
-    macOptionIsMeta: true,
-    theme: terminalTheme(),
-    linkHandler: { activate: (_event, target) => followLink(target), allowNonHttpProtocols: false },
+    ...options,
+    allowProposedApi: true,
+    // Where a program has the mouse, this is the only way to select on a Mac.
+    macOptionClickForcesSelection: true,
+    rescaleOverlappingGlyphs: true,
+    // Where full-screen programs leave the title of the shell while they show their own.
+    windowOptions: { pushTitle: true, popTitle: true },
+    // What it would complain of is text of a devbox.
+    logLevel: 'off',
+    // A link that nothing handles yet leads nowhere.
+    linkHandler: { activate: () => undefined },
   })
-  const fitAddon: FitAddon = new addon.FitAddon()
+  const fitAddon = new fit.FitAddon()
   terminal.loadAddon(fitAddon)
+  // As the console's own terminal counts the cells of a character, or their screens would differ.
+  terminal.loadAddon(new graphemes.UnicodeGraphemesAddon())
+  boundClusters(terminal)
+  boundCounts(terminal)
+  mendErase(terminal)
   terminal.open(element)
-  const stopFollowing = onThemeChange(() => {
-    terminal.options.theme = terminalTheme()
-  })
-  const fitToElement = () => {
-    if (element.clientWidth > 0 && element.clientHeight > 0) fitAddon.fit()
+
+  const listeners: (() => void)[] = []
+  const cellsChanged = () => {
+    for (const listener of listeners) listener()
   }
-  fitToElement()
+  const renderer = new TerminalRenderer(terminal, element, cellsChanged)
+  const ligatures = followLigatures(terminal, element)
+  const apply = () => {
+    const next = terminalSettings.get()
+    surroundings.update()
+    if (applyOptions(terminal, terminalOptions(next, element))) cellsChanged()
+    ligatures.update()
+    void renderer.choose(next.renderer)
+  }
+  const stops = [terminalSettings.subscribe(apply), onThemeChange(apply), onMotionChange(apply)]
+  ligatures.update()
+  await renderer.choose(settings.renderer)
   return {
     terminal,
-    fitToElement,
+    room: () => (element.clientWidth > 0 && element.clientHeight > 0 ? fitAddon.proposeDimensions() : undefined),
+    onCells: (changed) => void listeners.push(changed),
     close() {
-      stopFollowing()
+      for (const stop of stops) stop()
+      renderer.dispose()
       terminal.dispose()
+      surroundings.end()
     },
   }
 }
 
-/** A devbox may print any text with any target behind it: the target is shown before it is opened. */
-const followLink = (target: string) => {
-  const url = URL.parse(target)
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return
-  if (window.confirm(`Open this address in a new tab?\n\n${url.href.slice(0, 500)}`))
-    window.open(url.href, '_blank', 'noopener,noreferrer')
+/** What surrounds the screen has its colours, also where those are not the page's. */
+const followTheme = (element: HTMLElement) => {
+  const room = element.parentElement ?? element
+  const update = () => {
+    const { theme } = terminalSettings.get()
+    room.style.colorScheme = theme === 'app' ? '' : theme
+    room.style.backgroundColor = theme === 'app' ? '' : 'var(--surface-0)'
+  }
+  update()
+  return {
+    update,
+    end() {
+      room.style.colorScheme = ''
+      room.style.backgroundColor = ''
+    },
+  }
+}
+
+const followLigatures = (terminal: Terminal, element: HTMLElement) => {
+  let stop: (() => void) | undefined
+  return {
+    update() {
+      const { ligatures } = terminalSettings.get()
+      element.toggleAttribute('data-ligatures', ligatures)
+      if (ligatures) stop ??= joinLigatures(terminal)
+      else {
+        stop?.()
+        stop = undefined
+      }
+    },
+  }
+}
+
+const onMotionChange = (changed: () => void): (() => void) => {
+  const motion = matchMedia(lessMotion)
+  motion.addEventListener('change', changed)
+  return () => motion.removeEventListener('change', changed)
 }

@@ -1,23 +1,34 @@
 import type { ITheme } from '@xterm/xterm'
 
-/** The tokens of the page as an xterm theme. xterm reads no `light-dark()` and blends in sRGB, so each becomes hex. */
-export const terminalTheme = (): ITheme => {
+/** The tokens of the page, as they are within `element`, as an xterm theme. */
+export const terminalTheme = (element: HTMLElement = document.body): ITheme => withColours(element, themeOf)
+
+/** xterm reads no `light-dark()` and blends in sRGB, so each token becomes hex. */
+export const withColours = <T>(element: HTMLElement, read: (colour: Colour) => T): T => {
   const probe = document.createElement('span')
+  probe.hidden = true
   const canvas = document.createElement('canvas')
   canvas.width = 1
   canvas.height = 1
   const context = canvas.getContext('2d', { willReadFrequently: true })
-  document.body.append(probe)
-  const colour = (token: string): string | undefined => {
+  element.append(probe)
+  const result = read((token) => {
     probe.style.color = `var(${token})`
     if (!context) return undefined
     context.fillStyle = getComputedStyle(probe).color
     context.fillRect(0, 0, 1, 1)
     const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data
     return `#${[red, green, blue].map((part) => part.toString(16).padStart(2, '0')).join('')}`
-  }
+  })
+  probe.remove()
+  return result
+}
+
+type Colour = (token: string) => string | undefined
+
+const themeOf = (colour: Colour): ITheme => {
   const selection = colour('--accent')
-  const theme: ITheme = {
+  return {
     background: colour('--surface-0'),
     foreground: colour('--text'),
     cursor: colour('--text'),
@@ -34,8 +45,6 @@ export const terminalTheme = (): ITheme => {
       ]),
     ),
   }
-  probe.remove()
-  return theme
 }
 
 const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']

@@ -1,0 +1,5 @@
+import { useSyncExternalStore } from 'react'
+import { defaultTerminalSettings, type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'
+
+export const useTerminalSettings = (): TerminalSettings =>
+  useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
