@@ -1,0 +1,93 @@
+import { useMemo, useState } from 'react'
+import { Field } from '#components/ui/field.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { readTerminalSettings, type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'
+
+const wellKnown = [
+  'Cascadia Code',
+  'Cascadia Mono',
+  'Consolas',
+  'DejaVu Sans Mono',
+  'Fira Code',
+  'Hack',
+  'IBM Plex Mono',
+  'Inconsolata',
+  'Iosevka',
+  'JetBrains Mono',
+  'Liberation Mono',
+  'Menlo',
+  'Monaco',
+  'Noto Sans Mono',
+  'SF Mono',
+  'Source Code Pro',
+  'Ubuntu Mono',
+]
+const another = '+'
+
+/** The fonts for code that this computer has, or another by its name. */
+export const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings }) => {
+  const found = useMemo(() => wellKnown.filter(hasFont), [])
+  const [own, setOwn] = useState(found.includes(fontFamily) ? '' : fontFamily)
+  const [isOwn, setIsOwn] = useState(own !== '')
+  const pick = (value: string) => {
+    setIsOwn(value === another)
+    terminalSettings.change({ fontFamily: value === another ? valid(own) : value })
+  }
+  const type = (name: string) => {
+    setOwn(name)
+    terminalSettings.change({ fontFamily: valid(name) })
+  }
+  return (
+    <>
+      <Field label="Font">
+        {(control) => (
+          <Select
+            {...control}
+            value={isOwn ? another : fontFamily}
+            options={[
+              { value: '', label: 'Geist Mono (comes with the console)' },
+              ...found.map((name) => ({ value: name, label: name })),
+              { value: another, label: 'Another font' },
+            ]}
+            onChange={({ target }) => pick(target.value)}
+            className="w-full"
+          />
+        )}
+      </Field>
+      {isOwn && (
+        <Field label="Name of the font" error={problemOf(own)} hint="As the system lists it">
+          {(control) => (
+            <Input
+              {...control}
+              value={own}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={({ target }) => type(target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  )
+}
+
+/** The name if it is one, else none. */
+const valid = (name: string): string => readTerminalSettings(JSON.stringify({ fontFamily: name.trim() })).fontFamily
+
+const problemOf = (name: string): string | null => {
+  if (name.trim() === '') return null
+  if (valid(name) === '') return 'A name has letters, digits, blanks, dots and hyphens'
+  return hasFont(name.trim()) ? null : 'This computer has no font of that name'
+}
+
+/** Browsers do not list fonts; text in one that is not there is as wide as in what stands in for it. */
+const hasFont = (name: string): boolean => {
+  const context = document.createElement('canvas').getContext('2d')
+  if (!context) return false
+  const width = (family: string) => {
+    context.font = `72px ${family}`
+    return context.measureText('mmmmiiiWlLO0@#').width
+  }
+  return ['monospace', 'serif'].some((other) => width(`"${name}", ${other}`) !== width(other))
+}

@@ -1,0 +1,18 @@
+import { useEffect, useRef } from 'react'
+import type { OpenedTerminal } from './opened-terminal.ts'
+
+/** What one part of a pane asks of another: buttons, menus and keys open what is drawn elsewhere in it. */
+export type PaneCommand = 'find' | 'settings'
+
+export const tellPane = ({ element }: OpenedTerminal, command: PaneCommand): void =>
+  void element.dispatchEvent(new CustomEvent(`pane-${command}`))
+
+export const usePaneCommand = ({ element }: OpenedTerminal, command: PaneCommand, run: () => void): void => {
+  const latest = useRef(run)
+  latest.current = run
+  useEffect(() => {
+    const listen = () => latest.current()
+    element.addEventListener(`pane-${command}`, listen)
+    return () => element.removeEventListener(`pane-${command}`, listen)
+  }, [element, command])
+}

@@ -1,0 +1,45 @@
+import './terminal-colours.css'
+import { fontFamilyCss, type TerminalSettings } from '#lib/console/terminal-settings.ts'
+
+/** A few lines as a terminal would draw them. The terminals behind the dialog change, too, but are half hidden by it. */
+export const SettingsPreview = ({ settings }: { settings: TerminalSettings }) => {
+  const { theme, fontFamily, fontSize, lineHeight, ligatures, cursorStyle } = settings
+  return (
+    <div
+      aria-hidden
+      className="max-h-40 overflow-hidden rounded-md border border-line bg-surface-0 px-3 py-2 font-mono whitespace-pre text-text"
+      style={{
+        colorScheme: theme === 'app' ? undefined : theme,
+        fontFamily: fontFamilyCss(fontFamily, 'var(--font-geist-mono), ui-monospace, monospace'),
+        fontSize,
+        // A cell is as high as the font says, times the setting.
+        lineHeight: lineHeight * 1.3,
+        fontVariantLigatures: ligatures ? 'normal' : 'none',
+      }}
+    >
+      <div>
+        <b className="text-(--terminal-green)">user@devbox</b>:<b className="text-(--terminal-blue)">~/app</b>$ git diff
+        --stat
+      </div>
+      <div>
+        {' src/main.ts | 12 '}
+        <span className="text-(--terminal-green)">++++++++</span>
+        <span className="text-(--terminal-red)">----</span>
+      </div>
+      <div>
+        <span className="text-(--terminal-magenta)">const</span> ok = (a) =&gt; a !== 0 &amp;&amp; b &lt;= c{' '}
+        <span className="text-(--terminal-bright-black)">{'// 0O 1lI'}</span>
+      </div>
+      <div>
+        <b className="text-(--terminal-green)">user@devbox</b>:<b className="text-(--terminal-blue)">~/app</b>${' '}
+        <span className={`inline-block w-[1ch] ${cursorLooks[cursorStyle]}`}> </span>
+      </div>
+    </div>
+  )
+}
+
+const cursorLooks: Record<TerminalSettings['cursorStyle'], string> = {
+  block: 'bg-text',
+  bar: 'border-l border-text',
+  underline: 'border-b border-text',
+}

@@ -1,0 +1,277 @@
+'use client'
+import { RotateCcw, Settings2 } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { Field } from '#components/ui/field.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { clipboardAnswers } from '#lib/console/clipboard-request.ts'
+import { formatCount } from '#lib/console/format.ts'
+import {
+  defaultTerminalSettings,
+  numberProblem,
+  type TerminalSettings,
+  terminalLimits,
+  terminalSettings,
+} from '#lib/console/terminal-settings.ts'
+import { FontField } from './font-field.tsx'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { tellPane, usePaneCommand } from './pane-commands.ts'
+import { isMac, linkKey } from './platform.ts'
+import { SettingsPreview } from './settings-preview.tsx'
+import { useTerminalSettings } from './use-terminal-settings.ts'
+
+/** Opened by its button, its menu item or its command. */
+export const TerminalSettingsDialog = ({ opened }: { opened: OpenedTerminal }) => {
+  const [isOpen, setIsOpen] = useState(false)
+  usePaneCommand(opened, 'settings', () => setIsOpen(true))
+  return isOpen ? <OpenSettings onClose={() => setIsOpen(false)} /> : null
+}
+
+export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => (
+  <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={() => tellPane(opened, 'settings')} />
+)
+
+const OpenSettings = ({ onClose }: { onClose: () => void }) => {
+  const settings = useTerminalSettings()
+  // Fields that hold what is no number begin anew.
+  const [resets, setResets] = useState(0)
+  const isDefault = JSON.stringify(settings) === JSON.stringify(defaultTerminalSettings)
+  const reset = () => {
+    terminalSettings.reset()
+    setResets(resets + 1)
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      size="lg"
+      title="Terminal settings"
+      description="For every terminal in this browser. A change shows at once."
+      footer={
+        <>
+          <Button icon={RotateCcw} onClick={reset} disabledReason={isDefault ? 'they are the defaults' : null}>
+            Reset to defaults
+          </Button>
+          <Button variant="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <div key={resets} className="space-y-6">
+        <SettingsPreview settings={settings} />
+        <Section title="Text">
+          <FontField settings={settings} />
+          <NumberField name="fontSize" label="Font size" hint={`Pixels; ${command} + and ${command} − in a terminal`} />
+          <NumberField name="lineHeight" label="Line height" hint="1 lets lines touch" />
+          <ChoiceField name="theme" label="Colours" options={{ app: 'As the console', dark: 'Dark', light: 'Light' }} />
+          <ChoiceField
+            name="minimumContrast"
+            label="Contrast of text"
+            options={{ 1: 'As programs choose it', 3: 'At least 3:1', 4.5: 'At least 4.5:1', 7: 'At least 7:1' }}
+          />
+          <CheckField
+            name="ligatures"
+            label="Ligatures"
+            hint="Arrows and operators as one sign, if the font has them"
+          />
+        </Section>
+        <Section title="Screen">
+          <ChoiceField
+            name="cursorStyle"
+            label="Cursor"
+            options={{ block: 'Block', bar: 'Bar', underline: 'Underline' }}
+          />
+          <NumberField
+            name="scrollback"
+            label="Scrollback"
+            hint={`Lines kept above the screen, up to ${formatCount(terminalLimits.scrollback.max)}`}
+            whole
+          />
+          <ChoiceField
+            name="bell"
+            label="Bell"
+            options={{ visual: 'Flash the edge', sound: 'Sound', none: 'Nothing' }}
+          />
+          <ChoiceField
+            name="renderer"
+            label="Drawing"
+            options={{ auto: 'WebGL where it is faster', webgl: 'WebGL', dom: 'Elements of the page' }}
+          />
+          <CheckField name="cursorBlink" label="Blinking cursor" hint="Never where the system asks for less motion" />
+          <CheckField name="screenReader" label="Screen reader support" hint="Makes the screen readable line by line" />
+        </Section>
+        <Section title="Mouse and clipboard">
+          <ChoiceField
+            name="rightClick"
+            label="Right button"
+            options={{ menu: 'Opens a menu', paste: 'Copies or pastes', browser: "Opens the browser's menu" }}
+          />
+          <ChoiceField
+            name="linkClick"
+            label="Open links"
+            options={{ modifier: `With ${linkKey} and a click`, plain: 'With a click' }}
+          />
+          <ChoiceField
+            name="pasteWarning"
+            label="Ask before several lines are pasted"
+            options={{
+              always: 'Always',
+              unbracketed: 'Where they run as they arrive',
+              never: 'Never',
+            }}
+          />
+          <ClipboardField />
+          <TextField name="wordSeparators" label="Ends of words" hint="Where a double click stops selecting" />
+          <CheckField name="copyOnSelect" label="Copy what is selected" />
+          {isMac && <CheckField name="optionIsMeta" label="Option is the Meta key" />}
+        </Section>
+      </div>
+    </Dialog>
+  )
+}
+
+const command = isMac ? '⌘' : 'Ctrl'
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <fieldset className="grid gap-x-5 gap-y-4 sm:grid-cols-2">
+    <legend className="mb-3 w-full border-b border-line pb-1 text-lg font-semibold">{title}</legend>
+    {children}
+  </fieldset>
+)
+
+type NameOf<T> = {
+  [Name in keyof TerminalSettings]: TerminalSettings[Name] extends T ? Name : never
+}[keyof TerminalSettings]
+
+interface FieldProps<Name> {
+  name: Name
+  label: string
+  hint?: string
+}
+
+interface NumberFieldProps extends FieldProps<keyof typeof terminalLimits> {
+  whole?: boolean
+}
+
+const NumberField = ({ name, label, hint, whole }: NumberFieldProps) => {
+  const value = useTerminalSettings()[name]
+  const [typed, setTyped] = useState(String(value))
+  const problem = numberProblem(typed, terminalLimits[name], whole)
+  // Something else changed it: another window, a key in a terminal.
+  useEffect(() => setTyped((before) => (numberOf(before) === value ? before : String(value))), [value])
+  const type = (text: string) => {
+    setTyped(text)
+    if (!numberProblem(text, terminalLimits[name], whole)) terminalSettings.change({ [name]: numberOf(text) })
+  }
+  return (
+    <Field label={label} hint={hint} error={problem}>
+      {(control) => (
+        <Input
+          {...control}
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed}
+          onChange={({ target }) => type(target.value)}
+          className="tabular"
+        />
+      )}
+    </Field>
+  )
+}
+
+const numberOf = (text: string) => Number(text.trim().replace(',', '.'))
+
+interface ChoiceFieldProps<Name extends keyof TerminalSettings> extends FieldProps<Name> {
+  options: { [Value in TerminalSettings[Name] & (string | number)]: string }
+}
+
+const ChoiceField = <Name extends NameOf<string | number>>({ name, label, hint, options }: ChoiceFieldProps<Name>) => {
+  const value = useTerminalSettings()[name]
+  const pick = (text: string) =>
+    terminalSettings.change({ [name]: typeof value === 'number' ? Number(text) : text } as Partial<TerminalSettings>)
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => (
+        <Select
+          {...control}
+          value={String(value)}
+          options={Object.entries<string>(options)
+            .map(([each, words]) => ({ value: each, label: words }))
+            .sort((a, b) => (typeof value === 'number' ? Number(a.value) - Number(b.value) : 0))}
+          onChange={({ target }) => pick(target.value)}
+          className="w-full"
+        />
+      )}
+    </Field>
+  )
+}
+
+const TextField = ({ name, label, hint }: FieldProps<'wordSeparators'>) => {
+  const value = useTerminalSettings()[name]
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => (
+        <Input
+          {...control}
+          mono
+          maxLength={80}
+          autoComplete="off"
+          spellCheck={false}
+          value={value}
+          onChange={({ target }) => terminalSettings.change({ [name]: target.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+const CheckField = ({ name, label, hint }: FieldProps<NameOf<boolean>>) => {
+  const value = useTerminalSettings()[name]
+  const hintId = useId()
+  return (
+    <div className="flex flex-col">
+      <label className="flex min-h-6 cursor-pointer items-center gap-2 font-medium">
+        <input
+          type="checkbox"
+          checked={value}
+          aria-describedby={hint ? hintId : undefined}
+          onChange={({ target }) => terminalSettings.change({ [name]: target.checked })}
+          className="size-4 shrink-0 accent-(--accent-solid)"
+        />
+        {label}
+      </label>
+      {hint && (
+        <p id={hintId} className="pl-6 text-sm text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const ClipboardField = () => {
+  const [count, setCount] = useState(clipboardAnswers.count)
+  const forget = () => {
+    clipboardAnswers.forget()
+    setCount(0)
+  }
+  return (
+    <div className="flex flex-col gap-1">
+      <ChoiceField
+        name="clipboardWrites"
+        label="Programs write to the clipboard"
+        hint="None can ever read it"
+        options={{ ask: 'After asking', always: 'While you use the terminal', never: 'Never' }}
+      />
+      {count > 0 && (
+        <button type="button" onClick={forget} className="self-start rounded-sm text-sm text-accent underline">
+          Forget the answers for {formatCount(count)} {count === 1 ? 'devbox' : 'devboxes'}
+        </button>
+      )}
+    </div>
+  )
+}
