@@ -1,4 +1,5 @@
-import type { IBuffer, IBufferLine } from '@xterm/xterm'
+import type { IBuffer } from '@xterm/xterm'
+import { joinedLine, placeOf } from './joined-lines.ts'
 
 export interface FindQuery {
   text: string
@@ -58,61 +59,6 @@ export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, m
     row += line.starts.length
   }
   return { matches, hasMore: false }
-}
-
-interface JoinedLine {
-  text: string
-  row: number
-  /** Where in the text each of its rows begins. */
-  starts: readonly number[]
-}
-
-const joinedLine = (buffer: IBuffer, row: number): JoinedLine => {
-  const starts: number[] = []
-  let text = ''
-  for (let at = row; ; at++) {
-    const line = buffer.getLine(at)
-    const next = buffer.getLine(at + 1)
-    const goesOn = next?.isWrapped === true
-    starts.push(text.length)
-    const piece = line?.translateToString(!goesOn) ?? ''
-    text += line && goesOn && leavesLastCell(line, next) ? piece.slice(0, -1) : piece
-    if (!goesOn) return { text, row, starts }
-  }
-}
-
-/** A character of two cells that found only one left at the end of a row stands in the next, and leaves the cell empty. */
-const leavesLastCell = (line: IBufferLine, next: IBufferLine) =>
-  line.getCell(line.length - 1)?.getChars() === '' &&
-  line.getCell(line.length - 1)?.getWidth() === 1 &&
-  next.getCell(0)?.getWidth() === 2
-
-/** The cell in which the character at `index` of a line begins. */
-const placeOf = (
-  buffer: IBuffer,
-  { text, row, starts }: JoinedLine,
-  index: number,
-): { row: number; column: number } => {
-  let below = starts.length - 1
-  while (below > 0 && (starts[below] ?? 0) > index) below -= 1
-  const start = starts[below] ?? 0
-  const before = text.slice(start, index)
-  return {
-    row: row + below,
-    column: /^[\x20-\u02ff]*$/.test(before) ? before.length : cellsOf(buffer, row + below, before),
-  }
-}
-
-/** How many cells the first characters of a row take: some take two, and some cells hold several characters. */
-const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
-  const line = buffer.getLine(row)
-  let column = 0
-  for (let read = 0; line && read < before.length && column < line.length; ) {
-    const cell = line.getCell(column)
-    read += cell?.getChars().length || 1
-    column += Math.max(1, cell?.getWidth() ?? 1)
-  }
-  return column
 }
 
 /** The first match at or below a row, else the last one above; where a search begins that has no place of its own yet. */

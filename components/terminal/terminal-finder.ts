@@ -1,0 +1,176 @@
+import type { IDecoration, IDisposable, IMarker, Terminal } from '@xterm/xterm'
+import { type FindMatch, type FindQuery, findMatches, findPattern, matchFrom } from '#lib/console/terminal-find.ts'
+import { withColours } from './terminal-theme.ts'
+
+export interface FindState {
+  count: number
+  /** There are more than `count`. */
+  hasMore: boolean
+  /** Which of them is looked at, from 0; -1 where there is none. */
+  current: number
+  /** Why what is typed finds nothing: it is no expression. */
+  problem: string | null
+}
+
+/** More can be counted, but nobody goes through them. */
+const maxMatches = 20_000
+/** Output may come all the time; how often the search follows it. */
+const followMs = 250
+
+/** Looks for text in a terminal, marks what it finds on the screen, and keeps its place while output comes. */
+export class TerminalFinder {
+  readonly #terminal: Terminal
+  readonly #onChange: (state: FindState) => void
+  readonly #subscriptions: IDisposable[]
+  #query: FindQuery | undefined
+  #matches: readonly FindMatch[] = []
+  #current = -1
+  /** Holds the line of the current match while lines are trimmed above it. */
+  #marker: IMarker | undefined
+  #decorations: IDecoration[] = []
+  #decoratedFrom = -1
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(terminal: Terminal, onChange: (state: FindState) => void) {
+    this.#terminal = terminal
+    this.#onChange = onChange
+    const follow = () => this.#follow()
+    this.#subscriptions = [
+      terminal.onWriteParsed(follow),
+      terminal.onResize(follow),
+      terminal.buffer.onBufferChange(follow),
+      terminal.onRender(() => {
+        // While lines come, those above may go: what was found stands elsewhere until it is looked for again.
+        if (terminal.buffer.active.viewportY !== this.#decoratedFrom && !this.#timer) this.#decorate()
+      }),
+    ]
+  }
+
+  /** Begins at the match looked at before, else at what is in view. */
+  search(query: FindQuery) {
+    this.#query = query
+    this.#find()
+    this.#reveal()
+  }
+
+  /** To the next match below, or above by -1; from the last to the first. */
+  move(by: 1 | -1) {
+    // The view may be older than the last output.
+    if (this.#timer) this.#find()
+    const { length } = this.#matches
+    if (length === 0) return
+    this.#goTo((this.#current + by + length) % length)
+    this.#reveal()
+  }
+
+  dispose() {
+    clearTimeout(this.#timer)
+    for (const subscription of this.#subscriptions) subscription.dispose()
+    this.#clear()
+    this.#marker?.dispose()
+  }
+
+  #follow() {
+    this.#timer ??= setTimeout(() => this.#find(), followMs)
+  }
+
+  #find() {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (!this.#query) return
+    const { buffer, cols } = this.#terminal
+    const found = findPattern(this.#query)
+    const problem = found && 'problem' in found ? found.problem : null
+    const { matches, hasMore } =
+      found && 'pattern' in found
+        ? findMatches(buffer.active, cols, found.pattern, maxMatches)
+        : { matches: [], hasMore: false }
+    const before = this.#place()
+    this.#matches = matches
+    this.#goTo(before ? sameOrNext(matches, before) : matchFrom(matches, buffer.active.viewportY), {
+      count: matches.length,
+      hasMore,
+      problem,
+    })
+  }
+
+  /** Where the current match stands now, if its line is still there. */
+  #place(): { row: number; column: number } | undefined {
+    const match = this.#matches[this.#current]
+    const row = this.#marker?.line ?? -1
+    return match && row >= 0 ? { row, column: match.column } : undefined
+  }
+
+  #state: FindState = { count: 0, hasMore: false, current: -1, problem: null }
+
+  #goTo(current: number, more: Partial<FindState> = {}) {
+    this.#current = current
+    this.#marker?.dispose()
+    const match = this.#matches[current]
+    this.#marker = match && this.#markerAt(match.row)
+    this.#decorate()
+    this.#state = { ...this.#state, ...more, current }
+    this.#onChange(this.#state)
+  }
+
+  #reveal() {
+    const match = this.#matches[this.#current]
+    const { active } = this.#terminal.buffer
+    if (!match || (match.row >= active.viewportY && match.row < active.viewportY + this.#terminal.rows)) return
+    this.#terminal.scrollToLine(Math.max(0, match.row - Math.floor(this.#terminal.rows / 2)))
+  }
+
+  #markerAt(row: number): IMarker {
+    const { baseY, cursorY } = this.#terminal.buffer.active
+    return this.#terminal.registerMarker(row - baseY - cursorY)
+  }
+
+  #clear() {
+    for (const decoration of this.#decorations) decoration.marker.dispose()
+    this.#decorations = []
+  }
+
+  /** Only what is in view: a screen holds few of many thousands. */
+  #decorate() {
+    this.#clear()
+    const { rows, cols, element } = this.#terminal
+    const { viewportY } = this.#terminal.buffer.active
+    this.#decoratedFrom = viewportY
+    if (!element || this.#matches.length === 0) return
+    const colours = withColours(element, (colour) => ({
+      other: { backgroundColor: colour('--find-other') },
+      current: { backgroundColor: colour('--find-current'), foregroundColor: colour('--find-current-text') },
+    }))
+    const current = this.#matches[this.#current]
+    for (const match of this.#matches) {
+      const end = match.row + Math.ceil((match.column + match.cells) / cols)
+      if (end <= viewportY) continue
+      if (match.row >= viewportY + rows) break
+      for (const piece of piecesOf(match, cols)) {
+        const decoration = this.#terminal.registerDecoration({
+          marker: this.#markerAt(piece.row),
+          x: piece.column,
+          width: piece.cells,
+          ...defined(match === current ? colours.current : colours.other),
+        })
+        if (decoration) this.#decorations.push(decoration)
+      }
+    }
+  }
+}
+
+const defined = (colours: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(colours).filter((entry): entry is [string, string] => entry[1] !== undefined))
+
+/** The rows of a match that goes over the end of one. */
+const piecesOf = ({ row, column, cells }: FindMatch, columns: number): FindMatch[] => {
+  const first = Math.min(cells, columns - column)
+  return cells > first
+    ? [{ row, column, cells: first }, ...piecesOf({ row: row + 1, column: 0, cells: cells - first }, columns)]
+    : [{ row, column, cells }]
+}
+
+const sameOrNext = (matches: readonly FindMatch[], { row, column }: { row: number; column: number }): number => {
+  const at = matches.findIndex((match) => match.row > row || (match.row === row && match.column >= column))
+  return at === -1 ? matches.length - 1 : at
+}

@@ -1,0 +1,63 @@
+import type { IBuffer, IBufferLine } from '@xterm/xterm'
+
+/** A line of output in one piece, whatever rows of a terminal it was wrapped into. */
+export interface JoinedLine {
+  text: string
+  /** Its first row in the buffer. */
+  row: number
+  /** Where in the text each of its rows begins. */
+  starts: readonly number[]
+}
+
+/** The line that begins in a row, as far as `maxRows`. */
+export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITIVE_INFINITY): JoinedLine => {
+  const starts: number[] = []
+  let text = ''
+  for (let at = row; ; at++) {
+    const line = buffer.getLine(at)
+    const next = buffer.getLine(at + 1)
+    const goesOn = next?.isWrapped === true
+    starts.push(text.length)
+    const piece = line?.translateToString(!goesOn) ?? ''
+    text += line && goesOn && leavesLastCell(line, next) ? piece.slice(0, -1) : piece
+    if (!goesOn || starts.length >= maxRows) return { text, row, starts }
+  }
+}
+
+/** The line that a row is part of, as far as `maxRows` above and below it. */
+export const lineAround = (buffer: IBuffer, row: number, maxRows: number): JoinedLine => {
+  let first = row
+  while (row - first < maxRows && buffer.getLine(first)?.isWrapped && first > 0) first -= 1
+  return joinedLine(buffer, first, row - first + 1 + maxRows)
+}
+
+/** A character of two cells that found only one left at the end of a row stands in the next, and leaves the cell empty. */
+const leavesLastCell = (line: IBufferLine, next: IBufferLine) => {
+  const last = line.getCell(line.length - 1)
+  return last?.getChars() === '' && last.getWidth() === 1 && next.getCell(0)?.getWidth() === 2
+}
+
+/** The cell in which the character at `index` of a line begins. */
+export const placeOf = (
+  buffer: IBuffer,
+  { text, row, starts }: JoinedLine,
+  index: number,
+): { row: number; column: number } => {
+  let below = starts.length - 1
+  while (below > 0 && (starts[below] ?? 0) > index) below -= 1
+  const before = text.slice(starts[below] ?? 0, index)
+  const isPlain = /^[\x20-\u02ff]*$/.test(before)
+  return { row: row + below, column: isPlain ? before.length : cellsOf(buffer, row + below, before) }
+}
+
+/** How many cells the first characters of a row take: some take two, and some cells hold several characters. */
+const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
+  const line = buffer.getLine(row)
+  let column = 0
+  for (let read = 0; line && read < before.length && column < line.length; ) {
+    const cell = line.getCell(column)
+    read += cell?.getChars().length || 1
+    column += Math.max(1, cell?.getWidth() ?? 1)
+  }
+  return column
+}
