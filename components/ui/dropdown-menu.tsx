@@ -26,11 +26,24 @@ export interface DropdownMenuProps {
   label?: string
   align?: 'start' | 'end'
   items: readonly MenuItem[]
+  /** For a menu that something else than its trigger opens. */
+  open?: boolean
+  onOpenChange?: (open: boolean) => void
+  /** Takes the focus on from the closed menu; else its trigger does. */
+  onClosed?: () => void
 }
 
-export const DropdownMenu = ({ trigger, label, align = 'end', items }: DropdownMenuProps) => (
+export const DropdownMenu = ({
+  trigger,
+  label,
+  align = 'end',
+  items,
+  open,
+  onOpenChange,
+  onClosed,
+}: DropdownMenuProps) => (
   // Not modal: what is hidden from assistive technology meanwhile would still take the focus.
-  <Primitive.Root modal={false}>
+  <Primitive.Root modal={false} {...(open !== undefined && { open })} {...(onOpenChange && { onOpenChange })}>
     <Primitive.Trigger asChild>{trigger}</Primitive.Trigger>
     <Primitive.Portal>
       <Primitive.Content
@@ -38,6 +51,12 @@ export const DropdownMenu = ({ trigger, label, align = 'end', items }: DropdownM
         align={align}
         sideOffset={4}
         collisionPadding={8}
+        {...(onClosed && {
+          onCloseAutoFocus: (event: Event) => {
+            event.preventDefault()
+            onClosed()
+          },
+        })}
         className="animate-appear z-50 max-w-80 min-w-48 rounded-md bg-overlay p-1 shadow-overlay"
       >
         {items.map((item, index) => (

@@ -13,12 +13,14 @@ export const useCopy = () => {
   return { result, copy }
 }
 
-const writeClipboard = async (text: string): Promise<boolean> => {
+/** Whether the browser let it. */
+export const writeClipboard = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
     // Not a secure context (plain http on another host), or not allowed: the older way works in both.
+    const before = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
     area.style.position = 'fixed'
@@ -28,6 +30,7 @@ const writeClipboard = async (text: string): Promise<boolean> => {
     area.select()
     const copied = document.execCommand('copy')
     area.remove()
+    if (before instanceof HTMLElement) before.focus({ preventScroll: true })
     return copied
   }
 }

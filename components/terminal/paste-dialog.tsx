@@ -1,0 +1,115 @@
+'use client'
+import { CircleAlert, EyeOff, Info, KeyRound, type LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { VisibleLines } from '#components/ui/visible-lines.tsx'
+import { formatBytes, formatCount } from '#lib/console/format.ts'
+import { asOneLine, type PasteQuestion, type PasteReason } from '#lib/console/paste.ts'
+import { maskSecrets } from '#lib/console/secrets-in-text.ts'
+
+interface PasteDialogProps {
+  question: PasteQuestion
+  isBracketed: boolean
+  /** What to paste; null for nothing. */
+  onAnswer: (text: string | null) => void
+}
+
+const previewLength = 4000
+
+/** Asked before a paste that does more than it looks like. Enter, pressed too early, cancels. */
+export const PasteDialog = ({ question, isBracketed, onAnswer }: PasteDialogProps) => {
+  const { text, reasons, lines, secrets } = question
+  const start = text.slice(0, previewLength)
+  const shown = maskSecrets(
+    start,
+    secrets.filter((secret) => secret.start < start.length),
+  )
+  return (
+    <Dialog
+      open
+      onOpenChange={() => onAnswer(null)}
+      title={titleOf(question)}
+      footer={
+        <>
+          <Button onClick={() => onAnswer(null)}>Cancel</Button>
+          {lines > 1 && <Button onClick={() => onAnswer(asOneLine(text))}>Paste as one line</Button>}
+          <Button variant="primary" onClick={() => onAnswer(text)}>
+            Paste
+          </Button>
+        </>
+      }
+    >
+      <div className="space-y-3">
+        <ul className="space-y-1.5">
+          {reasons.map((reason) => {
+            const { icon: Icon, colour, words } = saying[reason]({ ...question, isBracketed })
+            return (
+              <li key={reason} className="flex gap-2 text-lg">
+                <Icon aria-hidden className={`mt-1 size-4 shrink-0 ${colour}`} />
+                <span className="min-w-0">{words}</span>
+              </li>
+            )
+          })}
+        </ul>
+        <section
+          aria-label="What is pasted"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached by keyboard
+          tabIndex={0}
+          className="max-h-56 overflow-auto rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre-wrap break-all"
+        >
+          <VisibleLines max={previewLength}>{shown}</VisibleLines>
+        </section>
+        {text.length > previewLength && (
+          <p className="text-sm text-muted">
+            The first {formatCount(previewLength)} of {formatCount(text.length)} characters.
+          </p>
+        )}
+        {secrets.length > 0 && <p className="text-sm text-muted">What looks like a secret is masked here only.</p>}
+      </div>
+    </Dialog>
+  )
+}
+
+const titleOf = ({ lines, reasons, text }: PasteQuestion): string => {
+  if (reasons[0] === 'secret') return 'Paste a secret into a recording?'
+  if (reasons.includes('lines') && lines > 1) return `Paste ${formatCount(lines)} lines?`
+  if (reasons.includes('size')) return `Paste ${formatBytes(new Blob([text]).size)}?`
+  return reasons.includes('hidden') ? 'Paste text with hidden characters?' : 'Paste and run?'
+}
+
+interface Saying {
+  icon: LucideIcon
+  colour: string
+  words: ReactNode
+}
+
+const saying: Record<PasteReason, (about: PasteQuestion & { isBracketed: boolean }) => Saying> = {
+  secret: ({ secrets }) => ({
+    icon: KeyRound,
+    colour: 'text-danger',
+    words: `It holds what looks like ${[...new Set(secrets.map(({ kind }) => kind))].slice(0, 3).join(', ')}. This terminal is being recorded: a paste that shows on the screen can be read by whoever plays the recording.`,
+  }),
+  lines: ({ lines, isBracketed }) =>
+    isBracketed
+      ? {
+          icon: Info,
+          colour: 'text-muted',
+          words: 'The program in the terminal takes it as one paste: a shell runs nothing before you press Enter.',
+        }
+      : {
+          icon: CircleAlert,
+          colour: 'text-attention',
+          words: `The program in the terminal does not tell a paste from typing: ${lines > 1 ? 'each line runs as it arrives.' : 'the line runs at once.'}`,
+        },
+  size: ({ text, lines }) => ({
+    icon: CircleAlert,
+    colour: 'text-attention',
+    words: `${formatBytes(new Blob([text]).size)} in ${formatCount(lines)} ${lines === 1 ? 'line' : 'lines'}: a shell is busy with that for a while.`,
+  }),
+  hidden: () => ({
+    icon: EyeOff,
+    colour: 'text-danger',
+    words: 'It holds characters that make it look like another text than it is. They are marked below.',
+  }),
+}

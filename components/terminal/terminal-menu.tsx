@@ -1,0 +1,85 @@
+'use client'
+import { ClipboardPaste, Copy, Search, Settings2, TextSelect } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { copySelection } from './clipboard.tsx'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { tellPane } from './pane-commands.ts'
+import { isMac } from './platform.ts'
+
+interface TerminalMenuProps {
+  opened: OpenedTerminal
+  onPaste: () => void
+}
+
+/** What the right button does: a menu, or a copy or paste at once; with Shift always the browser's own menu. */
+export const TerminalMenu = ({ opened, onPaste }: TerminalMenuProps) => {
+  const [place, setPlace] = useState<{ x: number; y: number }>()
+  const paste = useRef(onPaste)
+  paste.current = onPaste
+
+  useEffect(() => {
+    const { terminal, element } = opened
+    const open = (event: MouseEvent) => {
+      const { rightClick } = terminalSettings.get()
+      if (!(event.target instanceof Element) || !event.target.closest('.xterm')) return
+      if (rightClick === 'browser' || event.shiftKey) return
+      // Before xterm, which would put its field under the pointer for the browser's menu.
+      event.preventDefault()
+      event.stopPropagation()
+      // The program in the terminal was told of the click.
+      if (terminal.modes.mouseTrackingMode !== 'none' && !terminal.hasSelection()) return
+      if (rightClick === 'menu') return setPlace({ x: event.clientX, y: event.clientY })
+      if (!terminal.hasSelection()) return paste.current()
+      void copySelection(opened)
+      terminal.clearSelection()
+    }
+    element.addEventListener('contextmenu', open, true)
+    return () => element.removeEventListener('contextmenu', open, true)
+  }, [opened])
+
+  if (!place) return null
+  const { terminal, session } = opened
+  const keys = (letter: string) => (isMac ? `⌘${letter}` : `Ctrl Shift ${letter}`)
+  const items: MenuItem[] = [
+    {
+      label: 'Copy',
+      icon: Copy,
+      hint: keys('C'),
+      disabledReason: terminal.hasSelection() ? null : 'Nothing is selected',
+      onSelect: () => void copySelection(opened),
+    },
+    {
+      label: 'Paste',
+      icon: ClipboardPaste,
+      hint: keys('V'),
+      disabledReason: session.state.role === 'watcher' ? 'Take the terminal over first' : null,
+      onSelect: onPaste,
+    },
+    { label: 'Select all', icon: TextSelect, onSelect: () => terminal.selectAll() },
+    'separator',
+    { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => tellPane(opened, 'find') },
+    { label: 'Terminal settings', icon: Settings2, onSelect: () => tellPane(opened, 'settings') },
+  ]
+  return (
+    <DropdownMenu
+      open
+      onOpenChange={(isOpen) => !isOpen && setPlace(undefined)}
+      // What was chosen may have taken the focus itself.
+      onClosed={() => document.activeElement === document.body && opened.focus()}
+      label="Terminal"
+      align="start"
+      items={items}
+      trigger={
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label="Menu of the terminal"
+          className="pointer-events-none fixed size-px opacity-0"
+          style={{ left: place.x, top: place.y }}
+        />
+      }
+    />
+  )
+}
