@@ -1,0 +1,180 @@
+'use client'
+import type { IBufferRange, ILink } from '@xterm/xterm'
+import { useEffect, useRef, useState } from 'react'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { downloadFile } from '#lib/console/file-download.ts'
+import { lineAround, placeOf } from '#lib/console/joined-lines.ts'
+import {
+  fileInDevbox,
+  findLinks,
+  type LinkTarget,
+  linkTarget,
+  otherAddress,
+  reportedFolder,
+} from '#lib/console/terminal-links.ts'
+import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { type HoveredLink, LinkAddress, LinkTooltip } from './link-tooltip.tsx'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { isMac } from './platform.ts'
+import { useDevboxPort } from './use-devbox-port.tsx'
+
+/** A link somebody has to say yes to: its text names another address, or no pointer could show where it leads. */
+interface Question {
+  target: LinkTarget
+  /** What its text names. */
+  named: string | null
+}
+
+/** As many rows of a wrapped line as an address may take, above and below the one under the pointer. */
+const maxRows = 24
+
+/** Addresses, ports and files on the screen lead where they say, once they are shown and asked for. */
+export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
+  const port = useDevboxPort(opened.devboxId)
+  const [hovered, setHovered] = useState<HoveredLink>()
+  const [question, setQuestion] = useState<Question>()
+  const folder = useRef<string>(undefined)
+
+  const open = (target: LinkTarget) => {
+    if (target.kind === 'port') port.open(target.port, target.path)
+    else if (target.kind === 'web') window.open(target.url.href, '_blank', 'noopener,noreferrer')
+    else void download(opened.devboxId, fileInDevbox(target.path, folder.current))
+  }
+  const follow = useRef((_target: LinkTarget, _event: MouseEvent, _text?: string) => {})
+  follow.current = (target, event, text) => {
+    if (!isMeant(event, opened)) return
+    const named = text !== undefined && target.kind !== 'file' ? otherAddress(text, target.url) : null
+    const hidesLogin = target.kind === 'web' && target.url.username !== ''
+    if (named || hidesLogin || !canHover()) setQuestion({ target, named })
+    else open(target)
+  }
+
+  useEffect(() => {
+    const { terminal, devboxId } = opened
+    // Who follows by a link may not take files.
+    const canTake = ({ kind }: LinkTarget) => kind !== 'file' || devboxId !== ''
+    const hover = (target: LinkTarget, event: MouseEvent) => setHovered({ target, x: event.clientX, y: event.clientY })
+    const leave = () => setHovered(undefined)
+    const provider = terminal.registerLinkProvider({
+      provideLinks(y, answer) {
+        const buffer = terminal.buffer.active
+        const line = lineAround(buffer, y - 1, maxRows)
+        const found = findLinks(line.text).filter(({ target }) => canTake(target))
+        const links = found.map(({ start, end, target }): ILink => {
+          const first = placeOf(buffer, line, start)
+          const last = placeOf(buffer, line, end - 1)
+          return {
+            text: line.text.slice(start, end),
+            range: { start: { x: first.column + 1, y: first.row + 1 }, end: { x: last.column + 1, y: last.row + 1 } },
+            activate: (event) => follow.current(target, event),
+            hover: (event) => hover(target, event),
+            leave,
+          }
+        })
+        answer(links.filter(({ range }) => range.start.y <= y && y <= range.end.y))
+      },
+    })
+    // Links with a text of their own (OSC 8). xterm asks for none but http and https.
+    terminal.options.linkHandler = {
+      activate(event, address, range) {
+        const target = linkTarget(address)
+        if (target) follow.current(target, event, textIn(opened, range))
+      },
+      hover(event, address) {
+        const target = linkTarget(address)
+        if (target) hover(target, event)
+      },
+      leave,
+    }
+    const folders = terminal.parser.registerOscHandler(7, (data) => {
+      folder.current = reportedFolder(data) ?? folder.current
+      return false
+    })
+    return () => {
+      provider.dispose()
+      folders.dispose()
+      terminal.options.linkHandler = { activate: () => undefined }
+    }
+  }, [opened])
+
+  return (
+    <>
+      {port.dialog}
+      {hovered && <LinkTooltip {...hovered} />}
+      {question && (
+        <ConfirmDialog
+          open
+          onOpenChange={() => setQuestion(undefined)}
+          title={question.named ? 'Open another address than the link names?' : 'Follow this link?'}
+          tone="primary"
+          confirmLabel={confirmLabels[question.target.kind]}
+          consequence={<QuestionWords {...question} />}
+          onConfirm={() => {
+            setQuestion(undefined)
+            open(question.target)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+const confirmLabels: Record<LinkTarget['kind'], string> = {
+  web: 'Open in a new tab',
+  port: 'Open port',
+  file: 'Download file',
+}
+
+const QuestionWords = ({ target, named }: Question) => (
+  <div className="space-y-3">
+    {named && (
+      <div>
+        <p>The text of the link names</p>
+        <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">
+          <VisibleText mono max={300}>
+            {named}
+          </VisibleText>
+        </p>
+      </div>
+    )}
+    <div>
+      {named ? <p>but it leads to</p> : <p>It leads to</p>}
+      <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">
+        <LinkAddress target={target} />
+      </p>
+    </div>
+  </div>
+)
+
+/** With the key, unless a click alone is wanted; never at the end of selecting. */
+const isMeant = (event: MouseEvent, { terminal }: OpenedTerminal): boolean => {
+  if (event.button !== 0) return false
+  if (isMac ? event.metaKey : event.ctrlKey) return true
+  return (terminalSettings.get().linkClick === 'plain' || !canHover()) && !terminal.hasSelection()
+}
+
+const canHover = () => matchMedia('(hover: hover)').matches
+
+const textIn = ({ terminal }: OpenedTerminal, { start, end }: IBufferRange): string => {
+  let text = ''
+  for (let y = start.y; y <= end.y; y++)
+    text +=
+      terminal.buffer.active
+        .getLine(y - 1)
+        ?.translateToString(false, y === start.y ? start.x - 1 : 0, y === end.y ? end.x : terminal.cols) ?? ''
+  return text
+}
+
+const download = async (devboxId: string, path: string) => {
+  const shown = <VisibleText max={200}>{path}</VisibleText>
+  try {
+    await downloadFile(devboxId, path)
+    toast.ok(<>Downloaded {shown}</>)
+  } catch (error) {
+    toast.danger(<>Could not download {shown}</>, {
+      description: error instanceof Error ? <VisibleText max={400}>{error.message}</VisibleText> : undefined,
+    })
+  }
+}
