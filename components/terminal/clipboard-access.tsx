@@ -1,0 +1,130 @@
+'use client'
+import { ClipboardCopy, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { writeClipboard } from '#components/ui/use-copy.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import {
+  clipboardAnswers,
+  clipboardPolicy,
+  clipboardRequest,
+  maxClipboardBytes,
+} from '#lib/console/clipboard-request.ts'
+import { formatBytes, formatCount } from '#lib/console/format.ts'
+import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+
+/** A text that has just taken the place of another cannot be meant by a click that was on its way. */
+const settleMs = 600
+
+type Asked = { text: string } | { sizeBytes: number }
+
+/**
+ * Programs may ask to put text on the clipboard (OSC 52), as editors do for a yank. They are let after a yes of who
+ * uses the terminal, and none is ever told what the clipboard holds.
+ */
+export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
+  const [asked, setAsked] = useState<Asked>()
+  const [isSettled, setIsSettled] = useState(true)
+  const isShown = useRef(false)
+  isShown.current = asked !== undefined
+
+  useEffect(() => {
+    const { terminal, session, devboxId } = opened
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const handler = terminal.parser.registerOscHandler(52, (data) => {
+      const request = clipboardRequest(data)
+      const policy = clipboardPolicy(terminalSettings.get().clipboardWrites, devboxId)
+      // Who only looks on did not ask for anything.
+      if (!request || request.kind === 'read' || policy === 'never' || session.state.role !== 'writer') return true
+      if (request.kind === 'too_large') {
+        setAsked({ sizeBytes: request.sizeBytes })
+        return true
+      }
+      if (policy === 'always' && isInUse(opened)) {
+        void put(request.text)
+        return true
+      }
+      if (isShown.current) {
+        setIsSettled(false)
+        clearTimeout(timer)
+        timer = setTimeout(() => setIsSettled(true), settleMs)
+      }
+      setAsked({ text: request.text })
+      return true
+    })
+    return () => {
+      handler.dispose()
+      clearTimeout(timer)
+    }
+  }, [opened])
+
+  if (!asked) return null
+  const close = () => {
+    setAsked(undefined)
+    opened.focus()
+  }
+  const copy = () => {
+    if ('text' in asked) void put(asked.text)
+    close()
+  }
+  const remember = (policy: 'always' | 'never') => {
+    clipboardAnswers.set(opened.devboxId, policy)
+    if (policy === 'always') copy()
+    else close()
+  }
+  const wait = isSettled ? null : 'the text has just changed'
+  return (
+    <section
+      aria-label="Request for the clipboard"
+      className="animate-appear absolute right-4 bottom-3 z-20 max-w-[min(32rem,calc(100%-2rem))] min-w-0 rounded-md bg-overlay p-3 pr-10 shadow-overlay"
+    >
+      <div className="flex gap-2.5">
+        <ClipboardCopy aria-hidden className="mt-0.5 size-4 shrink-0 text-attention" />
+        <div className="min-w-0 flex-1 space-y-2">
+          <p role="status">{wordsOf(asked)}</p>
+          {'text' in asked && (
+            <>
+              <p className="max-h-16 overflow-hidden rounded-sm bg-surface-1 px-1.5 py-1 text-sm">
+                <VisibleText mono max={160}>
+                  {asked.text}
+                </VisibleText>
+              </p>
+              <div className="flex flex-wrap gap-1.5">
+                <Button size="sm" variant="primary" disabledReason={wait} onClick={copy}>
+                  Copy once
+                </Button>
+                <Button size="sm" disabledReason={wait} onClick={() => remember('always')}>
+                  Always for this devbox
+                </Button>
+                <Button size="sm" onClick={() => remember('never')}>
+                  Never
+                </Button>
+              </div>
+            </>
+          )}
+        </div>
+      </div>
+      <IconButton size="sm" icon={X} label="Not now" onClick={close} className="absolute top-2 right-2" />
+    </section>
+  )
+}
+
+/** Somebody types here now: the write is an answer to a key. */
+const isInUse = ({ terminal }: OpenedTerminal): boolean =>
+  document.hasFocus() && document.activeElement === terminal.textarea && navigator.userActivation?.isActive === true
+
+const put = async (text: string) => {
+  const id = 'terminal-clipboard'
+  if (await writeClipboard(text)) toast.info(`Copied ${lengthOf(text)} from the devbox`, { id })
+  else toast.danger('The browser did not allow copying', { id })
+}
+
+const lengthOf = (text: string) => (text.length === 1 ? '1 character' : `${formatCount(text.length)} characters`)
+
+const wordsOf = (asked: Asked): string =>
+  'text' in asked
+    ? `A program in this terminal wants to put ${lengthOf(asked.text)} on your clipboard`
+    : `A program in this terminal wanted to put ${formatBytes(asked.sizeBytes)} on your clipboard. More than ${formatBytes(maxClipboardBytes)} is refused.`
