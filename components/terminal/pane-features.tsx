@@ -1,12 +1,18 @@
 'use client'
+import { Bell } from './bell.tsx'
 import { Clipboard } from './clipboard.tsx'
+import { ClipboardAccess } from './clipboard-access.tsx'
 import { CommandMarks } from './command-marks.tsx'
+import { FindBar, FindButton } from './find-bar.tsx'
+import { FontSizeKeys } from './font-size-keys.tsx'
 import { KeyBar } from './key-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { PinchZoom } from './pinch-zoom.tsx'
 import { PlainTextView } from './plain-text-view.tsx'
 import { RecordButton } from './record-button.tsx'
 import { WorkspaceParts } from './terminal-holder.tsx'
+import { TerminalLinks } from './terminal-links.tsx'
+import { SettingsButton, TerminalSettingsDialog } from './terminal-settings-dialog.tsx'
 
 /*
  * What a terminal has beside its screen. Each part takes the opened terminal, adds to it in an effect what it is for
@@ -16,7 +22,13 @@ import { WorkspaceParts } from './terminal-holder.tsx'
 /** Over the screen or nowhere: the find bar, dialogs, keys and what is only listened to. */
 export const PaneOverlays = ({ opened }: { opened: OpenedTerminal }) => (
   <>
+    <Bell opened={opened} />
+    <TerminalLinks opened={opened} />
     <Clipboard opened={opened} />
+    <ClipboardAccess opened={opened} />
+    <FontSizeKeys opened={opened} />
+    <FindBar opened={opened} />
+    <TerminalSettingsDialog opened={opened} />
     <PinchZoom opened={opened} />
     <WorkspaceParts opened={opened} />
   </>
@@ -28,6 +40,8 @@ export const PaneTools = ({ opened }: { opened: OpenedTerminal }) => (
     <RecordButton opened={opened} />
     <CommandMarks opened={opened} />
     <PlainTextView opened={opened} />
+    <FindButton opened={opened} />
+    <SettingsButton opened={opened} />
   </>
 )
 
