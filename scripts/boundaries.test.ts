@@ -48,8 +48,8 @@ const problem = ({ from, to }: { from: string; to: string }): boolean => {
   const layer = layerOf(from)
   if (!layer) return false
   if (to.startsWith('package:')) return !isTest(from) && packages[layer]?.test(to.slice('package:'.length)) === false
-  // Tests may start the real service and call it as any client would.
-  if (isTest(from) && (to === 'lib/service/testing.ts' || to.startsWith('lib/client/'))) return false
+  // Tests may start the real service and the real console, and call them as any client would.
+  if (isTest(from) && (/^lib\/(service|gateway)\/testing\.ts$/.test(to) || to.startsWith('lib/client/'))) return false
   const target = layerOf(to)
   return (
     target !== undefined &&

@@ -1,284 +1,421 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type WebSocket as ServerSocket, WebSocketServer } from 'ws'
-import type { TerminalNotice } from '#lib/contract/relay.ts'
-import { cleanPaste, TerminalSession, type TerminalState } from './terminal-session.ts'
+import { createHash } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { cleanPaste } from './terminal-session.ts'
+import { TestPage } from './testing-terminals.ts'
 
-const ends: (() => void)[] = []
-afterEach(() => {
-  for (const end of ends.splice(0)) end()
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+let devboxId: string
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole({ url: service.url })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
+})
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
 })
 
-/** Keeps what was written; parses like xterm: in order, a moment later. */
-class Screen {
-  cols = 80
-  rows = 24
-  text = ''
-  #queue = Promise.resolve()
-  #decoder = new TextDecoder()
-  whileParsing: (() => void) | undefined
-  onText = () => {}
-  write(data: Uint8Array | string, parsed?: () => void) {
-    this.#queue = this.#queue.then(() => {
-      this.text += typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true })
-      if (typeof data !== 'string') this.whileParsing?.()
-      parsed?.()
-      this.onText()
-    })
-  }
-  settled = () => this.#queue
-}
+const pages: TestPage[] = []
+afterEach(() => {
+  for (const page of pages.splice(0)) page.close()
+})
 
-/** The console's end of the wire: accepts sockets and lets a test speak on them. */
-const bridge = async () => {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
-  await once(server, 'listening')
-  const sockets: ServerSocket[] = []
-  const urls: string[] = []
-  const received: (string | Record<string, unknown>)[] = []
-  let wake = () => {}
-  const until = async (holds: () => boolean) => {
-    while (!holds()) await new Promise<void>((resolve) => (wake = resolve))
-  }
-  server.on('connection', (socket, request) => {
-    sockets.push(socket)
-    urls.push(request.url ?? '')
-    socket.on('message', (data: Buffer, isBinary) => {
-      received.push(isBinary ? data.toString('latin1') : JSON.parse(data.toString()))
-      wake()
-    })
-    wake()
-  })
-  const states: TerminalState[] = []
-  const screen = new Screen()
-  let isSignedOut = false
-  screen.onText = () => wake()
-  const session = new TerminalSession({
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/api/terminals/dbx_1/main`,
-    screen,
-    isSignedOut: async () => isSignedOut,
-    onState(state) {
-      states.push(state)
-      wake()
-    },
-  })
-  ends.push(() => {
-    session.dispose()
-    for (const socket of sockets) socket.terminate()
-    server.close()
-  })
-  const inPhase = (phase: TerminalState['phase']) => until(() => session.state.phase === phase)
-  const connection = async (number: number): Promise<ServerSocket> => {
-    await until(() => sockets.length >= number)
-    return sockets[number - 1]!
-  }
-  const say = (socket: ServerSocket, notice: TerminalNotice) => socket.send(JSON.stringify(notice))
-  const ready = async (socket: ServerSocket, created: boolean) => {
-    say(socket, { type: 'ready', created, cols: screen.cols, rows: screen.rows })
-    await inPhase('open')
-  }
-  const signOut = () => {
-    isSignedOut = true
-    // What the console does with an upgrade of somebody it does not know.
-    server.options.verifyClient = (_, answer) => answer(false, 401)
-  }
-  return { session, signOut, screen, states, urls, received, until, inPhase, connection, say, ready }
+type Options = Partial<ConstructorParameters<typeof TestPage>[0]> & { name: string }
+
+const pageOf = (options: Options): TestPage => {
+  const page = new TestPage({ console: () => gateway, cookie: () => cookie, devboxId, ...options })
+  pages.push(page)
+  return page
+}
+const open = async (options: Options): Promise<TestPage> => {
+  const page = pageOf(options)
+  await page.open()
+  return page
+}
+/** Makes a shell print nothing but what its commands do. */
+const plain = async (page: TestPage): Promise<TestPage> => {
+  page.type('exec bash --norc --noprofile --noediting\r')
+  await page.shows(/^bash-\S+\$/m)
+  page.type("stty -echo; PS1=; clear; echo re''ady\r")
+  await page.shows(/^ready/m)
+  return page
+}
+/** The page goes, and the same one comes back with nothing but its name. */
+const reload = async (page: TestPage, options: Options): Promise<TestPage> => {
+  page.close()
+  return await open({ ...options, client: page.client })
 }
 
 describe('a terminal session', () => {
-  it('connects with both cols and rows and is open when the shell is ready', async () => {
-    const { session, urls, states, connection, ready } = await bridge()
-    session.connect()
-    await ready(await connection(1), true)
-    expect(urls).toEqual(['/api/terminals/dbx_1/main?cols=80&rows=24'])
-    expect(states.map(({ phase }) => phase)).toEqual(['connecting', 'open'])
-  })
-
-  it('moves bytes both ways unchanged', async () => {
-    const { session, screen, received, until, connection, ready } = await bridge()
-    session.connect()
-    const socket = await connection(1)
-    await ready(socket, true)
-    const bytes = Buffer.from('é\x1b[31m😀')
-    // A character may arrive in two frames.
-    socket.send(bytes.subarray(0, 1))
-    socket.send(bytes.subarray(1))
-    session.sendText('é')
-    session.sendBinary('\x1b[M\xff')
-    await until(() => received.length === 2)
-    expect(received).toEqual(['\xc3\xa9', '\x1b[M\xff'])
-    socket.send('{"type":"exit","reason":"x"}')
-    socket.close(4000)
-    await until(() => session.state.phase === 'ended')
-    await screen.settled()
-    expect(screen.text).toBe('é\x1b[31m😀')
-  })
-
-  it('answers what a terminal is and where its cursor stands, but not questions about colours and settings', async () => {
-    const { session, received, until, connection, ready } = await bridge()
-    session.connect()
-    await ready(await connection(1), true)
-    for (const answer of ['\x1bP1$r0m\x1b\\', '\x1b]10;rgb:ffff/ffff/ffff\x1b\\', '\x1b[?1;2c', '\x1b[3;1R', '\x1bP'])
-      session.sendText(answer)
-    await until(() => received.length === 3)
-    expect(received).toEqual(['\x1b[?1;2c', '\x1b[3;1R', '\x1bP'])
-  })
-
-  it('sends a long paste in pieces that arrive whole', async () => {
-    const { session, received, until, connection, ready } = await bridge()
-    session.connect()
-    await ready(await connection(1), true)
-    const paste = 'abcdefghij'.repeat(5000)
-    session.sendText(paste)
-    await until(() => received.join('').length === paste.length)
-    expect(received.join('')).toBe(paste)
-    expect(received.every((piece) => typeof piece === 'string' && piece.length <= 16 * 1024)).toBe(true)
+  it('runs what is typed, at the size there is room for', async () => {
+    const page = await open({ name: 'typed', cols: 71, rows: 19 })
+    page.type('stty size; echo "é😀"\r')
+    await page.shows(/19 71\né😀/)
+    expect(page.state.role).toBe('writer')
+    page.session.fit({ cols: 90, rows: 5000 })
+    await page.until(() => page.screen.cols === 90)
+    page.type('clear; until [ "$(stty size)" = "1000 90" ]; do :; done; echo fits\r')
+    await page.shows(/^fits/m)
   })
 
   it('sends the first of a flurry of sizes at once and then only the last', async () => {
-    const { session, screen, received, until, connection, ready } = await bridge()
-    session.connect()
-    await ready(await connection(1), true)
-    for (let cols = 81; cols <= 100; cols++) {
-      screen.cols = cols
-      session.resized()
-    }
-    await until(() => received.length === 2)
-    expect(received).toEqual([
-      { type: 'resize', cols: 81, rows: 24 },
-      { type: 'resize', cols: 100, rows: 24 },
-    ])
+    const page = await open({ name: 'sizes' })
+    page.type("trap 'echo ==$(stty size)==' WINCH; echo tr''apped\r")
+    await page.shows('trapped')
+    for (let cols = 81; cols <= 100; cols++) page.session.fit({ cols, rows: 24 })
+    page.type('\r')
+    await page.shows('==24 100==')
+    const seen = new Set(page.text.match(/==24 \d+==/g))
+    expect([...seen].every((size) => size === '==24 81==' || size === '==24 100==')).toBe(true)
   })
 
-  it('makes up for a size that changed while it was connecting', async () => {
-    const { session, screen, received, until, connection, say } = await bridge()
-    session.connect()
-    const socket = await connection(1)
-    screen.cols = 120
-    session.resized()
-    say(socket, { type: 'ready', created: true, cols: 80, rows: 24 })
-    await until(() => received.length === 1)
-    expect(received).toEqual([{ type: 'resize', cols: 120, rows: 24 }])
+  it('sends what was typed ahead into a terminal that is just opening', async () => {
+    const page = pageOf({ name: 'ahead' })
+    await page.listen()
+    page.session.connect()
+    page.type('echo early-$((1+1))\r')
+    await page.shows(/^early-2/m)
+    expect(page.state.held.text).toBe('')
   })
 
-  it('reconnects after a broken connection, replaces the screen by the replay and keeps its answers to itself', async () => {
-    const { session, screen, received, until, inPhase, connection, ready } = await bridge()
-    session.connect()
-    const first = await connection(1)
-    await ready(first, true)
-    first.send(Buffer.from('before'))
-    first.terminate()
-    await inPhase('reconnecting')
-    const second = await connection(2)
-    // As xterm does when it meets a query: it answers while parsing.
-    screen.whileParsing = () => session.sendText('\x1b[?1;2c')
-    await ready(second, false)
-    second.send(Buffer.from('replayed \x1b[c'))
-    await until(() => screen.text.includes('replayed'))
-    await screen.settled()
-    expect(screen.text).toBe('before\x1bcreplayed \x1b[c')
-    second.send(Buffer.from('live \x1b[c'))
-    await until(() => received.length > 0)
-    await screen.settled()
-    expect(received).toEqual(['\x1b[?1;2c'])
-    expect(screen.text.endsWith('live \x1b[c')).toBe(true)
+  it('sends a long paste in pieces that arrive whole', async () => {
+    const page = await plain(await open({ name: 'paste' }))
+    page.type('echo go; cat > pasted; md5sum < pasted\r')
+    await page.shows(/^go/m)
+    const text = `${'0123456789'.repeat(300)}\n`.repeat(60)
+    page.session.sendText(text)
+    page.session.sendText('\x04')
+    await page.shows(createHash('md5').update(text).digest('hex'))
   })
 
-  it('writes on below what it has when a service replays nothing', async () => {
-    const { session, screen, until, inPhase, connection, ready } = await bridge()
-    session.connect()
-    const first = await connection(1)
-    await ready(first, true)
-    first.send(Buffer.from('before '))
-    await until(() => screen.text.includes('before'))
-    first.terminate()
-    await inPhase('reconnecting')
-    const second = await connection(2)
-    vi.useFakeTimers({ toFake: ['Date'] })
-    ends.push(() => vi.useRealTimers())
-    await ready(second, false)
-    vi.setSystemTime(Date.now() + 1_500)
-    second.send(Buffer.from('typed later'))
-    await until(() => screen.text.includes('later'))
-    expect(screen.text).toBe('before typed later')
+  it('leaves what a program asks the terminal to the console, which answers once', async () => {
+    const page = await plain(await open({ name: 'asked' }))
+    page.type(
+      "clear; stty raw; printf '\\e[c\\e[6n\\e[?25$p\\eP$qm\\e\\\\\\e]10;?\\e\\\\'; head -c 22 | cat -v; " +
+        "printf '\\e[5n'; head -c 4 | cat -v; stty sane -echo; echo .\r",
+    )
+    await page.shows(/\.$/)
+    expect(page.text).toBe('^[[?1;2c^[[1;1R^[[?25;1$y^[[0n.')
+  })
+
+  it('draws a character whose bytes come in two pieces', async () => {
+    const page = await open({ name: 'halves' })
+    page.type("clear; printf '\\xe2\\x80'; sleep 0.1; printf '\\x9cquoted'; echo\r")
+    await page.shows('“quoted')
+  })
+
+  it('says how the shell ended at once, and starts another on Enter below the old one', async () => {
+    const page = await open({ name: 'exit' })
+    page.type('echo last words; exit 3\r')
+    await page.is('ended')
+    expect(page.state.connection).toMatchObject({ phase: 'ended', exitCode: 3 })
+    expect(page.text).toContain('last words')
+    page.type('not for anybody')
+    expect(page.state.held.text).toBe('')
+    // The first Enter after it may have been meant for the old shell.
+    page.type('\r')
+    expect(page.state.connection.phase).toBe('ended')
+    page.session.connect()
+    await page.is('open')
+    page.type('echo second-$((1+1))\r')
+    await page.shows(/last words[\s\S]* new shell ─[\s\S]*^second-2/m)
+  })
+
+  it('says that a shell was killed, by what', async () => {
+    const page = await open({ name: 'killed' })
+    page.type('kill -9 $$\r')
+    await page.is('ended')
+    expect(page.state.connection).toMatchObject({ phase: 'ended', exitCode: null })
+    expect(JSON.stringify(page.state.connection)).toMatch(/signal|kill/i)
+  })
+})
+
+describe('coming back', () => {
+  it('has the same shell and the same screen after a reload, as the one who writes', async () => {
+    const page = await plain(await open({ name: 'reload' }))
+    page.type('clear; for i in $(seq 60); do echo line $i; done; kept=yes\r')
+    await page.shows('line 60')
+    page.type('printf "\\e[?1049h\\e[5;7Hfull screen\\e[?25l"; read -rs\r')
+    await page.until(() => page.screen.buffer.active.type === 'alternate')
+    const before = page.text
+    const again = await reload(page, { name: 'reload' })
+    await again.shows('full screen')
+    expect(again.text).toBe(before)
+    expect(again.state.role).toBe('writer')
+    expect(again.screen.buffer.active.type).toBe('alternate')
+    again.type('\rprintf "\\e[?1049l"; echo "[$kept]"\r')
+    await again.shows('[yes]')
+    expect(again.text).toContain('line 1\nline 2\n')
+  })
+
+  it('loses and repeats no byte in a hundred lost connections', async () => {
+    const page = await plain(await open({ name: 'bytes' }))
+    page.type('stty -onlcr; echo st""art\r')
+    await page.shows('start')
+    const before = page.hash.copy()
+    const from = page.received.output
+    const bursts = 101
+    const text = Array.from({ length: bursts * 400 }, (_, line) => `line ${line} of the stream\n`).join('')
+    page.type('i=0; while read -r; do for ((n = 0; n < 400; n++)); do echo "line $((i++)) of the stream"; done; done\r')
+    // Each connection starts a burst and is lost in the middle of it.
+    let connections = 1
+    page.type('\r')
+    page.screen.onWriteParsed(() => {
+      if (connections < bursts && page.state.connection.phase === 'open') {
+        connections++
+        page.session.connect()
+        page.type('\r')
+      }
+    })
+    await page.until(() => page.received.output - from >= text.length)
+    expect(connections).toBe(bursts)
+    expect(page.received.output - from).toBe(text.length)
+    expect(page.hash.digest('hex')).toBe(before.update(text).digest('hex'))
+    expect(page.received.snapshots).toBe(1)
+  })
+
+  it('goes on with the screen of a console that was restarted', async () => {
+    const page = await plain(await open({ name: 'restart' }))
+    page.type('clear; kept=$$; for i in $(seq 50); do echo line $i; done\r')
+    await page.shows(/^line 50/m)
+    const before = page.text
+    const cookieBefore = cookie
+    await gateway.close()
+    await page.is('lost')
+    gateway = await startConsole({ url: service.url })
+    cookie = await gateway.signIn(service.key)
+    expect(cookie).not.toBe(cookieBefore)
+    await page.is('open')
+    expect(page.text).toBe(before)
+    page.type('echo [$((kept - $$))]\r')
+    await page.shows('[0]')
+  })
+
+  it('shows where somebody was reading, before and after the screen is replaced', async () => {
+    const page = await plain(await open({ name: 'reading' }))
+    page.type('seq 1000 1300\r')
+    await page.shows(/^1300/m)
+    page.screen.scrollLines(-100)
+    const before = page.window
+    expect(before).not.toContain('1300')
+    // Elsewhere more is printed while this page is away, and it comes back with nothing it could go on from.
+    page.network.break()
+    await page.is('lost')
+    const other = await open({ name: 'reading', client: page.client })
+    other.type('seq 2000 2400\r')
+    await other.shows(/^2400/m)
+    other.close()
+    Object.assign(page.notices, { length: 0 })
+    await gateway.close()
+    gateway = await startConsole({ url: service.url })
+    cookie = await gateway.signIn(service.key)
+    page.network.mend()
+    page.session.check()
+    await page.is('open')
+    await page.shows(/^2400/m)
+    expect(page.window).toBe(before)
+  })
+
+  it('says since when it is lost and when it tries again, and not at all while offline', async () => {
+    const page = await open({ name: 'lost' })
+    page.isOffline = true
+    const before = Date.now()
+    page.network.break()
+    await page.is('lost')
+    expect(page.state.connection).toMatchObject({ wasOpen: true, isOffline: true, retryAtMs: null })
+    page.isOffline = false
+    const tries = page.addresses.length
+    page.session.check()
+    await page.until(() => page.addresses.length === tries + 1)
+    await page.until(() => 'retryAtMs' in page.state.connection && page.state.connection.retryAtMs !== null)
+    const { connection } = page.state
+    if (connection.phase !== 'lost') throw new Error('It is lost')
+    expect(connection.sinceMs).toBeGreaterThanOrEqual(before)
+    expect(connection.retryAtMs).toBeGreaterThan(before)
+    page.network.mend()
+    await page.is('open')
+  })
+
+  it('measures the way to the console and on to the service', async () => {
+    const page = await open({ name: 'latency' })
+    await page.until(() => page.state.latency !== null)
+    expect(page.state.latency?.consoleMs).toBeGreaterThan(0)
+  })
+
+  it('stops when the devbox does not run, and comes back to it when told', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
+    const page = await open({ name: 'main', devboxId: id })
+    page.type('echo before\r')
+    await page.shows(/^before/m)
+    await service.client.devboxes.suspend({ params: { id } })
+    await page.is('refused')
+    expect(page.state.connection).toEqual({ phase: 'refused', code: 'not_running' })
+    await service.client.devboxes.resume({ params: { id } })
+    await expect.poll(async () => (await service.client.devboxes.get({ params: { id } })).status).toBe('running')
+    page.session.connect()
+    await page.is('open')
+    page.type('echo after\r')
+    await page.shows(/^before[\s\S]* new shell ─[\s\S]*^after/m)
   })
 
   it('gives up once it is refused because the session is over', async () => {
-    const { session, signOut, states, inPhase, connection, ready } = await bridge()
-    session.connect()
-    const first = await connection(1)
-    await ready(first, true)
-    signOut()
-    first.terminate()
-    await inPhase('refused')
-    expect(session.state).toEqual({ phase: 'refused', code: 'signed_out' })
-    expect(states.filter(({ phase }) => phase === 'reconnecting').length).toBeLessThan(5)
+    const page = await open({ name: 'signed-out' })
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie })
+    await page.is('refused')
+    expect(page.state.connection).toEqual({ phase: 'refused', code: 'signed_out' })
+    page.session.connect()
+    await page.is('refused')
+    cookie = await gateway.signIn(service.key)
+  })
+})
+
+describe('a screen slower than its shell', () => {
+  it('is shown a snapshot instead of a backlog, however much was printed meanwhile', async () => {
+    const waiting: (() => void)[] = []
+    let isStuck = false
+    const page = await open({ name: 'flood', beforeParsing: (parse) => (isStuck ? waiting.push(parse) : parse()) })
+    const other = await open({ name: 'flood', scrollback: 100 })
+    isStuck = true
+    page.type('yes "a line of a flood, one of very many" | head -n 100000; echo the e""nd\r')
+    await other.shows(/^the end/m)
+    // It had not acknowledged more than this when the console held the rest back.
+    expect(page.received.output).toBeLessThan(600_000)
+    isStuck = false
+    for (const parse of waiting) parse()
+    await page.shows(/^the end/m)
+    expect(page.received.snapshots).toBeGreaterThan(1)
+    expect(page.received.output).toBeLessThan(600_000)
   })
 
-  it('says on the screen when the shell it comes back to is a new one', async () => {
-    const { session, screen, inPhase, connection, ready } = await bridge()
-    session.connect()
-    const first = await connection(1)
-    await ready(first, true)
-    first.close(1012)
-    await inPhase('reconnecting')
-    await ready(await connection(2), true)
-    await screen.settled()
-    expect(screen.text).toContain('[The last shell is gone. This is a new one.]')
+  it('goes on being sent output, as it acknowledges what it has parsed', async () => {
+    const page = await open({ name: 'acks' })
+    page.type('seq 200000; echo the e""nd\r')
+    await page.shows(/^the end/m)
+    expect(page.received.output + page.received.snapshotBytes).toBeGreaterThan(600_000)
+  })
+})
+
+describe('input while nothing can be sent', () => {
+  it('is kept and shown, and sent only when somebody says so', async () => {
+    const page = await open({ name: 'held' })
+    page.network.break()
+    await page.is('lost')
+    page.type('echo he')
+    page.type('ld-$((1+1))')
+    page.type('\r')
+    expect(page.state.held).toEqual({ text: 'echo held-$((1+1))\r', isFull: false, isForAnotherShell: false })
+    page.session.sendHeld()
+    expect(page.state.held.text).not.toBe('')
+    page.network.mend()
+    await page.is('open')
+    // What is typed now belongs behind it.
+    page.type('echo then\r')
+    page.session.sendHeld()
+    expect(page.state.held.text).toBe('')
+    await page.shows(/^held-2[\s\S]*^then/m)
+    expect(page.text.match(/^held-2/gm)).toHaveLength(1)
   })
 
-  it('has nothing to say about a new shell that was asked for', async () => {
-    const { session, screen, inPhase, connection, ready } = await bridge()
-    session.connect()
-    const first = await connection(1)
-    await ready(first, true)
-    first.close(4000, 'exit')
-    await inPhase('ended')
-    session.connect()
-    await ready(await connection(2), true)
-    await screen.settled()
-    expect(screen.text).not.toContain('The last shell is gone')
+  it('is gone when it is discarded', async () => {
+    const page = await open({ name: 'discarded' })
+    page.network.break()
+    await page.is('lost')
+    page.type('echo unwanted\r')
+    page.network.mend()
+    await page.is('open')
+    page.session.discardHeld()
+    page.type('echo wanted\r')
+    await page.shows(/^wanted/m)
+    expect(page.text).not.toContain('unwanted')
   })
 
-  it.each([
-    [4000, { phase: 'ended', reason: 'exit' }],
-    [4401, { phase: 'refused', code: 'signed_out' }],
-    [4404, { phase: 'refused', code: 'not_found' }],
-    [4409, { phase: 'taken_over' }],
-    [4412, { phase: 'refused', code: 'not_running' }],
-  ] as const)('does not reconnect by itself after close code %i, but does when told to', async (code, state) => {
-    const { session, until, connection, ready } = await bridge()
-    session.connect()
-    const socket = await connection(1)
-    await ready(socket, true)
-    socket.close(code, 'exit')
-    await until(() => session.state.phase !== 'open')
-    expect(session.state).toEqual(state)
-    session.connect()
-    await ready(await connection(2), true)
-    expect(session.state).toEqual({ phase: 'open' })
+  it('is no mouse and no focus, and no more than can be looked through', async () => {
+    const page = await open({ name: 'reports' })
+    page.network.break()
+    await page.is('lost')
+    for (const report of ['\x1b[I', '\x1b[O', '\x1b[<0;3;4M', '\x1b[<0;3;4m']) page.session.sendText(report)
+    page.session.sendBinary('\x1b[M !!')
+    expect(page.state.held.text).toBe('')
+    page.type('x'.repeat(1000))
+    page.type('y'.repeat(100))
+    page.type('z')
+    expect(page.state.held).toMatchObject({ text: 'x'.repeat(1000), isFull: true })
   })
 
-  it('leaves for good when disposed', async () => {
-    const { session, connection, ready } = await bridge()
-    session.connect()
-    const socket = await connection(1)
-    await ready(socket, true)
-    const closed = once(socket, 'close')
-    session.dispose()
-    await closed
-    expect(session.state).toEqual({ phase: 'open' })
+  it('reconnects at once on Enter', async () => {
+    const page = await open({ name: 'enter' })
+    page.network.break()
+    await page.is('lost')
+    page.network.mend()
+    page.type('\r')
+    expect(page.state.connection).toMatchObject({ phase: 'lost', retryAtMs: null })
+    expect(page.state.held.text).toBe('')
+    await page.is('open')
   })
 
-  it('shows a problem as text, without the control characters in it', async () => {
-    const { session, screen, until, connection, ready, say } = await bridge()
-    session.connect()
-    const socket = await connection(1)
-    await ready(socket, true)
-    say(socket, { type: 'problem', code: 'unavailable', message: 'The service \x1b]52;c;ZXZpbA==\x07is away' })
-    await until(() => screen.text.includes('is away'))
-    expect(screen.text).toBe('\r\n\x1b[0;2m[The service  ]52;c;ZXZpbA== is away]\x1b[0m\r\n')
+  it('is said to be for another shell when the one it was typed for is gone', async () => {
+    const page = await open({ name: 'other-shell' })
+    page.network.break()
+    await page.is('lost')
+    page.type('rm notes\r')
+    const other = await open({ name: 'other-shell', client: page.client })
+    other.type('exit\r')
+    await other.is('ended')
+    other.close()
+    page.network.mend()
+    page.session.check()
+    await page.is('open')
+    expect(page.state.held).toMatchObject({ text: 'rm notes\r', isForAnotherShell: true })
+  })
+})
+
+describe('two pages at one terminal', () => {
+  it('have one who writes, at whose size both are, until the other takes over', async () => {
+    const writer = await open({ name: 'two', cols: 90, rows: 30 })
+    const watcher = await open({ name: 'two', cols: 60, rows: 20 })
+    expect(watcher.state.role).toBe('watcher')
+    await watcher.until(() => watcher.screen.cols === 90 && watcher.screen.rows === 30)
+    watcher.session.fit({ cols: 61, rows: 21 })
+    writer.type('echo seen by both\r')
+    await watcher.shows(/^seen by both/m)
+    watcher.type('echo typed by the wrong one\r')
+    expect(watcher.state.refusedKeys).toBeGreaterThan(0)
+    expect(watcher.state.viewers).toHaveLength(2)
+
+    watcher.session.request({ t: 'takeover' })
+    await watcher.until(() => watcher.state.role === 'writer')
+    await writer.until(() => writer.state.takenBy !== null)
+    expect(writer.state.role).toBe('watcher')
+    expect(writer.state.takenBy?.id).toBe(watcher.state.you)
+    await writer.until(() => writer.screen.cols === 61 && writer.screen.rows === 21)
+    expect([watcher.screen.cols, watcher.screen.rows]).toEqual([61, 21])
+    watcher.type('until [ "$(stty size)" = "21 61" ]; do :; done; echo mine\r')
+    await writer.shows(/^mine/m)
+    expect(writer.text).not.toContain('wrong one')
+
+    writer.session.request({ t: 'takeover' })
+    await writer.until(() => writer.state.role === 'writer')
+    expect(writer.state.takenBy).toBe(null)
+    await writer.until(() => writer.screen.cols === 90 && writer.screen.rows === 30)
+  })
+
+  it('keep their roles when both lose the connection', async () => {
+    const writer = await open({ name: 'roles' })
+    const watcher = await open({ name: 'roles' })
+    for (const page of [watcher, writer]) page.network.break()
+    await writer.is('lost')
+    await watcher.is('lost')
+    watcher.network.mend()
+    await watcher.is('open')
+    writer.network.mend()
+    await writer.is('open')
+    await watcher.until(() => watcher.state.viewers.length === 2)
+    expect([writer.state.role, watcher.state.role]).toEqual(['writer', 'watcher'])
   })
 })
 

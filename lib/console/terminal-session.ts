@@ -1,265 +1,460 @@
-import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/contract/relay.ts'
+import type { IDisposable, Terminal } from '@xterm/xterm'
+import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/contract/terminal-relay.ts'
+import { WholeCharacters } from '#lib/contract/terminal-text.ts'
 import { maxCells } from '#lib/contract/terminals.ts'
+import { type HeldInput, holdInput, maxHeldBytes, noHeldInput } from './held-input.ts'
+import { readingPlace } from './reading-place.ts'
+import { silenceAnswers } from './terminal-answers.ts'
+import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './terminal-connection.ts'
+import type { Latency } from './terminal-pulse.ts'
 
-/** What a session needs of the thing that draws it; an xterm `Terminal` is one. */
-export interface TerminalScreen {
-  readonly cols: number
-  readonly rows: number
-  /** Parses in order; `parsed` is called once this piece has been. */
-  write(data: Uint8Array | string, parsed?: () => void): void
+/** What a session needs of the thing that draws it; a headless terminal has it, too. */
+export type TerminalScreen = Pick<
+  Terminal,
+  'cols' | 'rows' | 'write' | 'resize' | 'buffer' | 'scrollToLine' | 'parser' | 'options'
+>
+
+/** What there is to say about a terminal; a new object after each change. */
+export interface TerminalState {
+  connection: ConnectionState
+  role: 'writer' | 'watcher'
+  /** This page's own id among `viewers`. */
+  you: string | null
+  writer: TerminalViewer | null
+  viewers: readonly TerminalViewer[]
+  /** Who took the keyboard from this page, until it has it again. */
+  takenBy: TerminalViewer | null
+  /** Set while the console has lost the service: nothing typed arrives. */
+  upstreamLost: { sinceMs: number; message: string | null } | null
+  latency: Latency | null
+  held: HeldInput
+  /** Counts the keys a watcher has pressed in vain. */
+  refusedKeys: number
+  recording: { id: string; sinceMs: number | null } | null
+  follow: { path: string; expiresAtMs: number | null } | null
+  /** What the console said last of something that went wrong; forgotten when it has connected anew. */
+  problem: string | null
 }
 
-export type TerminalState =
-  | { phase: 'connecting' }
-  | { phase: 'open' }
-  /** `attempt` counts from 1; the next try starts at `retryAtMs`. */
-  | { phase: 'reconnecting'; attempt: number; retryAtMs: number }
-  | { phase: 'ended'; reason: string }
-  | { phase: 'taken_over' }
-  /** Trying again by itself makes no sense; `connect()` may, once the cause is gone. */
-  | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' }
-
-interface Options {
-  /** `ws:` or `wss:` address of the terminal, without cols and rows. */
-  url: string
+interface Options extends Pick<ConnectionOptions, 'isSignedOut' | 'isOffline' | 'isVisible' | 'WebSocket'> {
+  /** `ws:` or `wss:` address of the terminal, without a query. */
+  url(): string
   screen: TerminalScreen
-  onState(state: TerminalState): void
-  /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
-  isSignedOut(): Promise<boolean>
-  WebSocket?: typeof globalThis.WebSocket
+  /** Told to the console, which gives a page that comes back its place again. */
+  page(): Promise<string>
+  role?: 'watch' | undefined
 }
 
 /** A longer paste goes in pieces, so that the size limits on the way never cut the connection. */
 const maxInputBytes = 16 * 1024
 const resizeQuietMs = 100
-/** What a service replays follows `ready` at once. What comes later is new, and belongs below what is on the screen. */
-const replayWithinMs = 1_000
-const firstRetryMs = 250
-const maxRetryMs = 15_000
+const afterEndMs = 500
+const ackBytes = 64 * 1024
+/** One frame: an acknowledgement of less is only there so that the last bytes are acknowledged, too. */
+const ackQuietMs = 16
+
+/** Named so that the eye finds where the old shell ended; drawn dimmed over the width of the screen. */
+const newShellRule = 'new shell'
 
 /**
- * One terminal of a devbox: keeps a WebSocket to the console for as long as the shell lives, and moves bytes between
- * it and a screen. Leaves the screen as it is when the connection goes.
+ * One terminal of a devbox: moves bytes between the console and a screen, keeps the screen what it is at the console
+ * through lost connections, and knows who may type. The screen is written to by nobody else.
  */
 export class TerminalSession {
   readonly #options: Options
+  readonly #connection: TerminalConnection
   readonly #encoder = new TextEncoder()
-  #state: TerminalState = { phase: 'connecting' }
-  #socket: WebSocket | undefined
-  #retry: ReturnType<typeof setTimeout> | undefined
-  #resizeTimer: ReturnType<typeof setTimeout> | undefined
-  #resizeWaits = false
-  #attempt = 0
-  /** The size the shell has, as far as this page knows. */
-  #shellSize: { cols: number; rows: number } | undefined
-  /** This page has shown a shell before, so that a new one is worth a word. */
+  readonly #listeners = new Set<() => void>()
+  readonly #markListeners = new Set<(marks: readonly TerminalMark[]) => void>()
+  readonly #silence: IDisposable
+  #state: TerminalState = {
+    connection: { phase: 'connecting' },
+    role: 'writer',
+    you: null,
+    writer: null,
+    viewers: [],
+    takenBy: null,
+    upstreamLost: null,
+    latency: null,
+    held: noHeldInput,
+    refusedKeys: 0,
+    recording: null,
+    follow: null,
+    problem: null,
+  }
+  /** Where the screen stands in the output of which shell; nothing before the first, and after the last has ended. */
+  #place: { epoch: string; offset: number } | undefined
+  #characters = new WholeCharacters()
+  #snapshot: Extract<TerminalNotice, { t: 'snap' }> | undefined
+  #isRestoring = false
+  /** Of the next snapshot: what is on the screen is of another shell, and stays above it. */
+  #keepsOldShell = false
   #hasShownShell = false
-  #lastProblem: string | undefined
-  #expectsReplay = false
-  #readyAtMs = 0
-  #isReplaying = false
+  /** The console has told on this connection where the page stands. */
+  #isReady = false
+  /** Typed into a terminal that was just asked for: it goes to the shell as soon as there is one. */
+  #ahead = ''
+  #endedAtMs = 0
+  #acks = new AckCounter(() => false)
+  /** What there is room for; the screen has it unless this page watches. */
+  #room: Size
+  /** The size the shell has, as far as this page knows. */
+  #shellSize: Size | undefined
+  #resizeTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: Options) {
     this.#options = options
+    this.#room = sizeOf(options.screen)
+    this.#silence = silenceAnswers(options.screen)
+    this.#connection = new TerminalConnection({
+      ...options,
+      url: this.#url,
+      onNotice: this.#notice,
+      onOutput: this.#output,
+      onState: this.#connectionChanged,
+      onLatency: (latency) => this.#change({ latency }),
+    })
   }
 
   get state(): TerminalState {
     return this.#state
   }
 
+  /** Calls `listener` after each change of `state`, until the answer is called. */
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /**
+   * Calls `listener` when a snapshot has replaced the screen, with the marks in it, their lines counted from the first
+   * line of the screen's buffer; what was marked before is gone. Nothing printed later has been parsed then.
+   */
+  onMarks = (listener: (marks: readonly TerminalMark[]) => void): (() => void) => {
+    this.#markListeners.add(listener)
+    return () => void this.#markListeners.delete(listener)
+  }
+
   /** Connects now, whatever the state; also the way to start a new shell after the last one ended. */
-  connect = () => {
-    this.#hangUp()
-    this.#setState(
-      this.#attempt > 0
-        ? { phase: 'reconnecting', attempt: this.#attempt, retryAtMs: Date.now() }
-        : { phase: 'connecting' },
-    )
-    const { screen, url, WebSocket = globalThis.WebSocket } = this.#options
-    const { cols, rows } = sizeOf(screen)
-    const socket = new WebSocket(`${url}?cols=${cols}&rows=${rows}`)
-    socket.binaryType = 'arraybuffer'
-    this.#socket = socket
-    this.#shellSize = { cols, rows }
-    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      if (typeof data === 'string') this.#notice(JSON.parse(data) as TerminalNotice)
-      else this.#output(new Uint8Array(data))
-    }
-    let wasOpen = false
-    socket.onopen = () => {
-      wasOpen = true
-    }
-    socket.onclose = ({ code, reason }) => {
-      if (socket !== this.#socket) return
-      this.#closed(code, reason)
-      if (!wasOpen) void this.#stopIfSignedOut()
-    }
+  connect = () => this.#connection.connect()
+
+  /** The page is looked at again, or the network is back. */
+  check = () => this.#connection.check()
+
+  /** Whether what is typed now goes to the shell. */
+  get isLive(): boolean {
+    const { connection, upstreamLost } = this.#state
+    return connection.phase === 'open' && upstreamLost === null
   }
 
-  /** Connects without waiting for the next try, if one is being waited for. */
-  retryNow = () => {
-    if (this.#state.phase === 'reconnecting' && this.#retry) this.connect()
-  }
-
-  /** Keystrokes and pastes, as xterm's `onData` gives them, and its answers to what a program asks the terminal. */
+  /** Keystrokes, pastes and reports of mouse and focus, as xterm's `onData` gives them. */
   sendText = (text: string) => {
-    if (!isTalkative(text)) this.#send(this.#encoder.encode(text))
+    const isReport = reportPattern.test(text)
+    if (isReport) {
+      // A restored screen that reports the focus reports it again; the program was told when it changed.
+      if (this.#isLiveWriter() && !this.#isRestoring) this.#send(this.#encoder.encode(text))
+      return
+    }
+    const { connection, role, held, refusedKeys } = this.#state
+    switch (connection.phase) {
+      case 'open':
+        if (role === 'watcher') return this.#change({ refusedKeys: refusedKeys + 1 })
+        // What comes after something held back waits with it: half a command is another one.
+        if (!this.isLive || held.text !== '') return this.#hold(text)
+        return this.#send(this.#encoder.encode(text))
+      case 'connecting':
+        if (held.text !== '' || (this.#ahead + text).length > maxHeldBytes) return this.#hold(text)
+        this.#ahead += text
+        return
+      case 'lost':
+        if (text === '\r') this.check()
+        if (text !== '\r' || held.text !== '') this.#hold(text)
+        return
+      case 'ended':
+        // Not the Enter that somebody was still typing.
+        if (text === '\r' && Date.now() - this.#endedAtMs > afterEndMs) this.connect()
+    }
   }
 
   /** Mouse reports in the old encoding, as xterm's `onBinary` gives them: one byte per character. */
-  sendBinary = (text: string) => this.#send(Uint8Array.from(text, (character) => character.charCodeAt(0) & 255))
-
-  /** To be called after every change of the screen's size: the first goes out at once, a flurry as its last one. */
-  resized = () => {
-    if (this.#resizeTimer) {
-      this.#resizeWaits = true
-      return
-    }
-    this.#sendSize()
-    this.#resizeTimer = setTimeout(() => {
-      this.#resizeTimer = undefined
-      if (this.#resizeWaits) {
-        this.#resizeWaits = false
-        this.resized()
-      }
-    }, resizeQuietMs)
+  sendBinary = (text: string) => {
+    if (this.#isLiveWriter()) this.#send(Uint8Array.from(text, (character) => character.charCodeAt(0) & 255))
   }
 
-  /** Ends the shell. */
-  endShell = () => this.#request({ type: 'close' })
+  /** Sends what was held back; only `isLive`, as the one who writes. */
+  sendHeld = () => {
+    const { text } = this.#state.held
+    if (!this.#isLiveWriter()) return
+    this.#send(this.#encoder.encode(text))
+    this.discardHeld()
+  }
+
+  discardHeld = () => this.#change({ held: noHeldInput })
+
+  /** There is room for so many cells now. A writer's screen takes them, at once; a watcher's keeps the writer's size. */
+  fit = (room: Size) => {
+    this.#room = clampedSize(room)
+    if (this.#state.role === 'watcher') return
+    this.#options.screen.resize(this.#room.cols, this.#room.rows)
+    // The first change goes out at once, a flurry of them as its last one.
+    if (this.#resizeTimer) return
+    this.#sendSize()
+  }
+
+  /** Asks the console for something; false when there is no connection to ask over. */
+  request = (request: TerminalRequest): boolean =>
+    this.#state.connection.phase === 'open' && this.#connection.request(request)
 
   /** Leaves; the shell goes on without this page. */
   dispose = () => {
     clearTimeout(this.#resizeTimer)
-    this.#hangUp()
+    this.#acks.stop()
+    this.#silence.dispose()
+    this.#connection.close()
   }
 
-  #hangUp() {
-    clearTimeout(this.#retry)
-    this.#retry = undefined
-    const socket = this.#socket
-    this.#socket = undefined
-    this.#isReplaying = false
-    this.#expectsReplay = false
-    if (socket) {
-      socket.onmessage = null
-      socket.close()
+  #url = async (): Promise<string> => {
+    const { url, screen, page, role } = this.#options
+    const query = new URLSearchParams({ cols: `${this.#room.cols}`, rows: `${this.#room.rows}`, ack: '1' })
+    query.set('client', await page())
+    query.set('scrollback', `${screen.options.scrollback ?? 1000}`)
+    if (role) query.set('role', role)
+    if (this.#place) {
+      query.set('epoch', this.#place.epoch)
+      query.set('since', `${this.#place.offset}`)
     }
+    return `${url()}?${query}`
   }
 
-  #notice(notice: TerminalNotice) {
-    switch (notice.type) {
+  #notice = (notice: TerminalNotice) => {
+    switch (notice.t) {
       case 'ready':
-        this.#attempt = 0
-        this.#lastProblem = undefined
+        return this.#ready(notice)
+      case 'snap':
+        this.#snapshot = notice
+        return
+      case 'size':
         this.#shellSize = { cols: notice.cols, rows: notice.rows }
-        if (notice.created && this.#hasShownShell) this.say('The last shell is gone. This is a new one.')
-        this.#hasShownShell = true
-        this.#expectsReplay = !notice.created
-        this.#readyAtMs = Date.now()
-        this.#setState({ phase: 'open' })
-        this.#sendSize()
+        return this.#followSize()
+      case 'people': {
+        const { role } = this.#state
+        this.#change({
+          you: notice.you,
+          role: notice.role,
+          writer: notice.writer,
+          viewers: notice.viewers,
+          ...(notice.role === 'writer' && { takenBy: null }),
+        })
+        if (role !== notice.role) this.#roleChanged()
         return
+      }
+      case 'taken':
+        this.#change({ takenBy: notice.by, role: 'watcher' })
+        return this.#roleChanged()
+      case 'state': {
+        const isLost = notice.upstream === 'retrying'
+        return this.#change({
+          upstreamLost: isLost ? { sinceMs: notice.since_ms, message: notice.message ?? null } : null,
+        })
+      }
       case 'problem':
-        // Each failed try to come back brings the same one.
-        if (notice.message !== this.#lastProblem) this.say(notice.message)
-        this.#lastProblem = notice.message
-        return
-      case 'exit':
-        // The close that follows carries the same.
-        return
+        return this.#change({ problem: notice.message })
+      case 'recording':
+        return this.#change({
+          recording: notice.id === null ? null : { id: notice.id, sinceMs: notice.since_ms ?? null },
+          ...(notice.message && { problem: notice.message }),
+        })
+      case 'follow':
+        return this.#change({
+          follow: notice.path === null ? null : { path: notice.path, expiresAtMs: notice.expires_at_ms ?? null },
+        })
     }
   }
 
-  #output(bytes: Uint8Array) {
+  #ready({ created, cols, rows, epoch, offset, role }: Extract<TerminalNotice, { t: 'ready' }>) {
+    const isAnother = created && this.#hasShownShell
+    // A console that was there when the shell went has the old one above the new one itself.
+    this.#keepsOldShell = isAnother && !this.#isReady
+    this.#hasShownShell = this.#isReady = true
+    this.#place = { epoch, offset }
+    this.#snapshot = undefined
+    this.#shellSize = { cols, rows }
+    this.#acks.stop()
+    this.#acks = new AckCounter((n) => this.#connection.request({ t: 'ack', n }))
+    const { held } = this.#state
+    const isForAnotherShell = held.isForAnotherShell || (held.text !== '' && isAnother)
+    this.#change({ role, problem: null, upstreamLost: null, held: { ...held, isForAnotherShell } })
+    if (role === 'writer') this.#send(this.#encoder.encode(this.#ahead))
+    this.#ahead = ''
+    this.#roleChanged()
+  }
+
+  #connectionChanged = (connection: ConnectionState) => {
+    if (connection.phase !== 'open') this.#isReady = false
+    if (connection.phase === 'ended') {
+      this.#endedAtMs = Date.now()
+      this.#place = undefined
+      this.#change({ connection, held: noHeldInput, recording: null, follow: null, viewers: [], writer: null })
+    } else this.#change({ connection })
+    if (connection.phase !== 'connecting' && connection.phase !== 'open' && this.#ahead !== '') {
+      this.#hold(this.#ahead)
+      this.#ahead = ''
+    }
+  }
+
+  #hold(text: string) {
+    this.#change({ held: holdInput(this.#state.held, text) })
+  }
+
+  #output = (bytes: Uint8Array) => {
     const { screen } = this.#options
-    if (!this.#expectsReplay) return screen.write(bytes)
-    // What is replayed was answered when it was new: a terminal that answers its queries again types the answers
-    // into whatever program now reads the keyboard.
-    this.#expectsReplay = false
-    this.#isReplaying = true
-    if (Date.now() - this.#readyAtMs < replayWithinMs) screen.write(resetScreen)
-    screen.write(bytes, () => {
-      this.#isReplaying = false
+    const acks = this.#acks
+    const snapshot = this.#snapshot
+    if (snapshot) {
+      this.#snapshot = undefined
+      if (this.#place) this.#place.offset = snapshot.offset
+      this.#characters = new WholeCharacters()
+      return this.#restore(snapshot, bytes, () => acks.parsed(bytes.length))
+    }
+    if (this.#place) this.#place.offset += bytes.length
+    screen.write(this.#characters.take(bytes), () => acks.parsed(bytes.length))
+  }
+
+  /** Replaces the screen, in one piece and in order with what came before: nothing in between is ever drawn. */
+  #restore(snapshot: Extract<TerminalNotice, { t: 'snap' }>, bytes: Uint8Array, parsed: () => void) {
+    const { screen } = this.#options
+    const keepsOldShell = this.#keepsOldShell
+    this.#keepsOldShell = false
+    let returnToPlace: ReturnType<typeof readingPlace>
+    let firstLine = 0
+    screen.write('', () => {
+      returnToPlace = readingPlace(screen)
+      screen.resize(snapshot.cols, snapshot.rows)
+      this.#isRestoring = true
+    })
+    if (keepsOldShell) {
+      screen.write(aboveNewShell(snapshot))
+      screen.write('', () => {
+        firstLine = screen.buffer.normal.baseY
+      })
+    }
+    screen.write(keepsOldShell ? withoutReset(bytes) : bytes, () => {
+      this.#isRestoring = false
+      const marks = snapshot.marks.map((mark) => ({ ...mark, line: mark.line + firstLine }))
+      for (const listener of this.#markListeners) listener(marks)
+      if (this.#state.role === 'writer') {
+        screen.resize(this.#room.cols, this.#room.rows)
+        this.#sendSize()
+      }
+      returnToPlace?.(screen)
+      parsed()
     })
   }
 
-  #closed(code: number, reason: string) {
-    this.#socket = undefined
-    this.#isReplaying = false
-    switch (code) {
-      case terminalClose.shellEnded:
-        this.#attempt = 0
-        // Its end was told; the next shell is one that somebody asked for.
-        this.#hasShownShell = false
-        return this.#setState({ phase: 'ended', reason })
-      case terminalClose.takenOver:
-        return this.#setState({ phase: 'taken_over' })
-      case terminalClose.signedOut:
-        return this.#setState({ phase: 'refused', code: 'signed_out' })
-      case terminalClose.devboxNotFound:
-        return this.#setState({ phase: 'refused', code: 'not_found' })
-      case terminalClose.devboxNotRunning:
-        return this.#setState({ phase: 'refused', code: 'not_running' })
-      default: {
-        const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** this.#attempt) * (0.8 + Math.random() * 0.4)
-        this.#attempt += 1
-        this.#retry = setTimeout(this.connect, waitMs)
-        this.#setState({ phase: 'reconnecting', attempt: this.#attempt, retryAtMs: Date.now() + waitMs })
-      }
-    }
+  #roleChanged() {
+    if (this.#state.role === 'watcher') return this.#followSize()
+    // After what was sent for the watcher's size.
+    this.#options.screen.write('', () => this.fit(this.#room))
   }
 
-  async #stopIfSignedOut() {
-    const retry = this.#retry
-    if (!(await this.#options.isSignedOut()) || retry !== this.#retry) return
-    this.#hangUp()
-    this.#setState({ phase: 'refused', code: 'signed_out' })
-  }
-
-  /** A line of the console's own on the screen, told apart from the shell's by brackets and dimness. */
-  say(text: string) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: a message may quote what a devbox said
-    const plain = text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ')
-    this.#options.screen.write(`\r\n\x1b[0;2m[${plain}]\x1b[0m\r\n`)
-  }
-
-  #send(bytes: Uint8Array) {
-    if (this.#isReplaying || this.#socket?.readyState !== 1) return
-    for (let start = 0; start < bytes.length; start += maxInputBytes) {
-      this.#socket.send(bytes.slice(start, start + maxInputBytes))
-    }
+  /** In order with the output around it, which was made for either size. */
+  #followSize() {
+    const { screen } = this.#options
+    if (this.#state.role !== 'watcher') return
+    const size = this.#shellSize
+    screen.write('', () => {
+      if (size && this.#state.role === 'watcher') screen.resize(size.cols, size.rows)
+    })
   }
 
   #sendSize() {
-    const size = sizeOf(this.#options.screen)
-    if (size.cols === this.#shellSize?.cols && size.rows === this.#shellSize.rows) return
-    if (this.#request({ type: 'resize', ...size })) this.#shellSize = size
+    const size = this.#room
+    if (this.#state.role !== 'writer' || isSame(size, this.#shellSize)) return
+    if (!this.request({ t: 'resize', ...size })) return
+    this.#shellSize = size
+    this.#resizeTimer = setTimeout(() => {
+      this.#resizeTimer = undefined
+      this.#sendSize()
+    }, resizeQuietMs)
   }
 
-  #request(request: TerminalRequest): boolean {
-    if (this.#state.phase !== 'open' || this.#socket?.readyState !== 1) return false
-    this.#socket.send(JSON.stringify(request))
-    return true
+  #isLiveWriter = () => this.isLive && this.#state.role === 'writer'
+
+  #send(bytes: Uint8Array<ArrayBuffer>) {
+    for (let start = 0; start < bytes.length; start += maxInputBytes)
+      this.#connection.send(bytes.slice(start, start + maxInputBytes))
   }
 
-  #setState(state: TerminalState) {
-    this.#state = state
-    this.#options.onState(state)
+  #change(part: Partial<TerminalState>) {
+    this.#state = { ...this.#state, ...part }
+    for (const listener of this.#listeners) listener()
   }
 }
 
-/**
- * Answers that carry more than numbers (colours, settings, titles): a program that prints the question and ends leaves
- * the answer to be read by the shell as if it were typed. No key sends more than two characters that begin like this.
- */
-const isTalkative = (text: string) => text.length > 2 && (text.startsWith('\x1bP') || text.startsWith('\x1b]'))
+interface Size {
+  cols: number
+  rows: number
+}
 
-/** A full reset: modes, colours and both buffers, so that what is replayed does not stand below itself. */
-const resetScreen = '\x1bc'
+/** Tells the console how much of one connection's output has been parsed, in portions. */
+class AckCounter {
+  readonly #send: (bytes: number) => void
+  #waiting = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isStopped = false
+
+  constructor(send: (bytes: number) => void) {
+    this.#send = send
+  }
+
+  parsed(bytes: number) {
+    if (this.#isStopped) return
+    this.#waiting += bytes
+    if (this.#waiting >= ackBytes) this.#flush()
+    // No animation frame: hidden pages have none, and go on reading.
+    else this.#timer ??= setTimeout(() => this.#flush(), ackQuietMs)
+  }
+
+  stop() {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  #flush() {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#send(this.#waiting)
+    this.#waiting = 0
+  }
+}
+
+/** Mouse and focus: nobody typed them, and later they would be wrong. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: reports begin with one
+const reportPattern = /^\x1b\[(?:[IO]$|<[\d;]+[mM]$|[\d;]+M$|M)/
+
+/**
+ * Pushes what is on the screen up into the scrollback and draws a rule below it, leaving a screen as empty and its
+ * modes as plain as a full reset would.
+ */
+const aboveNewShell = ({ cols, rows }: Size): string => {
+  const rule = ` ${newShellRule} `.padStart(Math.ceil((cols + newShellRule.length + 2) / 2), '─').padEnd(cols, '─')
+  // Saved first, so that leaving the alternate screen moves no cursor when it was not on it.
+  return `\x1b7\x1b[?1049l\x1b[!p${plainModes}\r\n\x1b[0m\x1b[J\x1b[2m${rule.slice(0, cols)}\x1b[0m${'\r\n'.repeat(rows)}\x1b[H`
+}
+/** What a soft reset leaves on: mouse reports, focus reports, bracketed paste, and the palette. */
+const plainModes =
+  '\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\'
+
+/** A snapshot begins with one, after a byte or two that end what was cut off. */
+const withoutReset = (bytes: Uint8Array): Uint8Array => {
+  const end = bytes.subarray(0, 8).findIndex((byte, at) => byte === 0x63 && bytes[at - 1] === 0x1b)
+  return bytes.subarray(end + 1)
+}
 
 const clamp = (cells: number) => Math.min(maxCells, Math.max(1, Math.floor(cells)))
-const sizeOf = ({ cols, rows }: TerminalScreen) => ({ cols: clamp(cols), rows: clamp(rows) })
+const clampedSize = ({ cols, rows }: Size): Size => ({ cols: clamp(cols), rows: clamp(rows) })
+const sizeOf = ({ cols, rows }: TerminalScreen): Size => clampedSize({ cols, rows })
+const isSame = (one: Size, other: Size | undefined) => one.cols === other?.cols && one.rows === other.rows
 
 /**
  * Pasted text without the control characters a keyboard would not send by accident, above all the escape that ends a
