@@ -1,10 +1,10 @@
 'use client'
 import { CalendarRange } from 'lucide-react'
-import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
+import { Popover } from '#components/ui/popover.tsx'
 import { readRange, type TimeRange, writeRange } from '#lib/console/axon-view.ts'
 
 const hourMs = 3_600_000
@@ -26,60 +26,53 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
   const range = (value && readRange(value)) || {}
   const set = (part: Partial<TimeRange>) => onChange(writeRange({ ...range, ...part }))
   return (
-    <Popover.Root open={isOpen} onOpenChange={setIsOpen}>
-      <Popover.Trigger asChild>
-        <Button icon={CalendarRange}>Created</Button>
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          aria-label="Filter by time of creation"
-          className="animate-appear z-30 w-72 space-y-3 rounded-md bg-overlay p-3 shadow-overlay outline-none"
-        >
-          <div className="flex flex-wrap gap-1.5">
-            {spans.map(({ label, ms }) => (
-              <Button
-                key={label}
-                size="sm"
-                onClick={() => {
-                  onChange(writeRange({ fromMs: Date.now() - ms }))
-                  setIsOpen(false)
-                }}
-              >
-                {label}
-              </Button>
-            ))}
-          </div>
-          <Field label="From" hint="UTC, this minute included">
-            {(control) => (
-              <Input
-                {...control}
-                type="datetime-local"
-                value={toInput(range.fromMs)}
-                onChange={({ target }) => set({ fromMs: fromInput(target.value) })}
-              />
-            )}
-          </Field>
-          <Field label="Before" hint="UTC">
-            {(control) => (
-              <Input
-                {...control}
-                type="datetime-local"
-                value={toInput(range.beforeMs)}
-                onChange={({ target }) => set({ beforeMs: fromInput(target.value) })}
-              />
-            )}
-          </Field>
-          {value && (
-            <Button size="sm" variant="ghost" onClick={() => onChange(undefined)}>
-              Any time
-            </Button>
-          )}
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <Popover
+      trigger={<Button icon={CalendarRange}>Created</Button>}
+      label="Filter by time of creation"
+      align="start"
+      open={isOpen}
+      onOpenChange={setIsOpen}
+    >
+      <div className="flex flex-wrap gap-1.5">
+        {spans.map(({ label, ms }) => (
+          <Button
+            key={label}
+            size="sm"
+            onClick={() => {
+              onChange(writeRange({ fromMs: Date.now() - ms }))
+              setIsOpen(false)
+            }}
+          >
+            {label}
+          </Button>
+        ))}
+      </div>
+      <Field label="From" hint="UTC, this minute included">
+        {(control) => (
+          <Input
+            {...control}
+            type="datetime-local"
+            value={toInput(range.fromMs)}
+            onChange={({ target }) => set({ fromMs: fromInput(target.value) })}
+          />
+        )}
+      </Field>
+      <Field label="Before" hint="UTC">
+        {(control) => (
+          <Input
+            {...control}
+            type="datetime-local"
+            value={toInput(range.beforeMs)}
+            onChange={({ target }) => set({ beforeMs: fromInput(target.value) })}
+          />
+        )}
+      </Field>
+      {value && (
+        <Button size="sm" variant="ghost" onClick={() => onChange(undefined)}>
+          Any time
+        </Button>
+      )}
+    </Popover>
   )
 }
 

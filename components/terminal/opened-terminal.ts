@@ -11,6 +11,8 @@ export interface OpenedTerminal {
   /** The name of the session, which is in the address. */
   name: string
   focus(): void
+  /** To be called when the cells have another size; the element's own changes are followed anyway. */
+  fit(): void
   /** As if pasted: with the guards of a paste already passed. */
   paste(text: string): void
   /**
@@ -18,4 +20,6 @@ export interface OpenedTerminal {
    * takes it away.
    */
   onKey(handler: (event: KeyboardEvent) => boolean): () => void
+  /** Answers what is sent instead of what was typed, the last one added first. Returns the call that takes it away. */
+  onInput(change: (text: string) => string): () => void
 }

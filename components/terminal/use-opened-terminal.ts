@@ -1,66 +1,98 @@
-import { type RefObject, useEffect, useState } from 'react'
+import type { Terminal } from '@xterm/xterm'
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { isSignedOut } from '#lib/console/api.ts'
-import { TerminalSession, type TerminalState } from '#lib/console/terminal-session.ts'
+import { pageIdentity } from '#lib/console/page-identity.ts'
+import { TerminalSession } from '#lib/console/terminal-session.ts'
 import { openTerminal } from './open-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
+
+declare global {
+  interface Window {
+    /** The terminal that has or last had the focus, for people's own scripts and measurements. */
+    term?: Terminal | undefined
+  }
+}
 
 interface Options {
   devboxId: string
   name: string
-  onState: (state: TerminalState) => void
+  followToken?: string | undefined
+  isVisible: boolean
 }
 
-/** Draws a terminal into `screen` and connects it, for as long as the component lives. */
+/**
+ * Draws a terminal into `screen` once that is visible, and keeps it for as long as the component lives. Connecting is
+ * left to the caller, when all who listen are there.
+ */
 export const useOpenedTerminal = (
   pane: RefObject<HTMLElement | null>,
   screen: RefObject<HTMLElement | null>,
-  { devboxId, name, onState }: Options,
+  { devboxId, name, followToken, isVisible }: Options,
 ): { opened: OpenedTerminal | undefined; failure: string | undefined } => {
   const [opened, setOpened] = useState<OpenedTerminal>()
   const [failure, setFailure] = useState<string>()
+  const visible = useRef(isVisible)
+  visible.current = isVisible
+  // One that is hidden without a size waits: its shell would start with the wrong one.
+  const [isWanted, setIsWanted] = useState(isVisible)
+  if (isVisible && !isWanted) setIsWanted(true)
+  useLayoutEffect(() => {
+    if (screen.current?.clientWidth) setIsWanted(true)
+  }, [screen])
 
   useEffect(() => {
+    if (!isWanted) return
     let isGone = false
     let close = () => {}
     const start = async (element: HTMLElement, into: HTMLElement) => {
-      const { terminal, fitToElement, ...drawn } = await openTerminal(into)
+      const drawn = await openTerminal(into)
       if (isGone) return drawn.close()
+      const { terminal } = drawn
+      const room = drawn.room()
+      if (room) terminal.resize(room.cols, room.rows)
       const session = new TerminalSession({
-        url: `${location.origin.replace(/^http/, 'ws')}/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`,
+        url: () => `${location.origin.replace(/^http/, 'ws')}${socketPath({ devboxId, name, followToken })}`,
         screen: terminal,
-        isSignedOut,
-        onState,
+        page: pageIdentity,
+        role: followToken ? 'watch' : undefined,
+        isSignedOut: async () => followToken === undefined && (await isSignedOut()),
+        isOffline: () => !navigator.onLine && !isLoopback,
+        isVisible: () => document.visibilityState === 'visible',
       })
-      terminal.onData(session.sendText)
+      const keys: ((event: KeyboardEvent) => boolean)[] = []
+      const inputs: ((text: string) => string)[] = []
+      terminal.attachCustomKeyEventHandler((event) => !keys.some((handler) => handler(event)))
+      terminal.onData((text) => session.sendText(inputs.reduce((typed, change) => change(typed), text)))
       terminal.onBinary(session.sendBinary)
-      terminal.onResize(session.resized)
-      const handlers: ((event: KeyboardEvent) => boolean)[] = []
-      terminal.attachCustomKeyEventHandler((event) => !handlers.some((handler) => handler(event)))
-      let frame = 0
-      const observer = new ResizeObserver(() => {
-        cancelAnimationFrame(frame)
-        frame = requestAnimationFrame(fitToElement)
-      })
-      observer.observe(into)
-      window.addEventListener('online', session.retryNow)
-      session.connect()
+
+      const fit = () => {
+        const room = visible.current ? drawn.room() : undefined
+        if (room) session.fit(room)
+      }
+      drawn.onCells(fit)
+      const stopFitting = whenResized(into, fit)
+      const stopChecking = whenReachable(session.check)
+      const becomeTerm = () => {
+        window.term = terminal
+      }
+      window.term ??= terminal
+      terminal.textarea?.addEventListener('focus', becomeTerm)
       setOpened({
         terminal,
         session,
         element,
         devboxId,
         name,
+        fit,
         focus: () => terminal.focus(),
         paste: (text) => terminal.paste(text),
-        onKey(handler) {
-          handlers.unshift(handler)
-          return () => void handlers.splice(handlers.indexOf(handler), 1)
-        },
+        onKey: (handler) => addFirst(keys, handler),
+        onInput: (change) => addFirst(inputs, change),
       })
       close = () => {
-        cancelAnimationFrame(frame)
-        observer.disconnect()
-        window.removeEventListener('online', session.retryNow)
+        stopFitting()
+        stopChecking()
+        if (window.term === terminal) window.term = undefined
         session.dispose()
         drawn.close()
         setOpened(undefined)
@@ -72,6 +104,57 @@ export const useOpenedTerminal = (
       isGone = true
       close()
     }
-  }, [pane, screen, devboxId, name, onState])
+  }, [pane, screen, devboxId, name, followToken, isWanted])
+
+  useEffect(() => {
+    if (isVisible) opened?.fit()
+  }, [opened, isVisible])
   return { opened, failure }
+}
+
+const socketPath = ({ devboxId, name, followToken }: Omit<Options, 'isVisible'>): string =>
+  followToken === undefined
+    ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
+    : `/api/follow/${encodeURIComponent(followToken)}`
+
+/** A console on this machine is reached without any network. */
+const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
+
+const addFirst = <T>(list: T[], entry: T): (() => void) => {
+  list.unshift(entry)
+  return () => void list.splice(list.indexOf(entry), 1)
+}
+
+/** Once a frame at most, and once more when fonts have come: cells may have another width then. */
+const whenResized = (element: HTMLElement, fit: () => void): (() => void) => {
+  let frame = 0
+  let isOver = false
+  const soon = () => {
+    if (isOver) return
+    cancelAnimationFrame(frame)
+    frame = requestAnimationFrame(fit)
+  }
+  const observer = new ResizeObserver(soon)
+  observer.observe(element)
+  void document.fonts.ready.then(soon)
+  return () => {
+    isOver = true
+    cancelAnimationFrame(frame)
+    observer.disconnect()
+  }
+}
+
+/** Calls `check` when the network is back, is said to be gone, or somebody looks at the page again. */
+const whenReachable = (check: () => void): (() => void) => {
+  const looked = () => {
+    if (document.visibilityState === 'visible') check()
+  }
+  window.addEventListener('online', check)
+  window.addEventListener('offline', check)
+  document.addEventListener('visibilitychange', looked)
+  return () => {
+    window.removeEventListener('online', check)
+    window.removeEventListener('offline', check)
+    document.removeEventListener('visibilitychange', looked)
+  }
 }

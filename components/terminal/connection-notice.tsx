@@ -1,0 +1,218 @@
+'use client'
+import {
+  CirclePause,
+  CircleSlash,
+  LoaderCircle,
+  LogOut,
+  Play,
+  RotateCw,
+  SquareTerminal,
+  Unlink,
+  WifiOff,
+  X,
+} from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { useClock } from '#components/evictions/use-clock.ts'
+import { Keys } from '#components/layout/keys.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { leaveForSignIn } from '#lib/console/api.ts'
+import { exitWords } from '#lib/console/exit-words.ts'
+import { formatElapsedMs } from '#lib/console/format.ts'
+import type { ConnectionState } from '#lib/console/terminal-connection.ts'
+import type { TerminalState } from '#lib/console/terminal-session.ts'
+import { NoticeBar } from './notice-bar.tsx'
+
+interface ConnectionNoticeProps {
+  state: TerminalState
+  refusal: string | null
+  revive: ReactNode
+  onConnect: () => void
+  onClose: () => void
+}
+
+/** Why nothing can be typed, and the one way on; nothing while the terminal is open. */
+export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }: ConnectionNoticeProps) => {
+  const { connection, upstreamLost, problem } = state
+  const again = (label: string, icon = RotateCw) => (
+    <Button size="sm" icon={icon} onClick={onConnect}>
+      {label}
+    </Button>
+  )
+  if (refusal !== null)
+    return (
+      <NoticeBar tone="neutral" icon={CirclePause} actions={revive}>
+        {refusal}. The terminal connects again when it runs.
+      </NoticeBar>
+    )
+  switch (connection.phase) {
+    case 'open':
+      if (upstreamLost)
+        return (
+          <NoticeBar tone="attention" icon={LoaderCircle} busy>
+            The console has lost the service <Since ms={upstreamLost.sinceMs} /> and is trying to reach it again.{' '}
+            <Problem>{upstreamLost.message}</Problem>
+          </NoticeBar>
+        )
+      return problem && <ProblemNotice key={problem} problem={problem} />
+    case 'connecting':
+      return (
+        <NoticeBar tone="progress" icon={LoaderCircle} busy>
+          Connecting to the shell
+        </NoticeBar>
+      )
+    case 'lost':
+      return <LostNotice connection={connection} problem={problem} action={again('Reconnect now')} />
+    case 'ended':
+      return (
+        <NoticeBar
+          tone={connection.exitCode ? 'attention' : 'neutral'}
+          icon={SquareTerminal}
+          actions={
+            <>
+              {again('Start a new shell', Play)}
+              <Button size="sm" variant="ghost" icon={X} onClick={onClose}>
+                Close
+              </Button>
+            </>
+          }
+        >
+          {exitWords(connection.exitCode, connection.reason)}.
+        </NoticeBar>
+      )
+    case 'taken':
+      return (
+        <NoticeBar tone="attention" icon={Unlink} actions={again('Take it back')}>
+          This terminal was opened elsewhere. <Problem>{connection.reason}</Problem>
+        </NoticeBar>
+      )
+    case 'refused':
+      return <RefusedNotice code={connection.code} again={again} />
+  }
+}
+
+/** What a refused terminal says; each of them is final until somebody does something. */
+const RefusedNotice = ({
+  code,
+  again,
+}: {
+  code: Extract<ConnectionState, { phase: 'refused' }>['code']
+  again: (label: string) => ReactNode
+}) => {
+  switch (code) {
+    case 'signed_out':
+      return (
+        <NoticeBar
+          tone="attention"
+          icon={LogOut}
+          actions={
+            <Button size="sm" onClick={leaveForSignIn}>
+              Sign in
+            </Button>
+          }
+        >
+          You are signed out.
+        </NoticeBar>
+      )
+    case 'not_found':
+      return (
+        <NoticeBar tone="neutral" icon={CircleSlash}>
+          This devbox no longer exists.
+        </NoticeBar>
+      )
+    case 'link_ended':
+      return (
+        <NoticeBar tone="neutral" icon={CircleSlash}>
+          This link was revoked or has run out. Ask for another one.
+        </NoticeBar>
+      )
+    case 'not_running':
+      return (
+        <NoticeBar tone="neutral" icon={CirclePause} actions={again('Try again')}>
+          The devbox is not running.
+        </NoticeBar>
+      )
+  }
+}
+
+interface LostNoticeProps {
+  connection: Extract<ConnectionState, { phase: 'lost' }>
+  problem: string | null
+  action: ReactNode
+}
+
+const LostNotice = ({ connection, problem, action }: LostNoticeProps) => {
+  const { sinceMs, wasOpen, retryAtMs } = connection
+  const isOffline = connection.isOffline || !navigator.onLine
+  return (
+    <NoticeBar
+      tone="attention"
+      icon={isOffline ? WifiOff : LoaderCircle}
+      busy={!isOffline}
+      actions={
+        <>
+          <span className="hidden @lg:inline">
+            <Keys keys={['Enter']} />
+          </span>
+          {action}
+        </>
+      }
+    >
+      {wasOpen ? 'Connection lost ' : 'No connection to the console for '}
+      <Since ms={sinceMs} ago={wasOpen} />
+      {isOffline ? (
+        '. This browser is offline; the terminal connects again when it is not.'
+      ) : (
+        <>
+          . <NextTry atMs={retryAtMs} />
+        </>
+      )}{' '}
+      <Problem>{problem}</Problem>
+    </NoticeBar>
+  )
+}
+
+const Since = ({ ms, ago = true }: { ms: number; ago?: boolean }) => {
+  const text = useClock((nowMs) => formatElapsedMs(nowMs - ms))
+  return (
+    <span className="tabular">
+      {text}
+      {ago && ' ago'}
+    </span>
+  )
+}
+
+const NextTry = ({ atMs }: { atMs: number | null }) => {
+  const seconds = useClock((nowMs) => (atMs === null ? 0 : Math.ceil((atMs - nowMs) / 1000)))
+  if (seconds <= 0) return 'Reconnecting'
+  return (
+    <>
+      Reconnecting in <span className="tabular">{seconds} s</span>
+    </>
+  )
+}
+
+/** Something failed that the terminal survived, such as a resize. */
+const ProblemNotice = ({ problem }: { problem: string }) => {
+  const [isShown, setIsShown] = useState(true)
+  useEffect(() => {
+    const timer = setTimeout(() => setIsShown(false), 15_000)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isShown) return null
+  return (
+    <NoticeBar
+      tone="attention"
+      icon={Unlink}
+      actions={
+        <Button size="sm" variant="ghost" onClick={() => setIsShown(false)}>
+          Dismiss
+        </Button>
+      }
+    >
+      {problem}
+    </NoticeBar>
+  )
+}
+
+const Problem = ({ children }: { children: string | null }) =>
+  children && <span className="break-words text-muted">{children}</span>

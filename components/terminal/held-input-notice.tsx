@@ -1,0 +1,67 @@
+'use client'
+import { Keyboard, Send, Trash2 } from 'lucide-react'
+import { Button } from '#components/ui/button.tsx'
+import { maxHeldBytes, typedSigns } from '#lib/console/held-input.ts'
+import { NoticeBar } from './notice-bar.tsx'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { useTerminalState } from './use-terminal-state.ts'
+
+/** What was typed while nothing could be sent: shown, and sent only when somebody says so. */
+export const HeldInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
+  const { session, focus } = opened
+  const { held, role, connection, upstreamLost } = useTerminalState(session)
+  if (held.text === '' && !held.isFull) return null
+  const signs = typedSigns(held.text)
+  const amount = `${signs.length} character${signs.length === 1 ? '' : 's'}`
+  const andReturn = (what: () => void) => () => {
+    what()
+    focus()
+  }
+  return (
+    <NoticeBar
+      tone="attention"
+      icon={Keyboard}
+      actions={
+        <>
+          <Button
+            size="sm"
+            icon={Send}
+            disabledReason={
+              connection.phase !== 'open' || upstreamLost
+                ? 'the connection is lost'
+                : role === 'watcher'
+                  ? 'another window types here'
+                  : signs.length === 0
+                    ? 'nothing was kept'
+                    : null
+            }
+            onClick={andReturn(session.sendHeld)}
+          >
+            Send {amount}
+          </Button>
+          <Button size="sm" variant="ghost" icon={Trash2} onClick={andReturn(session.discardHeld)}>
+            Discard
+          </Button>
+        </>
+      }
+    >
+      <span>Not sent yet: </span>
+      <code className="font-mono text-sm break-all whitespace-pre-wrap text-muted">
+        {signs.map(({ sign, isControl }, index) =>
+          isControl ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: what was typed only grows
+            <kbd key={index} className="mx-px rounded-sm bg-surface-3 px-1 font-mono text-xs">
+              {sign}
+            </kbd>
+          ) : (
+            sign
+          ),
+        )}
+      </code>
+      {held.isFull && <span className="text-attention"> Only {maxHeldBytes} bytes are kept, and no more.</span>}
+      {held.isForAnotherShell && (
+        <span className="text-attention"> This is a new shell, not the one it was typed for.</span>
+      )}
+    </NoticeBar>
+  )
+}

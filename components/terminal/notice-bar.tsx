@@ -1,0 +1,29 @@
+import type { ReactNode, Ref } from 'react'
+import { type Tone, toneClasses } from '#components/ui/badge.tsx'
+import { classes } from '#components/ui/classes.ts'
+import type { Icon } from '#components/ui/icon.ts'
+
+export interface NoticeBarProps {
+  tone: Tone
+  icon: Icon
+  /** The icon turns: something is under way. */
+  busy?: boolean
+  children: ReactNode
+  actions?: ReactNode
+  ref?: Ref<HTMLDivElement>
+}
+
+/** One line over a terminal: what is the matter with it, and the way on. */
+export const NoticeBar = ({ tone, icon: Icon, busy, children, actions, ref }: NoticeBarProps) => (
+  <div
+    ref={ref}
+    className={classes(
+      'flex min-h-9 flex-wrap items-center gap-x-2.5 gap-y-1 border-b px-3 py-1 last:border-b-0',
+      toneClasses[tone],
+    )}
+  >
+    <Icon aria-hidden className={classes('size-3.5 shrink-0', busy && 'motion-safe:animate-spin')} />
+    <div className="min-w-0 flex-1 basis-40 text-text">{children}</div>
+    {actions && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
+  </div>
+)

@@ -1,0 +1,53 @@
+import { useEffect, useRef, useState } from 'react'
+import type { TerminalState } from '#lib/console/terminal-session.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+
+/** What a tab says of its terminal. */
+export interface PaneStatus {
+  phase: 'connecting' | 'open' | 'watching' | 'lost' | 'ended'
+  /** Of an ended shell, when it was told. */
+  exitCode: number | null
+  /** Happened since the pane was last seen. */
+  unseen: 'bell' | 'output' | null
+}
+
+/** Tells the holder of a pane what its tab should say, each time that is something else. */
+export const usePaneStatus = (
+  opened: OpenedTerminal,
+  state: TerminalState,
+  { isVisible, onStatus }: { isVisible: boolean; onStatus: (status: PaneStatus) => void },
+): void => {
+  const unseen = useUnseen(opened, isVisible)
+  const phase = phaseOf(state)
+  const exitCode = state.connection.phase === 'ended' ? state.connection.exitCode : null
+  const tell = useRef(onStatus)
+  tell.current = onStatus
+  useEffect(() => tell.current({ phase, exitCode, unseen }), [phase, exitCode, unseen])
+}
+
+export const phaseOf = ({ connection: { phase }, role, upstreamLost }: TerminalState): PaneStatus['phase'] => {
+  if (phase === 'connecting' || phase === 'ended') return phase
+  if (phase !== 'open' || upstreamLost) return 'lost'
+  return role === 'watcher' ? 'watching' : 'open'
+}
+
+const useUnseen = ({ terminal }: OpenedTerminal, isVisible: boolean): PaneStatus['unseen'] => {
+  const [unseen, setUnseen] = useState<PaneStatus['unseen']>(null)
+  useEffect(() => {
+    const isSeen = () => isVisible && document.visibilityState === 'visible'
+    const happened = (what: 'bell' | 'output') => () => {
+      if (!isSeen()) setUnseen((before) => (before === 'bell' ? before : what))
+    }
+    const look = () => {
+      if (isSeen()) setUnseen(null)
+    }
+    look()
+    const listeners = [terminal.onBell(happened('bell')), terminal.onWriteParsed(happened('output'))]
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      for (const each of listeners) each.dispose()
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [terminal, isVisible])
+  return unseen
+}

@@ -1,0 +1,27 @@
+import type { ComponentProps, ReactNode } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import type { Icon } from '#components/ui/icon.ts'
+
+interface StatusButtonProps extends ComponentProps<'button'> {
+  icon: Icon
+  /** Its name, with what it shows in words. */
+  label: string
+  children?: ReactNode
+}
+
+/** A figure in a terminal's bar that says more when it is pressed. */
+export const StatusButton = ({ icon: Icon, label, children, className, ...rest }: StatusButtonProps) => (
+  <button
+    type="button"
+    {...rest}
+    aria-label={label}
+    title={label}
+    className={classes(
+      'tabular inline-flex h-6 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm text-muted transition-colors hover:bg-surface-2 hover:text-text',
+      className,
+    )}
+  >
+    <Icon aria-hidden className="size-3.5 shrink-0" />
+    {children}
+  </button>
+)

@@ -1,0 +1,54 @@
+'use client'
+import { Activity } from 'lucide-react'
+import { useClock } from '#components/evictions/use-clock.ts'
+import { Popover } from '#components/ui/popover.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { StatusButton } from './status-button.tsx'
+import { useTerminalState } from './use-terminal-state.ts'
+
+/** Two measurements were missed: the last one says nothing of now. */
+const staleMs = 12_000
+
+/** From when on a delay is felt while typing, and from when on it hinders. */
+const levels = [
+  { belowMs: 100, word: 'fast', colour: 'text-ok' },
+  { belowMs: 300, word: 'slow', colour: 'text-attention' },
+  { belowMs: Number.POSITIVE_INFINITY, word: 'very slow', colour: 'text-danger' },
+]
+
+/** How long a key takes to the shell and back, but for the shell's own time. */
+export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
+  const { latency, connection } = useTerminalState(opened.session)
+  const isOld = useClock((nowMs) => latency !== null && nowMs - latency.atMs > staleMs)
+  if (!latency) return null
+  const isStale = isOld || connection.phase !== 'open'
+  const { consoleMs, serviceMs, atMs } = latency
+  const totalMs = consoleMs + (serviceMs ?? 0)
+  const level = levels.find(({ belowMs }) => totalMs < belowMs)
+  const amount = formatMs(totalMs)
+  const word = isStale ? 'not measured now' : (level?.word ?? '')
+  return (
+    <Popover
+      label="Latency"
+      trigger={
+        <StatusButton icon={Activity} label={`Latency ${amount}, ${word}`} className={isStale ? '' : level?.colour}>
+          <span className={isStale ? 'line-through' : ''}>{amount}</span>
+          {!isStale && totalMs >= 100 && <span>{word}</span>}
+        </StatusButton>
+      }
+    >
+      <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
+        <dt className="text-muted">This page to the console</dt>
+        <dd className="tabular text-right">{formatMs(consoleMs)}</dd>
+        <dt className="text-muted">The console to the service</dt>
+        <dd className="tabular text-right">{serviceMs === null ? 'not told' : formatMs(serviceMs)}</dd>
+      </dl>
+      <p className="text-sm text-muted">
+        Round trips, the middle of the last five. Measured <RelativeTime ms={atMs} />.
+      </p>
+    </Popover>
+  )
+}
+
+const formatMs = (ms: number): string => (ms < 1 ? '<1 ms' : ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`)

@@ -1,0 +1,93 @@
+'use client'
+import { Copy, Link2, Link2Off, Share2 } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Popover } from '#components/ui/popover.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { StatusButton } from './status-button.tsx'
+import { useTerminalState } from './use-terminal-state.ts'
+
+/** Makes the link by which others may watch, tells who does, and takes it back. */
+export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
+  const { session } = opened
+  const { follow, connection, viewers, problem } = useTerminalState(session)
+  const { result, copy } = useCopy()
+  const [isAsked, setIsAsked] = useState(false)
+  const address = follow && location.origin + follow.path
+  const followers = viewers.filter(({ follower }) => follower).length
+
+  useEffect(() => {
+    if (!isAsked || !address) return
+    setIsAsked(false)
+    void copy(address)
+  }, [isAsked, address, copy])
+
+  return (
+    <Popover
+      label="Share this terminal"
+      className="w-80"
+      trigger={
+        follow ? (
+          <StatusButton
+            icon={Share2}
+            label={`Shared: ${followers === 1 ? '1 follower' : `${followers} followers`}`}
+            className="text-accent"
+          >
+            {followers > 0 && followers}
+          </StatusButton>
+        ) : (
+          <StatusButton icon={Share2} label="Share" />
+        )
+      }
+    >
+      {address ? (
+        <>
+          <div className="flex items-center gap-1.5">
+            <Input
+              readOnly
+              mono
+              aria-label="Link to follow this terminal"
+              value={address}
+              onFocus={({ target }) => target.select()}
+            />
+            <IconButton icon={Copy} label="Copy link" variant="secondary" onClick={() => void copy(address)} />
+          </div>
+          <p role="status" className="text-sm text-muted">
+            {result === 'copied' && 'Copied. '}
+            {result === 'refused' && 'The browser did not allow copying. '}
+            Whoever has the link watches, without signing in, and cannot type.{' '}
+            {follow.expiresAtMs !== null && (
+              <>
+                It ends <RelativeTime ms={follow.expiresAtMs} />.{' '}
+              </>
+            )}
+            {followers === 0 ? 'Nobody follows now.' : `${followers} ${followers === 1 ? 'follows' : 'follow'} now.`}
+          </p>
+          <Button size="sm" icon={Link2Off} onClick={() => session.request({ t: 'follow', on: false })}>
+            Revoke link
+          </Button>
+        </>
+      ) : (
+        <>
+          <p>
+            With a link others can watch this terminal without signing in. They see all that is on its screen and
+            scrollback, and cannot type.
+          </p>
+          {isAsked && problem && <p className="text-danger">{problem}</p>}
+          <Button
+            size="sm"
+            icon={Link2}
+            disabledReason={connection.phase === 'open' ? null : 'the terminal is not connected'}
+            onClick={() => setIsAsked(session.request({ t: 'follow', on: true }))}
+          >
+            Create and copy link
+          </Button>
+        </>
+      )}
+    </Popover>
+  )
+}

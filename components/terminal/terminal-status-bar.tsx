@@ -1,0 +1,71 @@
+'use client'
+import { CornerUpLeft, Square } from 'lucide-react'
+import { type ReactNode, type Ref, useState } from 'react'
+import { Keys } from '#components/layout/keys.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { PaneTools } from './pane-features.tsx'
+import { TerminalLatency } from './terminal-latency.tsx'
+import { TerminalPeople } from './terminal-people.tsx'
+import { TerminalShare } from './terminal-share.tsx'
+import { useTerminalState } from './use-terminal-state.ts'
+
+interface TerminalStatusBarProps {
+  opened: OpenedTerminal
+  hintId: string
+  /** The first thing focused by who leaves the terminal by keyboard. */
+  way: Ref<HTMLButtonElement>
+  isFollower: boolean
+  actions: ReactNode
+}
+
+/** Below a terminal: how to leave it, how it does, who looks, and what can be done with it. */
+export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: TerminalStatusBarProps) => (
+  <div className="flex min-h-9 items-center gap-x-1 border-t border-line bg-surface-1 py-1 pr-1.5 pl-3">
+    <p id={hintId} className="hidden min-w-0 items-center gap-1.5 truncate text-sm text-muted @2xl:flex">
+      <Keys keys={['Ctrl', 'Shift', 'X']} /> <span className="truncate">to leave the terminal</span>
+    </p>
+    <IconButton ref={way} size="sm" icon={CornerUpLeft} label="Back to the terminal" onClick={opened.focus} />
+    <span className="flex-1" />
+    <TerminalPeople opened={opened} />
+    <TerminalLatency opened={opened} />
+    {!isFollower && <TerminalShare opened={opened} />}
+    <PaneTools opened={opened} />
+    {!isFollower && <EndShell opened={opened} />}
+    {actions}
+  </div>
+)
+
+const EndShell = ({ opened }: { opened: OpenedTerminal }) => {
+  const { connection, role } = useTerminalState(opened.session)
+  const [isEnding, setIsEnding] = useState(false)
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Square}
+        label="End shell"
+        disabledReason={
+          connection.phase !== 'open'
+            ? 'there is no open shell'
+            : role === 'watcher'
+              ? 'take the terminal over first'
+              : null
+        }
+        onClick={() => setIsEnding(true)}
+      />
+      <ConfirmDialog
+        open={isEnding}
+        onOpenChange={setIsEnding}
+        title="End the shell?"
+        consequence="What runs in it ends too. The devbox keeps running, and a new shell can be started."
+        confirmLabel="End shell"
+        onConfirm={() => {
+          setIsEnding(false)
+          opened.session.request({ t: 'close' })
+        }}
+      />
+    </>
+  )
+}

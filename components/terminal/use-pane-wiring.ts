@@ -1,0 +1,90 @@
+import { type RefObject, useEffect, useRef } from 'react'
+import type { TerminalState } from '#lib/console/terminal-session.ts'
+import type { OpenedTerminal } from './opened-terminal.ts'
+import { phaseOf } from './pane-status.ts'
+import type { TerminalPaneProps } from './terminal-pane.tsx'
+
+/** A devbox said to be away is asked again after this: it may have come back before the page knew that it was gone. */
+const askAgainMs = 3_000
+
+/** Connects a terminal once all its parts listen, and again when its devbox is back. */
+export const useConnecting = (
+  { session, focus }: OpenedTerminal,
+  { connection }: TerminalState,
+  { refusal, onNotRunning }: Pick<TerminalPaneProps, 'refusal' | 'onNotRunning'>,
+): void => {
+  useEffect(() => session.connect(), [session])
+
+  const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
+  const notRunning = useRef(onNotRunning)
+  notRunning.current = onNotRunning
+  useEffect(() => {
+    if (isRefused) notRunning.current()
+  }, [isRefused])
+  useEffect(() => {
+    if (!isRefused || refusal !== null) return
+    const timer = setTimeout(session.connect, askAgainMs)
+    return () => clearTimeout(timer)
+  }, [session, isRefused, refusal])
+
+  const before = useRef(refusal)
+  useEffect(() => {
+    if (before.current === refusal) return
+    before.current = refusal
+    if (refusal !== null) return
+    const { phase } = session.state.connection
+    if (phase !== 'open' && phase !== 'connecting') session.connect()
+    // The button that brought it back is gone, and the focus with it.
+    if (document.activeElement === document.body) focus()
+  }, [session, focus, refusal])
+}
+
+/** The keyboard: when the pane has it, and Ctrl+Shift+X to leave a terminal that takes every other key. */
+export const usePaneFocus = (
+  { terminal, focus, onKey }: OpenedTerminal,
+  way: RefObject<HTMLElement | null>,
+  hintId: string,
+  { isActive, onFocus }: Pick<TerminalPaneProps, 'isActive' | 'onFocus'>,
+): void => {
+  const focused = useRef(onFocus)
+  focused.current = onFocus
+  useEffect(() => {
+    const { textarea } = terminal
+    textarea?.setAttribute('aria-describedby', hintId)
+    const tell = () => focused.current()
+    textarea?.addEventListener('focus', tell)
+    const forget = onKey((event) => {
+      if (!event.ctrlKey || !event.shiftKey || event.key.toLowerCase() !== 'x') return false
+      event.preventDefault()
+      if (event.type === 'keydown') way.current?.focus()
+      return true
+    })
+    return () => {
+      textarea?.removeEventListener('focus', tell)
+      forget()
+    }
+  }, [terminal, onKey, way, hintId])
+  useEffect(() => {
+    if (isActive) focus()
+  }, [focus, isActive])
+}
+
+/** Longer ones are an attack on a tab bar. */
+const maxTitleLength = 200
+
+export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: string) => void): void => {
+  const tell = useRef(onTitle)
+  tell.current = onTitle
+  useEffect(() => {
+    const listener = terminal.onTitleChange((title) => tell.current(title.slice(0, maxTitleLength)))
+    return () => listener.dispose()
+  }, [terminal])
+}
+
+/** Says on the pane itself what its terminal is, for its looks. */
+export const usePaneLooks = ({ element }: OpenedTerminal, state: TerminalState, refusal: string | null): void => {
+  const phase = refusal === null ? phaseOf(state) : 'lost'
+  useEffect(() => {
+    element.dataset.terminal = phase
+  }, [element, phase])
+}

@@ -1,0 +1,10 @@
+import { useSyncExternalStore } from 'react'
+import type { TerminalSession, TerminalState } from '#lib/console/terminal-session.ts'
+
+/** What there is to say about a terminal, as it changes. */
+export const useTerminalState = (session: TerminalSession): TerminalState =>
+  useSyncExternalStore(
+    session.subscribe,
+    () => session.state,
+    () => session.state,
+  )
