@@ -1,6 +1,6 @@
 import { type AxonEvent, type AxonPublish, changeRefusal } from '#lib/contract/axons.ts'
 import { notFound, ServiceError } from './errors.ts'
-import { EncodedEvents } from './http/encoded.ts'
+import { EncodedEvents, type EventFeed, type EventSink } from './http/encoded.ts'
 import type { AxonEventStore } from './store/axon-events.ts'
 import { type Database, inTransaction } from './store/database.ts'
 
@@ -50,17 +50,16 @@ export class AxonEvents {
   }
 
   /** The events after a sequence, then those to come, until the axon is deleted. */
-  subscribe(account: string, id: string, afterSequence: number): AsyncIterable<EncodedEvents> {
+  subscribe(account: string, id: string, afterSequence: number): EventFeed {
     const { seq, isDeleted } = this.#store.find(account, id) ?? notFound('axon', id)
     let topic = this.#topics.get(id)
     if (!topic) {
       topic = new Topic(this.#store, seq, id, isDeleted)
       this.#topics.set(id, topic)
     }
-    const subscription = new Subscription(topic, afterSequence, () => {
+    return new Subscription(topic, afterSequence, () => {
       if (topic.isUnheard && this.#topics.get(id) === topic) this.#topics.delete(id)
     })
-    return { [Symbol.asyncIterator]: () => subscription }
   }
 
   /**
@@ -113,6 +112,8 @@ class Topic {
   #recentBytes = 0
   #last: number
   #hasEnded: boolean
+  /** What was read last: most readers are at the same place. */
+  #chunk: Chunk | undefined
 
   constructor(store: AxonEventStore, seq: number, id: string, hasEnded: boolean) {
     this.#store = store
@@ -160,12 +161,20 @@ class Topic {
   }
 
   /** The next events after a sequence as one chunk; undefined when there are none yet. */
-  after(sequence: number): { events: EncodedEvents; last: number } | undefined {
+  after(sequence: number): Chunk | undefined {
     if (sequence >= this.#last) return undefined
+    if (this.#chunk?.after !== sequence) this.#chunk = { after: sequence, ...this.#read(sequence) }
+    return this.#chunk
+  }
+
+  #read(sequence: number): Omit<Chunk, 'after'> {
     const first = this.#recent[0]?.sequence
     if (first === undefined || sequence + 1 < first) {
       const events = this.#store.after(this.#seq, this.#id, sequence, chunkEvents, chunkBytes)
-      return { events: new EncodedEvents(Buffer.concat(events.map(frame))), last: events.at(-1)?.sequence ?? sequence }
+      return {
+        events: new EncodedEvents(Buffer.concat(events.map(frame))),
+        last: events.at(-1)?.sequence ?? this.#last,
+      }
     }
     let end = sequence + 1 - first
     const start = end
@@ -173,21 +182,26 @@ class Topic {
       bytes += this.#recent[end]?.bytes.length ?? 0
       if (end > start && bytes > chunkBytes) break
     }
-    const [only, ...more] = this.#recent.slice(start, end).map(({ bytes }) => bytes)
-    // One event, the usual case, goes to every subscriber as the same bytes.
-    const bytes = only && more.length === 0 ? only : Buffer.concat(only ? [only, ...more] : [])
+    const bytes = Buffer.concat(this.#recent.slice(start, end).map(({ bytes }) => bytes))
     return { events: new EncodedEvents(bytes), last: first + end - 1 }
   }
+}
+
+interface Chunk {
+  after: number
+  events: EncodedEvents
+  last: number
 }
 
 const frame = (event: AxonEvent) => EncodedEvents.frame(JSON.stringify(event))
 
 /** One reader and its place in the log. It holds no events, so that a slow one costs nothing but its place. */
-class Subscription implements AsyncIterator<EncodedEvents> {
+class Subscription implements EventFeed {
   readonly #topic: Topic
   readonly #left: () => void
   #sequence: number
-  #resolve: ((result: IteratorResult<EncodedEvents>) => void) | undefined
+  #sink: EventSink | undefined
+  #isFull = false
 
   constructor(topic: Topic, afterSequence: number, left: () => void) {
     this.#topic = topic
@@ -196,31 +210,37 @@ class Subscription implements AsyncIterator<EncodedEvents> {
     topic.join(this)
   }
 
-  async next(): Promise<IteratorResult<EncodedEvents>> {
-    return this.#take() ?? new Promise((resolve) => (this.#resolve = resolve))
+  start(sink: EventSink) {
+    this.#sink = sink
+    this.wake()
   }
 
-  async return(): Promise<IteratorResult<EncodedEvents>> {
+  resume() {
+    this.#isFull = false
+    this.wake()
+  }
+
+  stop() {
+    this.#sink = undefined
     this.#topic.leave(this)
     this.#left()
-    this.#resolve?.({ done: true, value: undefined })
-    return { done: true, value: undefined }
   }
 
+  /** Passes on what there is, as far as the reader takes it. */
   wake() {
-    if (!this.#resolve) return
-    const result = this.#take()
-    if (!result) return
-    this.#resolve(result)
-    this.#resolve = undefined
-  }
-
-  #take(): IteratorResult<EncodedEvents> | undefined {
-    const found = this.#topic.after(this.#sequence)
-    if (found) {
-      this.#sequence = found.last
-      return { value: found.events }
+    const sink = this.#sink
+    if (!sink) return
+    try {
+      while (!this.#isFull) {
+        const found = this.#topic.after(this.#sequence)
+        if (!found) break
+        this.#sequence = found.last
+        this.#isFull = !sink.write(found.events)
+      }
+      if (!this.#isFull && this.#topic.hasEnded) sink.end()
+    } catch (error) {
+      this.#sink = undefined
+      sink.fail(error)
     }
-    return this.#topic.hasEnded ? { done: true, value: undefined } : undefined
   }
 }

@@ -29,3 +29,22 @@ export class EncodedEvents {
       if (frame !== '') yield frame.slice('data: '.length)
   }
 }
+
+/** What takes the events of an `EventFeed` to its reader. */
+export interface EventSink {
+  /** Whether the reader takes more at once; if not, the feed waits for its `resume`. */
+  write(events: EncodedEvents): boolean
+  /** Nothing more will come. */
+  end(): void
+  fail(error: unknown): void
+}
+
+/**
+ * Events that are given to all their readers in one go, as they come. Being asked by each of them for the next one would
+ * take a chain of promises per event and reader.
+ */
+export interface EventFeed {
+  start(sink: EventSink): void
+  resume(): void
+  stop(): void
+}

@@ -10,6 +10,7 @@ import { terminals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '../errors.ts'
 import { sendRaw } from '../testing.ts'
 import { createAuthenticate, type PtyTokens } from './auth.ts'
+import { EncodedEvents, type EventFeed, type EventSink } from './encoded.ts'
 import { type Caller, implement, type Route } from './implement.ts'
 import { createListener } from './listener.ts'
 import { createRouter } from './router.ts'
@@ -90,7 +91,7 @@ const thing = (size = 1) => ({ id: 'a', parts: [{ size }] })
 
 interface ThingHandlers {
   get?: (caller: Caller) => unknown
-  watch?: (caller: Caller) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
+  watch?: (caller: Caller) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>> | EventFeed
   download?: () => AsyncIterable<Uint8Array>
 }
 
@@ -315,6 +316,99 @@ describe('an event stream', () => {
     const [body] = await Promise.all([response.text(), stop?.()])
     expect(body).toContain('event: error\ndata: {"code":"408"')
     expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('an event stream of a feed', () => {
+  /** One that does as `start` says. */
+  const feed = (start: (sink: EventSink) => void) => {
+    const stopped = Promise.withResolvers<void>()
+    const watch = (): EventFeed => ({ start, resume: () => undefined, stop: () => stopped.resolve() })
+    return { watch, stopped: stopped.promise }
+  }
+  const encoded = (event: object) => new EncodedEvents(EncodedEvents.frame(JSON.stringify(event)))
+
+  it('carries what is pushed, and ends when the feed does', async () => {
+    const { watch, stopped } = feed((sink) => {
+      for (const size of [1, 2]) sink.write(encoded(thing(size)))
+      setImmediate(() => {
+        sink.write(new EncodedEvents(Buffer.concat([encoded(thing(3)).bytes, encoded(thing(4)).bytes])))
+        sink.end()
+      })
+    })
+    const { get } = await serveThings({ watch })
+    const { body } = await get('/watch')
+    const events = [1, 2, 3, 4].map((size) => `data: ${JSON.stringify(thing(size))}\n\n`)
+    expect(body).toBe(`: connected\n\n${events.join('')}`)
+    await stopped
+  })
+
+  it('stops the feed when the client leaves', async () => {
+    const { watch, stopped } = feed((sink) => sink.write(encoded(thing())))
+    const { url } = await serveThings({ watch })
+    const leave = new AbortController()
+    const response = await fetch(`${url}/watch`, { headers: { authorization }, signal: leave.signal })
+    await response.body?.getReader().read()
+    leave.abort()
+    await stopped
+  })
+
+  it('ends with a 408 and stops the feed when the service stops', async () => {
+    const { watch, stopped } = feed((sink) => sink.write(encoded(thing())))
+    const { url } = await serveThings({ watch })
+    const response = await fetch(`${url}/watch`, { headers: { authorization } })
+    const [body] = await Promise.all([response.text(), stop?.()])
+    expect(body).toContain('event: error\ndata: {"code":"408"')
+    await stopped
+  })
+
+  it.each([
+    ['fails', (sink: EventSink) => sink.fail(new Error('swordfish'))],
+    [
+      'cannot start',
+      () => {
+        throw new Error('swordfish')
+      },
+    ],
+  ])('ends with an error event when the feed %s', async (_, start) => {
+    const { watch, stopped } = feed(start)
+    const { get, logged } = await serveThings({ watch })
+    expect((await get('/watch')).body).toMatch(/event: error\ndata: {"code":"500".*went wrong/)
+    expect(logged[0]?.message).toBe('swordfish')
+    await stopped
+  })
+
+  it('is not read further than the client reads, and goes on when it does', async () => {
+    let made = 0
+    const give = () => {
+      while (sink?.write(encoded({ ...thing(), id: 'x'.repeat(100_000) }))) made++
+      made++
+    }
+    let sink: EventSink | undefined
+    const { port } = await serveThings({
+      watch: () => ({
+        start: (given) => {
+          sink = given
+          give()
+        },
+        resume: give,
+        stop: () => undefined,
+      }),
+    })
+    const socket = createConnection(port, '127.0.0.1', () =>
+      socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
+    )
+    await once(socket, 'readable')
+    // Once the buffers on the way are full the feed rests: two looks with the same count.
+    let before = -1
+    while (made !== before) {
+      before = made
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(made).toBeLessThan(500)
+    socket.resume()
+    await expect.poll(() => made).toBeGreaterThan(before)
+    socket.destroy()
   })
 })
 

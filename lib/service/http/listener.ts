@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { ServiceError } from '#lib/service/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
-import { EncodedEvents, EncodedJson } from './encoded.ts'
+import { EncodedEvents, EncodedJson, type EventFeed } from './encoded.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
 import { requestIdOf } from './request-id.ts'
 import { invalid } from './router.ts'
@@ -60,7 +60,7 @@ export const createListener =
       else if (endpoint.response.kind === 'events') {
         const ends = [gone.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)
-        const source = answer as AsyncIterable<unknown>
+        const source = answer as AsyncIterable<unknown> | EventFeed
         await sendEvents({ response, source, requestId, signal, encode, toServiceError: asServiceError })
       } else {
         response.setHeader('content-type', endpoint.response.contentType)

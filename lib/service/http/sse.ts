@@ -2,17 +2,18 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { ServiceError } from '#lib/service/errors.ts'
+import type { EncodedEvents, EventFeed } from './encoded.ts'
 
 const keepAliveMs = 15_000
 
 interface EventStream<T> {
   response: ServerResponse
-  source: AsyncIterable<T>
+  source: AsyncIterable<T> | EventFeed
   requestId: string
   /** Aborted when the client leaves, or when the service stops. */
   signal: AbortSignal
   /** The event in its framing. */
-  encode: (event: T) => string | Uint8Array
+  encode: (event: T | EncodedEvents) => string | Uint8Array
   toServiceError: (error: unknown) => ServiceError
 }
 
@@ -20,14 +21,8 @@ interface EventStream<T> {
  * Writes each item of `source` as one data-only event until it ends or the client leaves, never ahead of what the
  * client takes. The source is told to stop in every case.
  */
-export const sendEvents = async <T>({
-  response,
-  source,
-  requestId,
-  signal,
-  encode,
-  toServiceError,
-}: EventStream<T>) => {
+export const sendEvents = async <T>(stream: EventStream<T>) => {
+  const { response, source, requestId, signal, toServiceError } = stream
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     // no-transform: a proxy that compresses would hold events back.
@@ -38,14 +33,8 @@ export const sendEvents = async <T>({
   })
   response.write(': connected\n\n')
   const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
-  const iterator = source[Symbol.asyncIterator]()
-  const orAborted = abortable(signal)
   try {
-    while (!signal.aborted) {
-      const next = await orAborted(iterator.next())
-      if (next === undefined || next.done) break
-      if (!response.write(encode(next.value))) await orAborted(once(response, 'drain'))
-    }
+    await (Symbol.asyncIterator in source ? ask(source, stream) : listen(source, stream))
     // Unspecified: how a stopping service ends a stream. A clean end would read as "all is said", and 408 is what the
     // public clients answer by connecting again.
     if (signal.aborted)
@@ -59,9 +48,37 @@ export const sendEvents = async <T>({
     writeError(response, toServiceError(error))
   } finally {
     clearInterval(keepAlive)
+    response.end()
+  }
+}
+
+const ask = async <T>(source: AsyncIterable<T>, { response, signal, encode }: EventStream<T>) => {
+  const iterator = source[Symbol.asyncIterator]()
+  const orAborted = abortable(signal)
+  try {
+    while (!signal.aborted) {
+      const next = await orAborted(iterator.next())
+      if (next === undefined || next.done) break
+      if (!response.write(encode(next.value))) await orAborted(once(response, 'drain'))
+    }
+  } finally {
     // Not awaited: a generator that waits for its next event only hears of this after that event.
     iterator.return?.().catch(() => undefined)
-    response.end()
+  }
+}
+
+const listen = async <T>(feed: EventFeed, { response, signal, encode }: EventStream<T>) => {
+  const resume = () => feed.resume()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      if (signal.aborted) return resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      response.on('drain', resume)
+      feed.start({ write: (events) => response.write(encode(events)), end: resolve, fail: reject })
+    })
+  } finally {
+    feed.stop()
+    response.off('drain', resume)
   }
 }
 
