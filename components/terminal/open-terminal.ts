@@ -2,7 +2,8 @@ import './terminal-text.css'
 import type { Terminal } from '@xterm/xterm'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import { boundClusters } from '#lib/contract/terminal-clusters.ts'
-import { boundCounts, mendErase } from '#lib/contract/terminal-counts.ts'
+import { boundCounts } from '#lib/contract/terminal-counts.ts'
+import { mendXterm } from '#lib/contract/terminal-mends.ts'
 import { joinLigatures } from './ligatures.ts'
 import { TerminalRenderer } from './renderer.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
@@ -51,7 +52,7 @@ export const openTerminal = async (element: HTMLElement): Promise<OpenTerminal> 
   terminal.loadAddon(new graphemes.UnicodeGraphemesAddon())
   boundClusters(terminal)
   boundCounts(terminal)
-  mendErase(terminal)
+  mendXterm(terminal)
   terminal.open(element)
 
   const listeners: (() => void)[] = []

@@ -1,6 +1,6 @@
 import xterm from '@xterm/headless'
 import { describe, expect, it } from 'vitest'
-import { boundCounts, mendErase } from './terminal-counts.ts'
+import { boundCounts } from './terminal-counts.ts'
 
 const open = () => {
   const terminal = new xterm.Terminal({ cols: 20, rows: 6, scrollback: 50, allowProposedApi: true })
@@ -42,11 +42,4 @@ it('can be taken off again', async () => {
   stop()
   await write('a\x1b[45b')
   expect(lines().slice(0, 3)).toEqual(['a'.repeat(20), 'a'.repeat(20), 'a'.repeat(6)])
-})
-
-it.each(['1J', '?1J'])('goes on after CSI %s at the last cell of a screen that has not scrolled', async (sequence) => {
-  const { terminal, write, lines } = open()
-  mendErase(terminal)
-  await write(`${filled}\x1b[6;20H\x1b[${sequence}\x1b[1;1Hon`)
-  expect(lines()).toEqual(['on', '', '', '', '', ''])
 })

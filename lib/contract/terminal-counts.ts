@@ -7,10 +7,9 @@
 /** The inner terminal of xterm's browser and headless builds alike: its handlers see the counts themselves, no copy. */
 interface Core {
   registerCsiHandler(
-    id: { prefix?: string; final: string },
+    id: { final: string },
     handler: (params: { params: Int32Array; length: number }) => boolean,
   ): { dispose(): void }
-  readonly buffers: { readonly active: { readonly x: number; readonly y: number; readonly lines: { length: number } } }
 }
 
 interface CountedTerminal {
@@ -46,19 +45,4 @@ export const boundCounts = (terminal: CountedTerminal): (() => void) => {
   return () => {
     for (const each of registered) each.dispose()
   }
-}
-
-/**
- * Keeps xterm from throwing when the screen is erased up to its last cell while nothing has scrolled away yet: it
- * looks for a line after the last, and takes in nothing more after that.
- */
-export const mendErase = (terminal: CountedTerminal): void => {
-  const { _core: core } = terminal as unknown as { _core: Core }
-  for (const id of [{ final: 'J' }, { prefix: '?', final: 'J' }])
-    core.registerCsiHandler(id, ({ params }) => {
-      const { x, y, lines } = core.buffers.active
-      // Up to the last cell is all of it.
-      if (params[0] === 1 && x + 1 >= terminal.cols && y + 1 >= lines.length) params[0] = 2
-      return false
-    })
 }

@@ -262,7 +262,7 @@ const isBlank = (line: Line, at: number): boolean => contentAt(line, at) === 0 &
 const showsOnBlank = ({ fg, bg, extended }: ReturnType<typeof attributesAt>): boolean =>
   (fg & (inverse | underline | strikethrough)) !== 0 || (bg & (overline | protectedFlag)) !== 0 || !!extended?.urlId
 
-const isWide = (line: Line, at: number): boolean => at >= 0 && widthAt(line, at) === 2
+const isWide = (line: Line, at: number): boolean => at >= 0 && widthAt(line, at) === 2 && widthAt(line, at + 1) === 0
 
 /** A wide character found no room in the last column: printed anew after this line, it leaves the same gap there. */
 const wrapsWide = (line: Line, next: Line, cols: number): boolean => {

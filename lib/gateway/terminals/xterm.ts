@@ -1,7 +1,8 @@
 import graphemes from '@xterm/addon-unicode-graphemes'
 import headless from '@xterm/headless'
 import { boundClusters } from '#lib/contract/terminal-clusters.ts'
-import { boundCounts, mendErase } from '#lib/contract/terminal-counts.ts'
+import { boundCounts } from '#lib/contract/terminal-counts.ts'
+import { mendXterm } from '#lib/contract/terminal-mends.ts'
 
 /**
  * The parts of xterm that its interface does not show and an exact copy of its state needs. They are those of the one
@@ -137,7 +138,7 @@ export const openXterm = ({ cols, rows, scrollback }: Size & { scrollback: numbe
     windowOptions: { pushTitle: true, popTitle: true },
   })
   boundCounts(terminal)
-  mendErase(terminal)
+  mendXterm(terminal)
   terminal.loadAddon(new graphemes.UnicodeGraphemesAddon() as never)
   boundClusters(terminal)
   const core = (terminal as unknown as { _core: Core })._core
