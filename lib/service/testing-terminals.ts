@@ -38,3 +38,15 @@ export const attach = (service: TestService, path: string, protocols: string[] =
     isBinary: () => binary,
   }
 }
+
+/** Opens the session of this name and attaches to it. */
+export const openTerminal = async (
+  service: TestService,
+  name: string,
+  query: { cols?: number; rows?: number } = {},
+) => {
+  const session = await service.client.terminals.connect({ params: { session_name: name }, query })
+  const terminal = attach(service, session.connect_url ?? '')
+  await terminal.opened
+  return { name, session, ...terminal }
+}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { defaultLimits } from '#lib/service/config.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
-import { attach } from '#lib/service/testing-terminals.ts'
+import { attach, openTerminal } from '#lib/service/testing-terminals.ts'
 
 describeUnderEachIsolation('terminals under isolation', (isolation) => {
   let service: TestService
@@ -24,12 +24,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     service.client.terminals.connect({ params: { session_name }, query })
   const control = (session_name: string, body: Parameters<TestService['client']['terminals']['control']>[0]['body']) =>
     service.client.terminals.control({ params: { session_name }, body })
-  const open = async (name = newName(), query = {}) => {
-    const session = await connect(name, query)
-    const terminal = attach(service, session.connect_url ?? '')
-    await terminal.opened
-    return { name, session, ...terminal }
-  }
+  const open = (name = newName(), query = {}) => openTerminal(service, name, query)
 
   it('opens an interactive shell in the home directory', async () => {
     const { session, type, shows, text, isBinary, name, socket } = await open()

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import pty, { type IPty } from '@lydell/node-pty'
+import { constants as os } from 'node:os'
 import type { WebSocket } from 'ws'
 import { defaultSize, type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import type { RunningDevbox } from './execution.ts'
 import { processStat, signal } from './processes.ts'
-import { wrapped } from './sandbox/sandbox.ts'
 import { TerminalClient } from './terminal/client.ts'
 import { History } from './terminal/history.ts'
 import { Keyboard } from './terminal/keyboard.ts'
-
-interface Size {
-  cols: number
-  rows: number
-}
+import { PseudoTerminal, type Size } from './terminal/pseudo-terminal.ts'
 
 /** Unspecified: how long a shell without a client is kept. */
 const idleTtlSeconds = 300
@@ -95,7 +90,7 @@ class TerminalSession {
   readonly account: string
   readonly devboxId: string
   readonly #devbox: RunningDevbox
-  readonly #pty: IPty
+  readonly #terminal: PseudoTerminal
   readonly #forget: () => void
   readonly #history = new History()
   readonly #keyboard: Keyboard
@@ -106,7 +101,8 @@ class TerminalSession {
   #lostClientTimer: NodeJS.Timeout | undefined
   #ended = false
   #paused = false
-  #exited = false
+  /** What is told to a client when it has read all: of a shell that has ended. */
+  #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
   constructor({ account, devboxId, name }: Key, devbox: RunningDevbox, size: Size, forget: () => void) {
@@ -116,14 +112,11 @@ class TerminalSession {
     this.#devbox = devbox
     this.#size = size
     this.#forget = forget
-    this.#pty = startShell(devbox, size)
-    this.#keyboard = new Keyboard(this.#pty)
-    this.#pty.onData((data) => this.#output(data as unknown as Buffer))
-    this.#pty.onExit(({ exitCode, signal: signalNumber }) => {
-      this.#exited = true
-      if (signalNumber) this.end(shellKilledCode, `The shell was killed by signal ${signalNumber}`)
-      else this.end(shellEndedCode, `The shell ended with ${exitCode}`)
+    this.#terminal = startShell(devbox, size, {
+      data: (bytes) => this.#output(bytes),
+      ended: (exitCode, signalName) => this.#shellEnded(exitCode, signalName),
     })
+    this.#keyboard = new Keyboard(this.#terminal)
     this.#startIdle()
   }
 
@@ -178,6 +171,7 @@ class TerminalSession {
       closed: (code) => {
         release()
         this.#client = undefined
+        if (this.#ended) return
         this.#waitFor(leavesForGood(code) ? undefined : client.takenTo)
         this.#startIdle()
       },
@@ -186,23 +180,24 @@ class TerminalSession {
     if (size) this.resize(size)
     client.send(this.#history.from(offset))
     this.#regulate()
+    if (this.#exit) this.end(this.#exit.code, this.#exit.reason)
   }
 
   resize({ cols, rows }: Size): void {
     this.#size = { cols, rows }
-    this.#pty.resize(cols, rows)
+    this.#terminal.resize({ cols, rows })
   }
 
   /** Signals the process group in the foreground of the terminal; false when there is none. */
   signal(name: (typeof terminalSignals)[number]): boolean {
-    const group = processStat(this.#pty.pid)?.foregroundGroup ?? -1
+    const group = processStat(this.#terminal.leader ?? 0)?.foregroundGroup ?? -1
     return group > 0 && signal(-group, name)
   }
 
   /** Hangs up: what runs in the terminal gets SIGHUP, and SIGKILL if it is still there a moment later. */
   close(): void {
     this.signal('SIGHUP')
-    const shell = this.#devbox.box.leader(this.#pty.pid)
+    const shell = this.#terminal.leader
     if (shell !== undefined) signal(shell, 'SIGHUP')
     this.end(closedNormallyCode, 'The session was closed')
   }
@@ -212,16 +207,29 @@ class TerminalSession {
     if (this.#ended) return
     this.#ended = true
     clearTimeout(this.#idleTimer)
+    clearTimeout(this.#lostClientTimer)
     this.#forget()
     this.#keyboard.stop()
     this.#client?.close(code, reason)
+    // Whoever waits to print is to find out.
+    this.#terminal.resume()
     setTimeout(() => {
-      const shell = this.#exited ? undefined : this.#devbox.box.leader(this.#pty.pid)
+      const shell = this.#terminal.leader
       if (shell !== undefined) signal(shell, 'SIGKILL')
     }, hangUpGraceMs).unref()
   }
 
+  #shellEnded(exitCode: number, signalName: NodeJS.Signals | undefined) {
+    this.#exit =
+      signalName === undefined
+        ? { code: shellEndedCode, reason: `The shell ended with ${exitCode}` }
+        : { code: shellKilledCode, reason: `The shell was killed by signal ${os.signals[signalName]}` }
+    // A client that lost its connection is told when it is back, after the last words of the shell.
+    if (this.#awaitedFrom === undefined) this.end(this.#exit.code, this.#exit.reason)
+  }
+
   #output(data: Buffer) {
+    if (this.#ended) return
     this.#history.add(data)
     this.#client?.send(data)
     this.#regulate()
@@ -229,13 +237,14 @@ class TerminalSession {
 
   /** Lets the shell print, or has it wait for who is to read it. */
   #regulate() {
+    if (this.#ended) return
     const unread = this.#client?.bytesOnTheWay ?? this.#history.end - (this.#awaitedFrom ?? this.#history.end)
     if (!this.#paused && unread > pauseAboveBytes) {
       this.#paused = true
-      this.#pty.pause()
+      this.#terminal.pause()
     } else if (this.#paused && unread < resumeBelowBytes) {
       this.#paused = false
-      this.#pty.resume()
+      this.#terminal.resume()
     }
   }
 
@@ -244,7 +253,10 @@ class TerminalSession {
     clearTimeout(this.#lostClientTimer)
     this.#awaitedFrom = offset
     if (offset !== undefined)
-      this.#lostClientTimer = setTimeout(() => this.#waitFor(undefined), lostClientGraceMs).unref()
+      this.#lostClientTimer = setTimeout(() => {
+        this.#waitFor(undefined)
+        if (this.#exit) this.end(this.#exit.code, this.#exit.reason)
+      }, lostClientGraceMs).unref()
     this.#regulate()
   }
 
@@ -260,7 +272,6 @@ class TerminalSession {
 
   #startIdle() {
     clearTimeout(this.#idleTimer)
-    if (this.#ended) return
     this.#idleTimer = setTimeout(() => this.close(), idleTtlSeconds * 1000)
     this.#idleTimer.unref()
   }
@@ -269,18 +280,14 @@ class TerminalSession {
 /** Closed as one closes what is not needed any more; a lost connection or a client that restarts has other codes. */
 const leavesForGood = (code: number) => code === closedNormallyCode || code === noCode
 
-const startShell = ({ box, env }: RunningDevbox, size: Size): IPty => {
+const startShell = (
+  { box, env }: RunningDevbox,
+  size: Size,
+  events: ConstructorParameters<typeof PseudoTerminal>[3],
+) => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
-  const launch = wrapped(box.launch({ argv: ['/bin/bash', '-i'], env: { ...env, ...terminal }, tty: true }), 3)
   try {
-    return pty.spawn(launch.file, launch.args, {
-      name: terminal.TERM,
-      cwd: launch.cwd,
-      env: launch.env,
-      cols: size.cols,
-      rows: size.rows,
-      encoding: null,
-    })
+    return new PseudoTerminal(box, { argv: ['/bin/bash', '-i'], env: { ...env, ...terminal } }, size, events)
   } catch (cause) {
     throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
   }

@@ -21,6 +21,7 @@ import {
   type Sandbox,
   type Site,
   spawnIn,
+  takeTerminal,
   userOf,
 } from './sandbox.ts'
 
@@ -124,6 +125,7 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
     run,
     ended,
     launch: (command) => ({ ...enforcement.launch, ...enter(site, namespaces, command) }),
+    ptmx: `/proc/${init}/root/dev/pts/ptmx`,
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
     notEnforced: [
       ...(connector ? [] : ['Network: that of this machine, abstract sockets included']),
@@ -322,9 +324,12 @@ const enter = (site: Site, namespaces: Namespaces, { argv, env, tty }: Command):
       ...['-t', String(namespaces.init), '-U', '--preserve-credentials', '-m', '-p', '-i', '-u'],
       ...(namespaces.network ? ['-n'] : []),
       '--',
-      // A command without a terminal leads its own session, so that its process group has a number inside as well.
-      ...(tty ? [] : ['/usr/bin/setsid']),
-      ...['/bin/bash', '-c', takeEnvironment, 'devbox', ...argv],
+      // A session of its own has a number inside as well, and may take a terminal.
+      '/usr/bin/setsid',
+      ...(tty === undefined
+        ? ['/bin/bash', '-c', takeEnvironment, 'devbox']
+        : ['/bin/bash', '-c', takeTerminal + takeEnvironment, 'devbox', tty]),
+      ...argv,
     ],
     env: {
       PATH: '/usr/bin:/bin',

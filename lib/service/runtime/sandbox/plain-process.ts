@@ -2,7 +2,7 @@ import { findProcessesSoon, signal, waitUntil } from '#lib/service/runtime/proce
 import { removeGroupOf, removeGroupsOf } from './cgroup.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
 import { connectToLoopback } from './loopback.ts'
-import { type Box, baseEnvironment, markers, type Sandbox, type Site } from './sandbox.ts'
+import { type Box, baseEnvironment, type Launch, markers, type Sandbox, type Site, takeTerminal } from './sandbox.ts'
 
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Sandbox = {
@@ -17,10 +17,9 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
     tmp: site.tmp,
     run: site.run,
     ended,
-    launch: ({ argv: [file = '', ...args], env }) => ({
+    launch: ({ argv, env, tty }) => ({
       ...enforcement.launch,
-      file,
-      args,
+      ...program(argv, tty),
       env: { ...baseEnvironment(site, site), ...env, ...markers(site) },
       cwd: site.home,
     }),
@@ -39,6 +38,12 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
       resolve()
     },
   }
+}
+
+const program = (argv: readonly string[], tty: string | undefined): Pick<Launch, 'file' | 'args'> => {
+  const [file = '', ...args] =
+    tty === undefined ? argv : ['/bin/bash', '-p', '-c', `${takeTerminal} exec "$@"`, 'devbox', tty, ...argv]
+  return { file, args }
 }
 
 /**

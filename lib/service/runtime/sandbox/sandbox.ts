@@ -38,11 +38,14 @@ export interface Limits {
 export interface Command {
   argv: readonly string[]
   env: Readonly<Record<string, string>>
-  /** The command gets a terminal made by the caller; without one it leads a session and process group of its own. */
-  tty?: boolean
+  /**
+   * Path, for the devbox, of a terminal: the command reads from it, writes to it and is controlled by it. What is spawned
+   * has to lead a session. Without one the command leads a session of its own.
+   */
+  tty?: string
 }
 
-/** What to spawn on the host, by `spawnIn` or `wrapped`, so that the command runs in the devbox, in its home directory. */
+/** What to spawn on the host, by `spawnIn`, so that the command runs in the devbox, in its home directory. */
 export interface Launch {
   file: string
   args: string[]
@@ -60,6 +63,8 @@ export interface Box {
   readonly tmp: string
   readonly run: string
   launch(command: Command): Launch
+  /** Opens a terminal of the devbox's own /dev/pts; absent when it has none but the machine's. */
+  readonly ptmx?: string
   /** The host's process id of the command itself, given the pid of what was spawned; undefined once it is gone. */
   leader(spawnedPid: number): number | undefined
   /** Ends every process of the devbox; resolves when none is left. */
@@ -103,8 +108,11 @@ for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
 echo 500 2>/dev/null >/proc/self/oom_score_adj
 shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
+/** For bash, before the command: its first argument is `tty`. Whoever leads a session gets a terminal by opening it. */
+export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
+
 /** The same launch within its limits and without any open file but the first `kept`. */
-export const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({
+const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({
   ...launch,
   file: '/bin/bash',
   // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash.

@@ -1,27 +1,22 @@
 import { writeSync } from 'node:fs'
-import type { Socket } from 'node:net'
-import type { IPty } from '@lydell/node-pty'
+import type { PseudoTerminal } from './pseudo-terminal.ts'
 
 const typeAgainMs = 5
 
 /**
- * Types into a terminal and never waits for it. node-pty's own `write` does: while a program does not read what was
- * typed, it holds up the whole process.
+ * Types into a terminal and never waits for it: a stream's `write` holds up the whole process while a program does not
+ * read what was typed.
  */
 export class Keyboard {
-  readonly #fd: number
-  readonly #socket: Pick<Socket, 'destroyed'>
+  readonly #terminal: Pick<PseudoTerminal, 'fd' | 'isOpen'>
   #waiting: Buffer[] = []
   #timer: NodeJS.Timeout | undefined
   #notify: { bytes: number; run: () => void } | undefined
   #stopped = false
   waitingBytes = 0
 
-  constructor(terminal: IPty) {
-    // Not in its types. The number is the terminal's only while the socket is open: another file gets it afterwards.
-    const { fd, _socket } = terminal as unknown as { fd: number; _socket: Socket }
-    this.#fd = fd
-    this.#socket = _socket
+  constructor(terminal: Pick<PseudoTerminal, 'fd' | 'isOpen'>) {
+    this.#terminal = terminal
   }
 
   type(bytes: Buffer) {
@@ -61,9 +56,10 @@ export class Keyboard {
 
   /** How many bytes the terminal took, which may be none; undefined when it takes no more, ever. */
   #writeOnce(bytes: Buffer): number | undefined {
-    if (this.#socket.destroyed) return undefined
+    // The number of a closed terminal may be another file's.
+    if (!this.#terminal.isOpen) return undefined
     try {
-      return writeSync(this.#fd, bytes)
+      return writeSync(this.#terminal.fd, bytes)
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : undefined
     }

@@ -1,0 +1,164 @@
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { ReadStream } from 'node:tty'
+import { requireBinary } from '@lydell/node-pty/requireBinary.js'
+import { type Box, type Command, type Launch, spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
+
+export interface Size {
+  cols: number
+  rows: number
+}
+
+interface Events {
+  data(bytes: Buffer): void
+  /** The command has ended, and all it printed was told. */
+  ended(exitCode: number, signal: NodeJS.Signals | undefined): void
+}
+
+// The package's class also starts the command, and loses what was printed last if nobody reads it within 200 ms.
+const native = requireBinary('pty.node')
+
+// The kernel gives 4 KiB at most at a time, so after a read as long as this there is more.
+const fullReadBytes = 4000
+const batch = Buffer.alloc(64 * 1024)
+// More than the kernel holds of what a shell printed before its end.
+const maxLastBytes = 256 * 1024
+
+/** A command of a devbox in a pseudoterminal. */
+export class PseudoTerminal {
+  readonly fd: number
+  readonly #box: Box
+  readonly #stream: ReadStream
+  readonly #child: ChildProcess
+  #exited = false
+
+  /** Throws when no terminal is to be had or nothing can be started. */
+  constructor(box: Box, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
+    const { master, slave, tty } = openTerminal(box)
+    try {
+      native.resize(master, size.cols, size.rows)
+      const launch = box.launch({ ...command, tty })
+      this.#child =
+        slave === undefined
+          ? spawnIn(unlocked(launch), { stdio: ['ignore', 'ignore', 'ignore', master], detached: true })
+          : spawnIn(launch, { stdio: [slave, slave, slave], detached: true })
+      this.#child.on('error', () => undefined)
+      if (this.#child.pid === undefined) throw new Error('The shell could not be started')
+    } catch (error) {
+      closeSync(master)
+      throw error
+    } finally {
+      // Open here, it would keep the terminal from ending with the last process in it.
+      if (slave !== undefined) closeSync(slave)
+    }
+    this.#box = box
+    this.fd = master
+    this.#stream = new ReadStream(master)
+    this.#stream.on('data', (chunk) => events.data(this.#withMore(chunk as unknown as Buffer)))
+    // EIO when the last process has closed it, and `close` follows.
+    this.#stream.on('error', () => undefined)
+    const closed = new Promise((resolve) => this.#stream.once('close', resolve))
+    this.#child.once('exit', async (code, signal) => {
+      this.#exited = true
+      this.#readLast(events)
+      this.#stream.destroy()
+      await closed
+      events.ended(code ?? 0, signal ?? undefined)
+    })
+  }
+
+  get isOpen(): boolean {
+    return !this.#stream.destroyed
+  }
+
+  /** The host's process id of the command itself; undefined while it is being started and once it is gone. */
+  get leader(): number | undefined {
+    return this.#exited ? undefined : this.#box.leader(this.#child.pid ?? 0)
+  }
+
+  resize({ cols, rows }: Size): void {
+    if (this.isOpen) native.resize(this.fd, cols, rows)
+  }
+
+  pause(): void {
+    this.#stream.pause()
+  }
+
+  resume(): void {
+    this.#stream.resume()
+  }
+
+  /** What a program prints without a pause is told in larger pieces than it can be read. */
+  #withMore(first: Buffer): Buffer {
+    if (first.length < fullReadBytes) return first
+    const length = first.copy(batch)
+    return Buffer.from(batch.subarray(0, length + this.#readInto(batch.subarray(length))))
+  }
+
+  /** What it had printed when it ended, to the last byte. Others may hold the terminal open and print for ever. */
+  #readLast(events: Events) {
+    // What waited while it was paused; told as any data.
+    this.#stream.read()
+    for (let length = 0; length < maxLastBytes; ) {
+      const read = this.#readInto(batch)
+      if (read === 0) return
+      length += read
+      events.data(Buffer.from(batch.subarray(0, read)))
+    }
+  }
+
+  /** Reads until there is nothing more for now, or ever, which the stream finds out as well. */
+  #readInto(buffer: Buffer): number {
+    let length = 0
+    try {
+      while (this.isOpen && length < buffer.length) {
+        const read = readSync(this.fd, buffer, { offset: length })
+        if (read === 0) break
+        length += read
+      }
+    } catch {
+      // EAGAIN or EIO
+    }
+    return length
+  }
+}
+
+interface OpenTerminal {
+  master: number
+  /** Unlocked by who opened it. */
+  slave?: number
+  /** The slave's path for the command. */
+  tty: string
+}
+
+/**
+ * In the devbox's own devpts, where that can be done: there alone the terminal has a name in the devbox, which programs
+ * ask for (`tty`, screen, gpg).
+ */
+const openTerminal = ({ ptmx }: Box): OpenTerminal => {
+  if (ptmx === undefined || unlock === undefined) return { ...native.open(80, 24), tty: '/proc/self/fd/0' }
+  const master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
+  const index = /^tty-index:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'latin1'))?.[1]
+  return { master, tty: `/dev/pts/${index}` }
+}
+
+// A new slave is locked until an ioctl on its master, and Node has none. TIOCSPTLCK has this number on x86 and ARM.
+// The master is file 3: of the first three Node makes blocking ones, for itself as well.
+const unlockers = [
+  [
+    '/usr/bin/perl',
+    '-e',
+    'open($master, "+<&=", 3); $no = pack("i", 0); ioctl($master, 0x40045431, $no) or die; close($master); exec @ARGV',
+  ],
+  [
+    '/usr/bin/python3',
+    ...['-I', '-S', '-c'],
+    'import fcntl,os,sys;fcntl.ioctl(3,0x40045431,bytes(4));os.close(3);os.execv(sys.argv[1],sys.argv[1:])',
+  ],
+]
+const unlock = unlockers.find(([file = '']) => existsSync(file))
+
+const unlocked = (launch: Launch): Launch => {
+  const [file = '', ...args] = unlock ?? []
+  return { ...launch, file, args: [...args, launch.file, ...launch.args] }
+}
