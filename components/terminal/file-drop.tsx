@@ -42,7 +42,10 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
         toast.attention('Folders cannot be uploaded', {
           description: `Pack ${folders.length === 1 ? 'it' : 'them'} (tar, zip), drop the archive and unpack it in the terminal.`,
         })
-      if (files.length > 0) setDropped(files)
+      if (files.length === 0) return
+      // The dialog gives the focus back to where it was.
+      focus()
+      setDropped(files)
     }
     element.addEventListener('dragover', onDragOver)
     element.addEventListener('dragleave', onDragLeave)
@@ -52,7 +55,7 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
       element.removeEventListener('dragleave', onDragLeave)
       element.removeEventListener('drop', onDrop)
     }
-  }, [element])
+  }, [element, focus])
 
   return (
     <>
@@ -74,11 +77,7 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
           devboxId={devboxId}
           files={dropped}
           folder={folder.current}
-          onClose={() => {
-            setDropped(undefined)
-            // After the dialog has given the focus back to where it was.
-            requestAnimationFrame(focus)
-          }}
+          onClose={() => setDropped(undefined)}
         />
       )}
     </>

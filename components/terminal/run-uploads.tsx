@@ -52,7 +52,11 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
   else
     toast.ok(`${count(done)} uploaded`, {
       id,
-      description: <VisibleText max={200}>{uploads[0]?.path ?? ''}</VisibleText>,
+      description: (
+        <VisibleText mono max={200}>
+          {uploads.map(({ path }) => path).join(', ')}
+        </VisibleText>
+      ),
     })
 }
 

@@ -43,6 +43,7 @@ export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }:
       isAlone: alone === pane.name,
     })),
   )
+  const isSplit = alone === null && typeof active.tree !== 'string'
   const settle = () => {
     if (latest.current) onShares(latest.current.path, latest.current.shares)
     move(undefined)
@@ -56,10 +57,18 @@ export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }:
       className="relative -m-[3px] min-h-0 flex-1"
     >
       {panes.map(({ name, isVisible, isActive, isAlone, ...area }) => (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form
         <div
           key={name}
           id={paneId(panelId, name)}
-          className={classes('absolute p-[3px]', !isVisible && 'invisible')}
+          role="group"
+          aria-label={`Pane ${name}`}
+          className={classes(
+            'absolute p-[3px]',
+            // Out of the window as well, so that it is not drawn; of its size it stays, which its shell has.
+            !isVisible && 'invisible -translate-x-[300vw]',
+            isVisible && isActive && isSplit && '*:border-accent',
+          )}
           style={isAlone ? whole : placeOf(area)}
         >
           {renderPane(name, { isVisible, isActive })}

@@ -96,7 +96,7 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
         ref={list}
         role="tablist"
         aria-label="Terminals"
-        className="flex min-w-0 flex-1 items-stretch gap-px overflow-x-auto [scrollbar-width:none]"
+        className="flex min-w-0 items-stretch gap-px overflow-x-auto [scrollbar-width:none]"
       >
         {faces.map((face, index) => {
           const isActive = index === active

@@ -70,6 +70,11 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   const isAlone = panes.length === 1
   const alone = !isAlone && (isNarrow || maximised === tab.active) ? tab.active : null
 
+  // Those nobody sees yet connect after those somebody waits for.
+  const [isSettled, setIsSettled] = useState(false)
+  const isWaitedFor = (name: string) => (statuses[name] ?? unknown).phase === 'connecting'
+  if (!isSettled && !panes.some(isWaitedFor)) setIsSettled(true)
+
   useEffect(() => {
     if (refused.length > 0) tellRefused(refused)
   }, [refused])
@@ -113,6 +118,15 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
     if (!event.repeat || move.kind === 'go') perform(move)
   }
 
+  // The screen a terminal begins with is no news.
+  const wasSeen = useRef(new Set<string>())
+  useEffect(() => {
+    for (const name of panes) wasSeen.current.add(name)
+  })
+  const newsOf = (name: string): PaneStatus => {
+    const status = statuses[name] ?? unknown
+    return status.unseen === 'output' && !wasSeen.current.has(name) ? { ...status, unseen: null } : status
+  }
   const faces = layout.tabs.map(({ label, tree, active }): TabFace => {
     const names = panesOf(tree)
     return {
@@ -120,45 +134,46 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
       label,
       title: label || titles[active] || active,
       status: together(
-        names.map((name) => statuses[name] ?? unknown),
-        statuses[active] ?? unknown,
+        names.map((name) => newsOf(name)),
+        newsOf(active),
       ),
       panes: names.length,
     }
   })
 
-  const renderPane = (name: string, { isVisible, isActive }: PanePlace) => (
-    <TerminalPane
-      devboxId={devboxId}
-      name={name}
-      isVisible={isVisible}
-      isActive={isVisible && isActive}
-      refusal={refusal}
-      revive={revive}
-      onNotRunning={onNotRunning}
-      onTitle={(title) => setTitles((before) => ({ ...before, [name]: title }))}
-      onStatus={(status) => setStatuses((before) => ({ ...before, [name]: status }))}
-      onFocus={() => isVisible && change((now) => activatePane(now, name), 'replace')}
-      onClose={() => desk.closePane(name)}
-      actions={
-        <PaneActions
-          panes={panes}
-          name={name}
-          isFull={terminalsOf(layout).length >= maxTerminals}
-          isMaximised={maximised === name}
-          isNarrow={isNarrow}
-          onSplit={(way) => split(way, name)}
-          onMaximise={() => {
-            setMaximised(maximised === name ? null : name)
-            change((now) => activatePane(now, name), 'replace')
-            opened(name)?.focus()
-          }}
-          onShow={(other) => change((now) => activatePane(now, other), 'replace')}
-          onClose={() => desk.closePane(name)}
-        />
-      }
-    />
-  )
+  const renderPane = (name: string, { isVisible, isActive }: PanePlace) =>
+    (isVisible || isSettled || statuses[name]) && (
+      <TerminalPane
+        devboxId={devboxId}
+        name={name}
+        isVisible={isVisible}
+        isActive={isVisible && isActive}
+        refusal={refusal}
+        revive={revive}
+        onNotRunning={onNotRunning}
+        onTitle={(title) => setTitles((before) => ({ ...before, [name]: title }))}
+        onStatus={(status) => setStatuses((before) => ({ ...before, [name]: status }))}
+        onFocus={() => isVisible && change((now) => activatePane(now, name), 'replace')}
+        onClose={() => desk.closePane(name)}
+        actions={
+          <PaneActions
+            panes={panes}
+            name={name}
+            isFull={terminalsOf(layout).length >= maxTerminals}
+            isMaximised={maximised === name}
+            isNarrow={isNarrow}
+            onSplit={(way) => split(way, name)}
+            onMaximise={() => {
+              setMaximised(maximised === name ? null : name)
+              change((now) => activatePane(now, name), 'replace')
+              opened(name)?.focus()
+            }}
+            onShow={(other) => change((now) => activatePane(now, other), 'replace')}
+            onClose={() => desk.closePane(name)}
+          />
+        }
+      />
+    )
 
   return (
     <TerminalHolderContext value={hold}>
@@ -168,7 +183,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
           onKeyDownCapture={onKeyDownCapture}
           className={classes('flex h-full min-h-0 flex-col', isFull && 'fixed inset-0 z-30 h-auto bg-surface-0 p-1.5')}
         >
-          <div className="flex items-end gap-2">
+          <div className="flex items-end gap-1">
             <TerminalTabs
               faces={faces}
               active={layout.active}
@@ -257,8 +272,16 @@ const PaneActions = (props: PaneActionsProps) => {
         label="Split right"
         disabledReason={tooMany}
         onClick={() => onSplit('right')}
+        className="@max-md:hidden"
       />
-      <IconButton size="sm" icon={Rows2} label="Split down" disabledReason={tooMany} onClick={() => onSplit('down')} />
+      <IconButton
+        size="sm"
+        icon={Rows2}
+        label="Split down"
+        disabledReason={tooMany}
+        onClick={() => onSplit('down')}
+        className="@max-md:hidden"
+      />
       {panes.length > 1 && (
         <>
           <IconButton

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
-import { formatDurationMs } from '#lib/console/format.ts'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
 import {
   maxTerminals,
@@ -123,16 +122,16 @@ const tellLeft = async (
   askHeld: () => Promise<readonly { name: string; ends_at_ms: number | null }[] | undefined>,
   reopen: () => void,
 ) => {
-  const title = names.length === 1 ? `The shell ${names[0]} goes on` : `${names.length} shells go on`
-  const action = { label: 'Open again', onClick: reopen }
-  const id = `terminals-left-${names.join('-')}`
-  toast.info(title, { action, id, durationMs: 8_000 })
+  const title = names.length === 1 ? `${names[0]} was closed` : `${names.length} terminals were closed`
+  const goOn = names.length === 1 ? 'Its shell goes on' : 'Their shells go on'
+  const options = { action: { label: 'Open again', onClick: reopen }, id: `left-${names.join('-')}`, durationMs: 8_000 }
+  toast.info(title, { ...options, description: `${goOn}.` })
   await pause(noticedMs)
   const held = await askHeld()
   const ends = held?.find(({ name }) => name === names[0])?.ends_at_ms
   if (ends == null) return
-  const description = `It ends in ${formatDurationMs(ends - Date.now())} if nobody opens it.`
-  toast.info(title, { description, action, id, durationMs: 8_000 })
+  const minutes = Math.max(1, Math.round((ends - Date.now()) / 60_000))
+  toast.info(title, { ...options, description: `${goOn} for ${minutes} min, unless somebody opens it again.` })
 }
 
 const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms))

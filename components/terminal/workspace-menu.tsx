@@ -52,8 +52,9 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
   const hidden = held.filter(({ name }) => !shown.includes(name))
   const tooMany = shown.length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null
   return (
-    <div className="flex shrink-0 items-center gap-0.5 pb-0.5">
+    <div className="flex flex-1 shrink-0 items-center gap-0.5 pb-0.5">
       <IconButton icon={Plus} size="sm" label="New terminal" disabledReason={tooMany} onClick={onNew} />
+      <span className="flex-1" />
       {hidden.length > 0 && (
         <DropdownMenu
           label="Running shells"
