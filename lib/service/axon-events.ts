@@ -1,5 +1,5 @@
 import { type AxonEvent, type AxonPublish, changeRefusal } from '#lib/contract/axons.ts'
-import { notFound, ServiceError } from './errors.ts'
+import { isDiskFull, notFound, ServiceError } from './errors.ts'
 import { EncodedEvents, type EventFeed, type EventSink } from './http/encoded.ts'
 import type { AxonEventStore } from './store/axon-events.ts'
 import { type Database, inTransaction } from './store/database.ts'
@@ -17,6 +17,10 @@ interface Publication {
   reject: (error: unknown) => void
 }
 
+interface Accepted extends Publication {
+  seq: number
+}
+
 /** Memory for the newest events of an axon someone listens to; who is further behind reads the database. */
 const maxRecentEvents = 1_024
 const maxRecentBytes = 4 * 1024 * 1024
@@ -25,23 +29,34 @@ const chunkBytes = 256 * 1024
 const chunkEvents = 500
 const maxBatch = 1_000
 
+interface Options {
+  database: Database
+  store: AxonEventStore
+  now: () => number
+  log: (entry: { message: string }) => void
+}
+
 /** Publishing, and all who listen. */
 export class AxonEvents {
   readonly #database: Database
   readonly #store: AxonEventStore
   readonly #now: () => number
+  readonly #log: Options['log']
   readonly #topics = new Map<string, Topic>()
   #queue: Publication[] = []
 
-  constructor(database: Database, store: AxonEventStore, now: () => number) {
+  constructor({ database, store, now, log }: Options) {
     this.#database = database
     this.#store = store
     this.#now = now
+    this.#log = log
   }
 
   /**
-   * Resolves when the event is on the disk. What is published at the same moment is written together: it is the disk's
-   * acknowledgement that takes the time.
+   * Resolves when the event is on the disk; its subscribers hear it before that, as soon as it outlives this process. What
+   * is published at the same moment is written together.
+   * Unspecified: what they heard of an event that the power took away before it was acknowledged. It is gone from the log,
+   * and no other event ever gets its sequence.
    */
   publish(account: string, id: string, event: AxonPublish): Promise<Published> {
     return new Promise((resolve, reject) => {
@@ -70,34 +85,76 @@ export class AxonEvents {
     this.#topics.get(id)?.end()
   }
 
+  /** Answers all publishers, so that what was heard is on the disk. */
+  async close(): Promise<void> {
+    while (this.#queue.length > 0) this.#flush()
+    try {
+      await this.#database.synced()
+      this.#database.essential(() => this.#store.sequences.settle())
+    } catch (error) {
+      // As after a kill: only a power cut before the next clean end would leave a gap.
+      this.#log({ message: `The log of events was left as it was: ${(error as Error).message}` })
+    }
+  }
+
   #flush(): void {
     const batch = this.#queue.splice(0, maxBatch)
     if (this.#queue.length > 0) setImmediate(() => this.#flush())
     try {
-      const events = inTransaction(this.#database, () => batch.map((each) => this.#append(each)))
-      // Only now: what was heard must not be lost with the power.
-      for (const [i, event] of events.entries()) {
-        if (event instanceof ServiceError) batch[i]?.reject(event)
-        else {
-          this.#topics.get(event.axon_id)?.add(event)
-          batch[i]?.resolve({ sequence: event.sequence, timestamp_ms: event.timestamp_ms })
-        }
-      }
+      const accepted = batch.flatMap((each) => this.#accept(each))
+      if (accepted.length === 0) return
+      const { events, onDisk } = this.#write(accepted)
+      for (const event of events) this.#topics.get(event.axon_id)?.add(event)
+      for (const id of new Set(events.map(({ axon_id }) => axon_id))) this.#topics.get(id)?.wake()
+      void this.#acknowledge(accepted, events, onDisk)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
-    for (const id of new Set(batch.map(({ id }) => id))) this.#topics.get(id)?.wake()
   }
 
-  #append({ account, id, event }: Publication): AxonEvent | ServiceError {
+  #accept(publication: Publication): Accepted[] {
+    const { account, id, reject } = publication
     const found = this.#store.find(account, id)
-    if (!found) return new ServiceError('not_found', `There is no axon ${id}`)
-    const { seq, isDeleted } = found
-    const refusal = changeRefusal({ deleted_at_ms: isDeleted ? 0 : null })
-    if (refusal) return new ServiceError('conflict', refusal, { shouldRetry: false })
-    const { event_type, origin, payload, source } = event
+    if (!found) {
+      reject(new ServiceError('not_found', `There is no axon ${id}`))
+      return []
+    }
+    const refusal = changeRefusal({ deleted_at_ms: found.isDeleted ? 0 : null })
+    if (refusal) reject(new ServiceError('conflict', refusal, { shouldRetry: false }))
+    return refusal ? [] : [{ ...publication, seq: found.seq }]
+  }
+
+  #write(accepted: Accepted[]): { events: AxonEvent[]; onDisk: Promise<void> } {
+    const wanted = new Map<number, number>()
+    for (const { seq } of accepted) wanted.set(seq, (wanted.get(seq) ?? 0) + 1)
+    const append = () => accepted.map((each) => this.#append(each))
+    const { sequences } = this.#store
+    if (sequences.areReserved(wanted))
+      return { events: this.#database.inTransactionAhead(append), onDisk: this.#database.synced() }
+    // The first event of an axon, and then about one in a thousand.
+    const events = inTransaction(this.#database, () => {
+      sequences.reserve(wanted)
+      return append()
+    })
+    return { events, onDisk: Promise.resolve() }
+  }
+
+  #append({ id, seq, event: { event_type, origin, payload, source } }: Accepted): AxonEvent {
     const fields = { timestamp_ms: this.#now(), origin, source, event_type, payload }
     return { axon_id: id, sequence: this.#store.append(seq, fields), ...fields }
+  }
+
+  async #acknowledge(accepted: Accepted[], events: AxonEvent[], onDisk: Promise<void>): Promise<void> {
+    try {
+      await onDisk
+      for (const [i, { sequence, timestamp_ms }] of events.entries()) accepted[i]?.resolve({ sequence, timestamp_ms })
+    } catch (error) {
+      this.#log({ message: `Events could not be brought onto the disk: ${(error as Error).message}` })
+      // Not to be tried again: the event is in the log, and was heard.
+      const details = { shouldRetry: false, cause: error }
+      const failure = new ServiceError('internal', 'The event may be lost: the disk did not take it', details)
+      for (const { reject } of accepted) reject(isDiskFull(error) ? error : failure)
+    }
   }
 }
 

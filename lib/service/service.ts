@@ -224,6 +224,8 @@ export const createService = async (
       serviceId: dataDir.serviceId,
     })
     undo.push(() => axonSql.close())
+    const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now, log: logError })
+    undo.push(() => axonEvents.close())
     const deps: Deps = {
       version: packageJson.version,
       isolation: sandbox.isolation,
@@ -242,7 +244,7 @@ export const createService = async (
       benchmarkRuns,
       logArchives,
       jobs,
-      axonEvents: new AxonEvents(database, store.axonEvents, Date.now),
+      axonEvents,
       axonSql,
     }
     const routes = Object.values(routesOf(deps)).flat()

@@ -1,4 +1,5 @@
 import type { AxonEvent, AxonEventList, AxonEventListQuery } from '#lib/contract/axons.ts'
+import { createAxonSequences, readBootId } from './axon-sequences.ts'
 import type { Database } from './database.ts'
 
 export type NewEvent = Pick<AxonEvent, 'timestamp_ms' | 'origin' | 'source' | 'event_type' | 'payload'>
@@ -9,10 +10,10 @@ interface EventRow extends NewEvent {
 
 export type AxonEventStore = ReturnType<typeof createAxonEventStore>
 
-/** The log of each axon: sequences 1, 2, 3 … without a gap; nothing in it ever changes. */
-export const createAxonEventStore = (database: Database) => {
+/** The log of each axon: sequences 1, 2, 3 …, with a gap only where a power cut was; nothing in it ever changes. */
+export const createAxonEventStore = (database: Database, bootId = readBootId()) => {
+  const sequences = createAxonSequences(database, bootId)
   const axon = database.prepare('SELECT seq, deleted_at_ms FROM axons WHERE id = ? AND account = ?')
-  const last = database.prepare('SELECT max(sequence) AS last FROM axon_events WHERE axon = ?')
   const insert = database.prepare(
     'INSERT INTO axon_events (axon, sequence, timestamp_ms, origin, source, event_type, payload) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -23,8 +24,6 @@ export const createAxonEventStore = (database: Database) => {
   const before = database.prepare(
     `SELECT ${columns} FROM axon_events WHERE axon = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
   )
-
-  const lastOf = (seq: number) => (last.get(seq) as { last: number | null }).last ?? 0
 
   /** At least one row if there is one, then as many as are not too large together. */
   const some = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
@@ -45,11 +44,13 @@ export const createAxonEventStore = (database: Database) => {
       return row && { seq: row.seq, isDeleted: row.deleted_at_ms !== null }
     },
 
-    last: lastOf,
+    last: sequences.lastOf,
 
-    /** Appends within the caller's transaction and returns the sequence. */
+    sequences,
+
+    /** Appends within the caller's transaction and returns the sequence, which has to be reserved. */
     append: (seq: number, { timestamp_ms, origin, source, event_type, payload }: NewEvent): number => {
-      const sequence = lastOf(seq) + 1
+      const sequence = sequences.next(seq)
       insert.run(seq, sequence, timestamp_ms, origin, source, event_type, payload)
       return sequence
     },
@@ -68,7 +69,7 @@ export const createAxonEventStore = (database: Database) => {
       return {
         events: rows.map((row) => ({ axon_id: id, ...row })),
         has_more: (rows.at(-1)?.sequence ?? 1) > 1,
-        total_count: query.include_total_count ? lastOf(seq) : null,
+        total_count: query.include_total_count ? sequences.lastOf(seq) - sequences.skipped(seq) : null,
       }
     },
   }

@@ -303,4 +303,17 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (account, key, value, seq)
   ) STRICT, WITHOUT ROWID;
   `,
+  // For events that are heard before they are on the disk, see axon-sequences.ts. The one row of power_cuts counts how
+  // often such events may have been lost, and names the boot of the machine in which that may happen again.
+  `
+  CREATE TABLE axon_sequences (
+    axon INTEGER PRIMARY KEY REFERENCES axons (seq),
+    first INTEGER NOT NULL,
+    reserved INTEGER NOT NULL,
+    skipped INTEGER NOT NULL,
+    power_cuts INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE power_cuts (count INTEGER NOT NULL, boot_id TEXT) STRICT;
+  INSERT INTO power_cuts VALUES (0, NULL);
+  `,
 ]

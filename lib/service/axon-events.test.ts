@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AxonEvent } from '#lib/contract/axons.ts'
+import { startService, type TestService } from './testing.ts'
+import { holdDisk } from './testing-disk.ts'
+
+const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })
+
+const listenTo = (service: TestService, id: string) =>
+  service.client.axons.subscribe({ params: { id } })[Symbol.asyncIterator]() as AsyncIterator<AxonEvent>
+
+describe('an event', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ isolation: 'none' })
+  })
+  afterAll(() => service.close())
+
+  it('is heard before it is on the disk, and acknowledged after', async () => {
+    const { id } = await service.client.axons.create()
+    await service.client.axons.publish({ params: { id }, body: event('the first waits for the disk') })
+    const stream = listenTo(service, id)
+    await stream.next()
+    const release = holdDisk()
+    const acknowledged: number[] = []
+    try {
+      const publishing = Promise.all(
+        ['a', 'b', 'c'].map(async (payload) => {
+          const { sequence } = await service.client.axons.publish({ params: { id }, body: event(payload) })
+          acknowledged.push(sequence)
+        }),
+      )
+      for (const sequence of [2, 3, 4]) expect((await stream.next()).value).toMatchObject({ sequence })
+      // Whoever asks is told as well.
+      expect((await service.client.axons.events({ params: { id } })).events).toHaveLength(4)
+      expect(acknowledged).toEqual([])
+      await release()
+      await publishing
+      expect(acknowledged.toSorted()).toEqual([2, 3, 4])
+    } finally {
+      await stream.return?.()
+    }
+  })
+
+  it('is acknowledged before a stopping service ends', async () => {
+    const { id } = await service.client.axons.create()
+    await service.client.axons.publish({ params: { id }, body: event('first') })
+    const stream = listenTo(service, id)
+    await stream.next()
+    const release = holdDisk()
+    const publishing = service.client.axons.publish({ params: { id }, body: event('late') })
+    expect((await stream.next()).value).toMatchObject({ sequence: 2 })
+    const restarting = service.restart()
+    await release()
+    expect(await publishing).toMatchObject({ sequence: 2 })
+    await restarting
+    expect((await service.client.axons.events({ params: { id } })).events).toHaveLength(2)
+  })
+})
+
+const thin = mkdtempSync(join(tmpdir(), 'devdeck-thin-'))
+const [store, disk, filler] = ['store', 'disk', 'store/filler'].map((name) => join(thin, name)) as [
+  string,
+  string,
+  string,
+]
+
+/** A disk that promises 64 MB and has 24; false where this user may not mount one. */
+const mount = () => {
+  try {
+    for (const folder of [store, disk]) mkdirSync(folder)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=700', 'devdeck', store], { stdio: 'ignore' })
+    execFileSync('truncate', ['--size', '64M', join(store, 'image')])
+    execFileSync('mkfs.ext4', ['-q', '-F', '-O', '^has_journal', join(store, 'image')], { stdio: 'ignore' })
+    execFileSync('mount', ['-o', 'loop', join(store, 'image'), disk], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+const mounted = mount()
+afterAll(() => {
+  for (const folder of [disk, store])
+    try {
+      execFileSync('umount', ['--lazy', folder], { stdio: 'ignore' })
+    } catch {
+      // It was not mounted.
+    }
+  rmSync(thin, { recursive: true, force: true })
+})
+
+const fill = () => {
+  const handle = openSync(filler, 'a')
+  try {
+    for (;;) writeSync(handle, Buffer.alloc(65_536))
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ENOSPC' })
+  }
+  closeSync(handle)
+}
+
+describe.skipIf(!mounted)('a disk that takes writes and then cannot keep them', () => {
+  const dataDir = join(disk, 'data')
+
+  it('makes no publisher believe that an event is kept', async () => {
+    const service = await startService({ isolation: 'none', dataDir })
+    const { id } = await service.client.axons.create()
+    const publish = async (payload: string) => {
+      const answer = await service.fetch(`/v1/axons/${id}/publish`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(event(payload)),
+      })
+      return { status: answer.status, retry: answer.headers.get('x-should-retry'), body: await answer.json() }
+    }
+    const stream = listenTo(service, id)
+    const acknowledged: number[] = []
+    const heard: number[] = []
+    const hear = async () => heard.push((await stream.next()).value.sequence)
+    try {
+      for (let round = 0; round < 3; round++) {
+        for (let i = 0; i < 3; i++) {
+          const { body } = await publish('there is room')
+          acknowledged.push(body.sequence)
+          await hear()
+        }
+        fill()
+        let answer = await publish('x'.repeat(100_000))
+        for (; answer.status === 200; answer = await publish('x'.repeat(100_000))) {
+          acknowledged.push(answer.body.sequence)
+          await hear()
+        }
+        expect(answer).toMatchObject({ status: 507, retry: 'false', body: { code: 'insufficient_storage' } })
+        rmSync(filler)
+      }
+      await expect.poll(async () => (await publish('again')).status).toBe(200)
+    } finally {
+      await stream.return?.()
+    }
+    expect(heard).toEqual(heard.toSorted((a, b) => a - b))
+    await service.restart()
+    const { events } = await service.client.axons.events({ params: { id }, query: { limit: 5_000 } })
+    const kept = new Set(events.map(({ sequence }) => sequence))
+    for (const sequence of acknowledged) expect(kept).toContain(sequence)
+    await service.close()
+    const database = new DatabaseSync(join(dataDir, 'devdeck.db'), { readOnly: true })
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    database.close()
+  })
+})
