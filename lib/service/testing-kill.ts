@@ -8,7 +8,7 @@ import { runCommand } from './testing-process.ts'
 
 export interface KillReport {
   rounds: number
-  /** Writes that were answered, of all kinds. */
+  /** Writes that were answered, of all kinds, and events that were heard. */
   acknowledged: number
   /** Processes that ran in devboxes when the service was killed. */
   running: number
@@ -90,6 +90,7 @@ const loadAndKill = async ({ child, ready, ended }: Started, dataDir: string): P
     const writers = [
       repeat((i) => writeAxon(client, i, checks)),
       repeat((i) => writeSecret(client, i, checks)),
+      publishAndHear(client, repeat, checks).catch(unlessOver),
       // Enough to have some in every state of their start; more only make each round longer.
       ...Array.from({ length: 3 }, () => useDevbox(client, checks).catch(unlessOver)),
     ]
@@ -125,6 +126,34 @@ const writeSecret = async (client: Client, i: number, checks: Check[]) => {
     const found = await next.secrets.get({ params: { name } })
     return found.id === id ? undefined : `secret ${name} reads ${JSON.stringify(found)}`
   })
+}
+
+/** Events, with someone who hears them: what was heard outlives the service just as what was acknowledged. */
+const publishAndHear = async (
+  client: Client,
+  repeat: (write: (i: number) => Promise<void>) => Promise<void>,
+  checks: Check[],
+) => {
+  const { id } = await client.axons.create({})
+  const isKept =
+    (sequence: number, payload: string): Check =>
+    async (next) => {
+      const query = { starting_after: sequence + 1, limit: 1 }
+      const [found] = (await next.axons.events({ params: { id }, query })).events
+      return found?.sequence === sequence && found.payload === payload
+        ? undefined
+        : `event ${sequence} of ${id} reads ${JSON.stringify(found)}`
+    }
+  const listening = (async () => {
+    for await (const { sequence, payload } of client.axons.subscribe({ params: { id } }))
+      checks.push(isKept(sequence, payload))
+  })()
+  const publishing = repeat(async (i) => {
+    const body = { event_type: 'note', origin: 'USER_EVENT', source: 'kill', payload: `event ${i}` } as const
+    const { sequence } = await client.axons.publish({ params: { id }, body })
+    checks.push(isKept(sequence, body.payload))
+  })
+  await Promise.all([listening, publishing])
 }
 
 /** A devbox with a command that ends, one that does not, another name and a snapshot. */
