@@ -5,6 +5,7 @@ import { writeClipboard } from '#components/ui/use-copy.ts'
 import { cleanPaste, type PasteQuestion, pasteQuestion } from '#lib/console/paste.ts'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
+import { useOfferedPaste } from './pane-commands.ts'
 import { PasteDialog } from './paste-dialog.tsx'
 import { isMac, shortcutOf } from './platform.ts'
 import { TerminalMenu } from './terminal-menu.tsx'
@@ -31,6 +32,7 @@ export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   useCopyKeys(opened)
   useCopyOnSelect(opened)
   usePasteEvents(opened, offer)
+  useOfferedPaste(opened, offer)
 
   const answer = (text: string | null) => {
     if (text !== null && text !== '') opened.paste(text)

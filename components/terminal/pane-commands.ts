@@ -16,3 +16,17 @@ export const usePaneCommand = ({ element }: OpenedTerminal, command: PaneCommand
     return () => element.removeEventListener(`pane-${command}`, listen)
   }, [element, command])
 }
+
+/** Text of the console's own for what runs in a terminal, with the guards of a paste. */
+export const offerPaste = ({ element }: OpenedTerminal, text: string): void =>
+  void element.dispatchEvent(new CustomEvent('pane-paste', { detail: text }))
+
+export const useOfferedPaste = ({ element }: OpenedTerminal, take: (text: string) => void): void => {
+  const latest = useRef(take)
+  latest.current = take
+  useEffect(() => {
+    const listen = ({ detail }: Event & { detail?: unknown }) => latest.current(String(detail))
+    element.addEventListener('pane-paste', listen)
+    return () => element.removeEventListener('pane-paste', listen)
+  }, [element])
+}

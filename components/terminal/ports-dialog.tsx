@@ -19,7 +19,7 @@ interface PortsDialogProps {
 
 /** Opens a port by its number, and takes the tunnel away. */
 export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps) => {
-  const { data: devbox } = useQuery(devboxQueries.get(devboxId))
+  const { data: devbox } = useQuery({ ...devboxQueries.get(devboxId), refetchInterval: false })
   const remove = useMutation(tunnelMutations.remove())
   const [text, setText] = useState('')
   const [isWrong, setIsWrong] = useState(false)

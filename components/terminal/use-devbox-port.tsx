@@ -28,7 +28,8 @@ interface Asked {
 /** Ports of a devbox, through its tunnel. An empty id is that of a page whose visitor may not ask for one. */
 export const useDevboxPort = (devboxId: string): DevboxPort => {
   const isKnown = devboxId !== ''
-  const { data: devbox } = useQuery({ ...devboxQueries.get(devboxId), enabled: isKnown })
+  // The page looks for news of the devbox; each pane doing so, too, would be many times as often.
+  const { data: devbox } = useQuery({ ...devboxQueries.get(devboxId), enabled: isKnown, refetchInterval: false })
   const { data: session } = useQuery({ ...sessionQueries.get(), enabled: isKnown })
   const enable = useMutation(tunnelMutations.enable())
   const [asked, setAsked] = useState<Asked>()

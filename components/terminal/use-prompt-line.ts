@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { promptText } from '#lib/console/terminal-send.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
+import { offerPaste } from './pane-commands.ts'
 
 /** A shell that has just started tells a paste from typing as soon as it prompts; not every shell ever does. */
 const promptWithinMs = 1_500
@@ -55,8 +56,8 @@ const write = async (opened: OpenedTerminal, text: string, signal: AbortSignal) 
       description:
         'What runs in it would take each of the lines as a command at once. Paste them yourself if that is wanted.',
     })
-  opened.paste(put)
   opened.focus()
+  offerPaste(opened, put)
 }
 
 const disposing = (subscription: { dispose(): void }) => () => subscription.dispose()
