@@ -8,8 +8,11 @@ import { type Core, openXterm } from './xterm.ts'
 
 /** Then others have their turn: a frame of a flood must not make the keystrokes of another terminal wait. */
 const turnMs = 6
-/** Parsed without looking at the clock. Some sequences cost as much as a thousand others. */
-const slice = { least: 64, most: 64 * 1024, ms: 3 }
+/**
+ * Bytes parsed without looking at the clock. Four of them may touch every cell (CSI 2J), so that a large terminal gets
+ * fewer: a millionth of a second and less for a cell makes 0.1 s at worst.
+ */
+const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
 /** 12 bytes each. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks more often is none that waits for the answers. */
@@ -56,7 +59,7 @@ export class TerminalMirror {
   readonly #characters = new WholeCharacters()
   #steps: Step[] = []
   #pendingBytes = 0
-  #sliceBytes = 16 * 1024
+  #sliceBytes = slice.most
   #isScheduled = false
   #isDisposed = false
   #answersLeft = answers.burst
@@ -99,6 +102,7 @@ export class TerminalMirror {
   }
 
   write(bytes: Uint8Array, parsed?: () => void): void {
+    if (this.#isDisposed) return
     const whole = this.#characters.take(bytes)
     this.#pendingBytes += whole.length
     this.#take({ bytes: whole, at: 0, parsed })
@@ -186,7 +190,9 @@ export class TerminalMirror {
   /** True when all of it is parsed. */
   #parseSome(step: Piece): boolean {
     const { bytes, at } = step
-    let piece = bytes.subarray(at, at + this.#sliceBytes)
+    const { cols, rows } = this.#core
+    const most = Math.max(slice.least, Math.min(this.#sliceBytes, Math.floor(slice.cells / (cols * rows))))
+    let piece = bytes.subarray(at, at + most)
     if (at + piece.length < bytes.length) piece = piece.subarray(0, piece.length - incompleteTail(piece))
     const began = performance.now()
     try {
