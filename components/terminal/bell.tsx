@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
-const flashMs = 250
+const flashMs = 300
 /** A program that rings without end is heard, and seen, twice a second. */
 const quietMs = 500
 

@@ -1,6 +1,6 @@
 import './terminal-text.css'
 import type { Terminal } from '@xterm/xterm'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'
 import { boundClusters } from '#lib/contract/terminal-clusters.ts'
 import { boundCounts } from '#lib/contract/terminal-counts.ts'
 import { mendXterm } from '#lib/contract/terminal-mends.ts'
@@ -84,22 +84,17 @@ export const openTerminal = async (element: HTMLElement): Promise<OpenTerminal> 
   }
 }
 
-/** What surrounds the screen has its colours, also where those are not the page's. */
+/** What surrounds the screen, and lies over it, has its colours, also where those are not the page's. */
 const followTheme = (element: HTMLElement) => {
   const room = element.parentElement ?? element
-  const update = () => {
-    const { theme } = terminalSettings.get()
-    room.style.colorScheme = theme === 'app' ? '' : theme
-    room.style.backgroundColor = theme === 'app' ? '' : 'var(--surface-0)'
+  const show = (theme: TerminalSettings['theme']) => {
+    if (theme === 'app') delete room.dataset.theme
+    else room.dataset.theme = theme
+    room.classList.toggle('bg-surface-0', theme !== 'app')
+    room.classList.toggle('text-text', theme !== 'app')
   }
-  update()
-  return {
-    update,
-    end() {
-      room.style.colorScheme = ''
-      room.style.backgroundColor = ''
-    },
-  }
+  show(terminalSettings.get().theme)
+  return { update: () => show(terminalSettings.get().theme), end: () => show('app') }
 }
 
 const followLigatures = (terminal: Terminal, element: HTMLElement) => {

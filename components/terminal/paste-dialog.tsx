@@ -17,7 +17,7 @@ interface PasteDialogProps {
 
 const previewLength = 4000
 
-/** Asked before a paste that does more than it looks like. Enter, pressed too early, cancels. */
+/** Asked before a paste that does more than it looks like. Enter, pressed too early, does nothing. */
 export const PasteDialog = ({ question, isBracketed, onAnswer }: PasteDialogProps) => {
   const { text, reasons, lines, secrets } = question
   const start = text.slice(0, previewLength)

@@ -91,7 +91,7 @@ export class TerminalRenderer {
     if (!addon) return
     this.#addon = undefined
     holders.splice(holders.indexOf(this), 1)
-    const canvases = [...this.#element.querySelectorAll('canvas')]
+    const canvases = [...(this.#terminal.element?.querySelectorAll('canvas') ?? [])]
     addon.dispose()
     // Not left to the garbage collector: until then it would count.
     for (const canvas of canvases) canvas.getContext('webgl2')?.getExtension('WEBGL_lose_context')?.loseContext()

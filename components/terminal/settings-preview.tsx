@@ -7,9 +7,9 @@ export const SettingsPreview = ({ settings }: { settings: TerminalSettings }) =>
   return (
     <div
       aria-hidden
+      data-theme={theme === 'app' ? undefined : theme}
       className="max-h-40 overflow-hidden rounded-md border border-line bg-surface-0 px-3 py-2 font-mono whitespace-pre text-text"
       style={{
-        colorScheme: theme === 'app' ? undefined : theme,
         fontFamily: fontFamilyCss(fontFamily, 'var(--font-geist-mono), ui-monospace, monospace'),
         fontSize,
         // A cell is as high as the font says, times the setting.

@@ -88,12 +88,18 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
       },
       leave,
     }
+    // What leads nowhere does not look like a link either.
+    const dead = terminal.parser.registerOscHandler(8, (data) => {
+      const address = data.slice(data.indexOf(';') + 1)
+      return address !== '' && linkTarget(address) === null
+    })
     const folders = terminal.parser.registerOscHandler(7, (data) => {
       folder.current = reportedFolder(data) ?? folder.current
       return false
     })
     return () => {
       provider.dispose()
+      dead.dispose()
       folders.dispose()
       terminal.options.linkHandler = { activate: () => undefined }
     }
