@@ -120,6 +120,54 @@ test('however many rows there are, few are in the page, and the focus goes with 
   await expect(page.getByText('5 selected')).toBeVisible()
 })
 
+test('rows that go by fast are the right ones in every frame, keep the focus, and are whole at rest', async ({
+  signedIn: page,
+  product,
+}) => {
+  await seed(product)
+  const { axons } = await product.service.axons.list({ query: { limit: 5000 } })
+  await page.goto(`${product.url}/axons`)
+  await size(page, '640 of 640')
+  const order = axons.map(({ id, name }) => ({ id, name: name?.slice(0, 40) ?? '' }))
+  const { wrong, made, focusedIds } = await page.evaluate(async (order) => {
+    const rows = () => [...document.querySelectorAll<HTMLTableRowElement>('tbody tr[data-key]')]
+    const seen = new WeakSet(rows())
+    const found = { wrong: [] as string[], made: 0, focusedIds: [] as (string | null)[] }
+    for (let frame = 0; frame < 40; frame++) {
+      window.scrollBy({ top: frame < 25 ? 700 : -650, behavior: 'instant' })
+      await new Promise(requestAnimationFrame)
+      for (const row of rows()) {
+        const { id, name } = order[Number(row.ariaRowIndex) - 2] ?? { id: '', name: '' }
+        const [head, key, state] = [...row.querySelectorAll('th, td:not(:first-child)')]
+        const isRight =
+          row.dataset.key === id &&
+          head?.querySelector('a')?.pathname === `/axons/${id}` &&
+          // Controls in a name are shown as signs.
+          head.textContent?.startsWith(name.slice(0, 20)) &&
+          key?.textContent?.endsWith(id.slice(-7)) &&
+          /Active|Deleted/.test(state?.textContent ?? '')
+        if (!isRight) found.wrong.push(`frame ${frame}, ${id}: ${row.textContent}`)
+        if (!seen.has(row)) found.made++
+        seen.add(row)
+      }
+      if (frame === 10) rows()[15]?.querySelector<HTMLElement>('th a')?.focus()
+      if (frame >= 10) found.focusedIds.push(document.activeElement?.closest('tr')?.dataset.key ?? null)
+    }
+    return found
+  }, order)
+  expect(wrong).toEqual([])
+  // Two screens of rows at most, not forty.
+  expect(made).toBeLessThan(80)
+  expect(focusedIds[0]).toMatch(/^axn_/)
+  expect(new Set(focusedIds).size).toBe(1)
+
+  const drawn = page.locator('tbody tr[data-key]')
+  await expect.poll(async () => (await drawn.count()) - (await drawn.getByRole('checkbox').count())).toBe(0)
+  await page.keyboard.press('x')
+  await expect(page.getByRole('checkbox', { name: `Select ${focusedIds[0]}` })).toBeChecked()
+  await expect(page.getByRole('checkbox', { checked: true })).toHaveCount(1)
+})
+
 test('the way back and a reload bring the list to where it was', async ({ signedIn: page, product }) => {
   await seed(product)
   await page.goto(`${product.url}/axons?sort=name`)

@@ -35,7 +35,13 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         tabIndex={href ? undefined : -1}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
-        className={classes('group/row relative', rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
+        className={classes(
+          'group/row relative',
+          rowClasses,
+
+          (isCurrent || isSelected) && 'bg-accent-soft',
+          className,
+        )}
       >
         {isSelected !== undefined && (
           <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
@@ -62,7 +68,12 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           // A row keeps its height whatever it holds.
           const content = (
             <div className="truncate [&_.flex-wrap]:flex-nowrap">
-              {isLight && column.lightCell ? column.lightCell(row) : column.cell(row)}
+              {isLight && column.lightCell ? (
+                column.lightCell(row)
+              ) : (
+                // What a cell remembers is of its row, and these elements may have been another's.
+                <Fragment key={rowId}>{column.cell(row)}</Fragment>
+              )}
             </div>
           )
           if (at > 0)
@@ -106,7 +117,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         )}
       </tr>
       {hasCard && isOpen && (
-        <CardRow onHeight={(height) => props.onCardHeight(rowId, height)}>
+        <CardRow key={rowId} onHeight={(height) => props.onCardHeight(rowId, height)}>
           <Card row={row} columns={columns} rowActions={rowActions} />
         </CardRow>
       )}

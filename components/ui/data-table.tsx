@@ -4,6 +4,7 @@ import { Fragment, type PointerEvent, type ReactNode, useCallback, useRef, useSt
 import { classes } from './classes.ts'
 import { narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
+import { useRowSlots } from './use-row-slots.ts'
 import { useTooWide } from './use-too-wide.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
 
@@ -73,6 +74,11 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
     opened,
     onNearEnd: props.onNearEnd,
   })
+  const slots = useRowSlots({
+    keys: items.map(({ index }) => rowKey(rows[index] as Row)),
+    isFast: pace.isFast,
+    focusedKey,
+  })
   useRowKeys({ table, rows, rowKey, setFocusedKey, onSelect: selection?.onSelect })
   const minWidth = minWidthOf(columns)
   const { wrapper, isTooWide } = useTooWide(minWidth)
@@ -101,6 +107,8 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
           aria-busy={busy || undefined}
           aria-rowcount={totalRows === null ? -1 : totalRows + 1}
           style={{ '--table-min': `${minWidth}px` } as React.CSSProperties}
+          // Not every browser focuses what is clicked, and a row must not become another one under the pointer.
+          onPointerDown={({ target }) => pace.isFast && setFocusedKey(keyOfRowAround(target) ?? focusedKey)}
           onFocus={({ target }) => setFocusedKey(keyOfRowAround(target))}
           onBlur={({ currentTarget, relatedTarget }) =>
             focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
@@ -140,7 +148,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
               const gap = start - drawnTo
               drawnTo = end
               return (
-                <Fragment key={key}>
+                <Fragment key={slots.get(key)}>
                   {gap > 0 && <Spacer height={gap} />}
                   <TableRow
                     row={row}

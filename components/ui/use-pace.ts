@@ -9,6 +9,8 @@ export interface Pace {
   whenAtRest: (draw: () => void) => () => void
 }
 
+/** More rows than these coming with one frame go by too fast to be read: 140 pixels, faster than a wheel is turned. */
+const readableRows = 4
 /** Rows completed in one frame: all at once would be the long task that drawing them lightly has avoided. */
 const rowsPerFrame = 6
 
@@ -29,9 +31,10 @@ export const usePace = ({ first, last, isScrolling }: Drawn): Pace => {
     return { pace: { isFast: false, whenAtRest } as Pace, waiting }
   })
   const before = useRef({ first, last })
-  const kept = Math.min(last, before.current.last) - Math.max(first, before.current.first) + 1
+  const kept = Math.max(0, Math.min(last, before.current.last) - Math.max(first, before.current.first) + 1)
+  const coming = last - first + 1 - kept
   // Rows are told before they are drawn; a draw that is thrown away leaves nothing wrong, only rows lighter than needed.
-  pace.isFast = isScrolling && (pace.isFast || kept < (last - first) / 2)
+  pace.isFast = isScrolling && (pace.isFast || coming > readableRows)
   useLayoutEffect(() => {
     before.current = { first, last }
   })
