@@ -1,115 +1,276 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { closeSync, fdatasync, openSync, rmSync, writeSync } from 'node:fs'
+import { Agent, createServer, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startService } from '#lib/service/testing.ts'
+import { promisify } from 'node:util'
+import { startService, type TestService } from '#lib/service/testing.ts'
 
 /**
- * Events from publisher to subscribers, who are a process of their own. Times are of one clock: the payload carries when
- * it was published.
+ * Events from a publisher to subscribers, who are another process, over HTTP/1.1. Times are of one clock: the payload
+ * carries when it was published.
  */
 
-interface Order {
+const goalMs = 5
+
+/** The events not counted: both processes are still compiling. */
+const warmUp = 100
+const counted = 1_000
+
+export const benchAxonEvents = async () => {
+  const service = await startService({ isolation: 'none', validateAnswers: false })
+  try {
+    console.log('axon events from a publisher to subscribers, who are another process, over HTTP/1.1')
+    await benchLatency(service)
+    for (const restarts of [0, 1]) await benchDelivery(service, restarts)
+  } finally {
+    await service.close()
+  }
+}
+
+/** What a publisher and its subscribers call: an axon of the service, or what stands beside it. */
+interface Line {
   url: string
   key: string
-  id: string
+  publish: string
+  subscribe: string
+}
+
+interface Order {
+  lines: Line[]
   subscribers: number
+  /** Each event goes over every line, one after the other. */
   events: number
+  pauseMs: number
+  /** Says so half way through, and goes on when it is told to. */
+  rests: boolean
 }
 
 interface Heard {
   deliveries: number
   lost: number
   repeated: number
-  p50: number
-  p99: number
+  /** From the call of the publisher to each subscriber. */
+  delivery: number[]
+  /** From the call of the publisher to its answer. */
+  answer: number[]
 }
 
-export const benchAxonEvents = async () => {
-  const service = await startService({ isolation: 'none', validateAnswers: false })
+/** One hundred subscribers of the service, in turns with as many of a server that does nothing but pass the bytes on. */
+const benchLatency = async (service: TestService) => {
+  const subscribers = 100
+  const syncs = await syncTimes(service.dataDir)
+  const bare = await startBareServer()
   try {
-    console.log('axon events from publish to subscribers in another process, over HTTP/1.1')
-    for (const [subscribers, events, pauseMs, restarts] of [
-      [100, 400, 10, 0],
-      [1_000, 100, 20, 0],
-      [1_000, 100, 20, 1],
-    ] as const) {
-      const { id } = await service.client.axons.create()
-      const listeners = fork(fileURLToPath(import.meta.url), ['listen'], { execArgv: [] })
-      const order: Order = { url: service.url, key: service.key, id, subscribers, events }
-      listeners.send(order)
-      await once(listeners, 'message')
-      const answered = once(listeners, 'message')
-      const acknowledged: number[] = []
-      for (let i = 0; i < events; i++) {
-        if (restarts > 0 && i === events / 2) await service.restart()
-        const start = performance.now()
-        const from = performance.timeOrigin + start
-        await service.client.axons.publish({
-          params: { id },
-          body: { event_type: 'tick', origin: 'USER_EVENT', source: 'bench', payload: String(from) },
-        })
-        acknowledged.push(performance.now() - start)
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      }
-      const [heard] = (await answered) as [Heard]
-      listeners.disconnect()
-      await once(listeners, 'exit')
-      acknowledged.sort((a, b) => a - b)
-      const { deliveries, lost, repeated, p50, p99 } = heard
-      console.log(
-        `  ${subscribers} subscribers, ${deliveries} deliveries${restarts > 0 ? ', through a restart' : ''}: lost ${lost}, repeated ${repeated}, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms${subscribers === 100 ? ' (goal 5)' : ''}; acknowledged p50 ${acknowledged[Math.floor(events / 2)]?.toFixed(1)} ms`,
-      )
-    }
+    const line = lineTo(service, (await service.client.axons.create()).id)
+    const events = warmUp + counted
+    const [ours, theirs] = await run({ lines: [line, bare.line], subscribers, events, pauseMs: 5, rests: false })
+    if (!ours || !theirs) throw new Error('The subscribers heard nothing')
+    const late = ({ delivery }: Heard) => delivery.slice(warmUp * subscribers)
+    const early = ({ delivery }: Heard) => delivery.slice(0, warmUp * subscribers)
+    const ratio = (part: number) => (at(late(ours), part) / at(late(theirs), part)).toFixed(2)
+    console.log(
+      `  ${subscribers} subscribers, ${counted} events: ${quantiles(late(ours))}, goal p99 ${goalMs}; lost ${ours.lost}, repeated ${ours.repeated}`,
+    )
+    console.log(
+      `    of a server that only passes the bytes on, in turns: ${quantiles(late(theirs))}; ratio p50 ${ratio(0.5)}, p99 ${ratio(0.99)}`,
+    )
+    console.log(
+      `    the ${warmUp} events before, while the code is still being compiled: ${quantiles(early(ours))}; of the other ${quantiles(early(theirs))}`,
+    )
+    console.log(`    acknowledged: ${quantiles(ours.answer.slice(warmUp))}; fdatasync of this disk ${quantiles(syncs)}`)
   } finally {
-    await service.close()
+    bare.close()
   }
 }
 
-/** Listens until every subscriber has every event, connecting again when a stream ends. */
-const listen = async ({ url, key, id, subscribers, events }: Order) => {
-  const agent = new Agent({ keepAlive: false, maxSockets: Infinity })
-  const { hostname, port } = new URL(url)
+/** What the disk takes to keep as much as one event is. */
+const syncTimes = async (folder: string): Promise<number[]> => {
+  const file = join(folder, 'bench')
+  const handle = openSync(file, 'w', 0o600)
   const times: number[] = []
-  let [lost, repeated, connected] = [0, 0, 0]
-  const subscribe = async (index: number) => {
+  for (let i = 0; i < 200; i++) {
+    writeSync(handle, Buffer.alloc(8_192, i), 0, 8_192, i * 8_192)
+    const start = performance.now()
+    await promisify(fdatasync)(handle)
+    times.push(performance.now() - start)
+    await pause(5)
+  }
+  closeSync(handle)
+  rmSync(file)
+  return times
+}
+
+/** A thousand subscribers of one axon. */
+const benchDelivery = async (service: TestService, restarts: number) => {
+  const [subscribers, events] = [1_000, 100]
+  const line = lineTo(service, (await service.client.axons.create()).id)
+  const order = { lines: [line], subscribers, events, pauseMs: 20, rests: restarts > 0 }
+  const [heard] = await run(order, () => service.restart())
+  if (!heard) throw new Error('The subscribers heard nothing')
+  console.log(
+    `  ${subscribers} subscribers, ${heard.deliveries} deliveries${restarts > 0 ? ', through a restart' : ''}: lost ${heard.lost}, repeated ${heard.repeated}; ${quantiles(heard.delivery)}`,
+  )
+}
+
+const lineTo = ({ url, key }: TestService, id: string): Line => ({
+  url,
+  key,
+  publish: `/v1/axons/${id}/publish`,
+  subscribe: `/v1/axons/${id}/subscribe/sse?after_sequence=`,
+})
+
+/** Gives the order to a process of its own; while that rests `between` is done. */
+const run = async (order: Order, between?: () => Promise<void>): Promise<Heard[]> => {
+  const listeners = fork(fileURLToPath(import.meta.url), ['listen'], { execArgv: [] })
+  try {
+    listeners.send(order)
+    if (order.rests) {
+      await once(listeners, 'message')
+      await between?.()
+      listeners.send('go on')
+    }
+    const [heard] = await once(listeners, 'message')
+    return heard as Heard[]
+  } finally {
+    listeners.kill()
+  }
+}
+
+/** What the machine and Node take for the same: one write to each of the subscribers, and no disk. */
+const startBareServer = async () => {
+  const listening = new Set<ServerResponse>()
+  let sequence = 0
+  const server = createServer(async (incoming, response) => {
+    if (incoming.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+      listening.add(response)
+      response.once('close', () => listening.delete(response))
+      return
+    }
+    let body = ''
+    for await (const chunk of incoming.setEncoding('utf8')) body += chunk
+    const fields = { axon_id: 'axn_0123456789abcdef0123456789', sequence: ++sequence, timestamp_ms: Date.now() }
+    const event = Buffer.from(`data: ${JSON.stringify({ ...fields, ...JSON.parse(body) })}\n\n`)
+    for (const each of listening) each.write(event)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ sequence }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const line: Line = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    key: '',
+    publish: '/',
+    subscribe: '/?after=',
+  }
+  return { line, close: () => server.close() && server.closeAllConnections() }
+}
+
+const at = (values: number[], part: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? Number.NaN
+
+const quantiles = (values: number[]) =>
+  `p50 ${at(values, 0.5).toFixed(1)} p90 ${at(values, 0.9).toFixed(1)} p99 ${at(values, 0.99).toFixed(1)} max ${at(values, 1).toFixed(1)} ms`
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** In the process of the subscribers: publishes, and listens until every one of them has every event. */
+const listen = async ({ lines, subscribers, events, pauseMs, rests }: Order) => {
+  const all = lines.map((line) => new Listeners(line, subscribers, events))
+  await Promise.all(all.map(({ ready }) => ready))
+  for (let i = 0; i < events; i++) {
+    if (rests && i === events / 2) {
+      const goOn = once(process, 'message')
+      process.send?.('rests')
+      await goOn
+    }
+    for (const each of all) {
+      await each.publish()
+      await pause(pauseMs)
+    }
+  }
+  process.send?.(await Promise.all(all.map(({ heard }) => heard)))
+}
+
+class Listeners {
+  readonly #line: Line
+  readonly #agent = new Agent({ keepAlive: false, maxSockets: Infinity })
+  readonly #publisher = new Agent({ keepAlive: true, maxSockets: 1 })
+  readonly #heard: Heard = { deliveries: 0, lost: 0, repeated: 0, delivery: [], answer: [] }
+  readonly ready: Promise<void>
+  readonly heard: Promise<Heard>
+
+  constructor(line: Line, subscribers: number, events: number) {
+    this.#line = line
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.ready = promise
+    let connected = 0
+    const connect = () => ++connected === subscribers && resolve()
+    const all = Array.from({ length: subscribers }, (_, i) => this.#subscribe(i, events, connect))
+    this.heard = Promise.all(all).then(() => this.#heard)
+  }
+
+  async publish() {
+    const start = performance.now()
+    const payload = String(performance.timeOrigin + start)
+    const body = JSON.stringify({ event_type: 'tick', origin: 'USER_EVENT', source: 'bench', payload })
+    const headers = { 'content-type': 'application/json', 'content-length': body.length }
+    const response = await this.#call('POST', this.#line.publish, this.#publisher, headers, body)
+    response.resume()
+    await once(response, 'end')
+    if (response.statusCode !== 200) throw new Error(`Publishing answered ${response.statusCode}`)
+    this.#heard.answer.push(performance.now() - start)
+  }
+
+  /** Connects again when its stream ends. */
+  async #subscribe(index: number, events: number, onConnect: () => void) {
     let last = 0
-    let isFirst = true
-    while (last < events) {
+    for (let isFirst = true; last < events; isFirst = false) {
       try {
-        const path = `/v1/axons/${id}/subscribe/sse?after_sequence=${last}`
-        const outgoing = request({ hostname, port, path, agent, headers: { authorization: `Bearer ${key}` } })
-        outgoing.end()
-        const [response] = await once(outgoing, 'response')
-        if (isFirst && ++connected === subscribers) process.send?.('ready')
-        isFirst = false
+        const response = await this.#call('GET', this.#line.subscribe + last, this.#agent)
         if (response.statusCode !== 200) throw new Error(`${response.statusCode}`)
+        if (isFirst) onConnect()
+        // When it came counts; it is looked at when there is time.
+        const came: { atMs: number; chunk: string }[] = []
         let rest = ''
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          const now = performance.timeOrigin + performance.now()
-          const frames = (rest + chunk).split('\n\n')
-          rest = frames.pop() ?? ''
-          for (const frame of frames) {
-            if (!frame.startsWith('data: ')) continue
-            const { sequence, payload } = JSON.parse(frame.slice(6)) as { sequence: number; payload: string }
-            if (sequence <= last) repeated++
-            else lost += sequence - last - 1
-            last = Math.max(last, sequence)
-            times.push(now - Number(payload))
+        const read = () => {
+          for (const { atMs, chunk } of came.splice(0)) {
+            const frames = (rest + chunk).split('\n\n')
+            rest = frames.pop() ?? ''
+            for (const frame of frames) if (frame.startsWith('data: ')) last = this.#hear(frame.slice(6), last, atMs)
           }
           if (last >= events) response.destroy()
+        }
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          if (came.push({ atMs: performance.timeOrigin + performance.now(), chunk }) === 1) setImmediate(read)
         })
         await once(response, 'close')
+        read()
       } catch {
         // The service is being started anew.
-        await new Promise((resolve) => setTimeout(resolve, 20 + (index % 50)))
+        await pause(20 + (index % 50))
       }
     }
   }
-  await Promise.all(Array.from({ length: subscribers }, (_, i) => subscribe(i)))
-  times.sort((a, b) => a - b)
-  const at = (part: number) => times[Math.floor(times.length * part)] ?? Number.NaN
-  process.send?.({ deliveries: times.length, lost, repeated, p50: at(0.5), p99: at(0.99) } satisfies Heard)
+
+  #hear(json: string, last: number, atMs: number): number {
+    const { sequence, payload } = JSON.parse(json) as { sequence: number; payload: string }
+    if (sequence <= last) this.#heard.repeated++
+    else this.#heard.lost += sequence - last - 1
+    this.#heard.deliveries++
+    this.#heard.delivery.push(atMs - Number(payload))
+    return Math.max(last, sequence)
+  }
+
+  async #call(method: string, path: string, agent: Agent, headers: object = {}, body?: string) {
+    const { hostname, port } = new URL(this.#line.url)
+    const authorization = `Bearer ${this.#line.key}`
+    const outgoing = request({ hostname, port, path, method, agent, headers: { ...headers, authorization } })
+    outgoing.end(body)
+    const [response] = await once(outgoing, 'response')
+    return response
+  }
 }
 
 if (process.argv[2] === 'listen') process.once('message', (order) => void listen(order as Order))

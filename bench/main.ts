@@ -1,3 +1,4 @@
+import { benchAxonEvents } from './axon-events.ts'
 import { benchAxonPages } from './axon-list.ts'
 import { benchAxons } from './axons.ts'
 import { benchExecutions } from './executions.ts'
@@ -18,10 +19,10 @@ const benches: Record<string, () => Promise<void>> = {
   zip: benchLogArchive,
 }
 
-/** Run only when they are asked for by name. */
-const longBenches: typeof benches = { jobs: benchJobs }
+/** Run only when they are asked for by name: long ones, and parts of others. */
+const onlyByName: typeof benches = { jobs: benchJobs, 'axon-events': benchAxonEvents }
 
-const all = { ...benches, ...longBenches }
+const all = { ...benches, ...onlyByName }
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {
