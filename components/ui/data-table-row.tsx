@@ -20,7 +20,7 @@ interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowA
   isSelected?: boolean
   selectLabel?: (row: Row) => string
   onSelect?: (key: string, range: boolean) => void
-  onToggle: (key: string) => void
+  onToggle: MoreCellProps['onToggle']
   onCardHeight: (key: string, height: number) => void
 }
 
@@ -35,13 +35,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         tabIndex={href ? undefined : -1}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
-        className={classes(
-          'group/row relative',
-          rowClasses,
-
-          (isCurrent || isSelected) && 'bg-accent-soft',
-          className,
-        )}
+        className={classes('group/row relative', rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
       >
         {isSelected !== undefined && (
           <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
@@ -102,19 +96,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             </div>
           </td>
         )}
-        {hasCard && (
-          <td className={classes(cellClasses, narrowOnly, 'px-1')}>
-            <button
-              type="button"
-              aria-expanded={isOpen}
-              aria-label={isOpen ? 'Show less' : 'Show more'}
-              onClick={() => props.onToggle(rowId)}
-              className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
-            >
-              <ChevronRight aria-hidden className={classes('size-4 transition-transform', isOpen && 'rotate-90')} />
-            </button>
-          </td>
-        )}
+        {hasCard && <MoreCell isOpen={isOpen} onToggle={props.onToggle} />}
       </tr>
       {hasCard && isOpen && (
         <CardRow key={rowId} onHeight={(height) => props.onCardHeight(rowId, height)}>
@@ -127,6 +109,26 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
 
 /** Scrolling draws the table anew, but only the rows that come into it. */
 export const TableRow = memo(TableRowView) as typeof TableRowView
+
+interface MoreCellProps {
+  isOpen: boolean
+  /** Of the button in the row. */
+  onToggle: (event: { currentTarget: Element }) => void
+}
+
+const MoreCell = memo(({ isOpen, onToggle }: MoreCellProps) => (
+  <td className={classes(cellClasses, narrowOnly, 'px-1')}>
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      aria-label={isOpen ? 'Show less' : 'Show more'}
+      onClick={onToggle}
+      className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
+    >
+      <ChevronRight aria-hidden className={classes('size-4 transition-transform', isOpen && 'rotate-90')} />
+    </button>
+  </td>
+))
 
 const CardRow = ({ onHeight, children }: { onHeight: (height: number) => void; children: ReactNode }) => {
   const element = useRef<HTMLTableRowElement>(null)

@@ -83,15 +83,16 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const minWidth = minWidthOf(columns)
   const { wrapper, isTooWide } = useTooWide(minWidth)
 
-  const toggle = useCallback(
-    (key: string) =>
-      setOpened((before) => {
-        const after = new Set(before)
-        if (!after.delete(key)) after.add(key)
-        return after
-      }),
-    [],
-  )
+  // The same function for every row: see LightLink.
+  const toggle = useCallback(({ currentTarget }: { currentTarget: Element }) => {
+    const key = keyOfRowAround(currentTarget)
+    if (key === null) return
+    setOpened((before) => {
+      const after = new Set(before)
+      if (!after.delete(key)) after.add(key)
+      return after
+    })
+  }, [])
   const hasCards = columns.some(({ priority }) => priority === 3) || rowActions !== undefined
   const { totalRows = rows.length, busy, footer } = props
   let drawnTo = 0
