@@ -35,7 +35,13 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         tabIndex={href ? undefined : -1}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
-        className={classes('group/row relative', rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
+        className={classes(
+          'group/row relative',
+          rowClasses,
+          href && linkedRowClasses,
+          (isCurrent || isSelected) && 'bg-accent-soft',
+          className,
+        )}
       >
         {isSelected !== undefined && (
           <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
@@ -59,9 +65,9 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             column.mono && 'font-mono text-sm',
             column.priority === 3 && wideOnly,
           )
-          // A row keeps its height whatever it holds.
+          // A row keeps its height whatever it holds. Contained, it is not gone through again when its neighbours change.
           const content = (
-            <div className="truncate [&_.flex-wrap]:flex-nowrap">
+            <div className="truncate [contain:layout_paint] [&_.flex-wrap]:flex-nowrap">
               {isLight && column.lightCell ? (
                 column.lightCell(row)
               ) : (
@@ -184,5 +190,7 @@ const cellClasses = 'h-9 border-b border-line px-3 py-0'
 
 const rowClasses =
   'hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
+// What is contained lies over the link, but for the pointer nothing does that is not clicked itself.
+const linkedRowClasses = '[&_td>div]:pointer-events-none [&_td_:is(a,button)]:pointer-events-auto'
 const rowLinkClasses =
   'block after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'
