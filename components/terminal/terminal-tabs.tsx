@@ -1,6 +1,6 @@
 'use client'
 import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Square, TriangleAlert, X } from 'lucide-react'
-import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxLabelLength } from '#lib/console/terminal-layout.ts'
@@ -44,6 +44,12 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
   const [dragged, setDragged] = useState<{ from: number; to: number }>()
   const [said, setSaid] = useState('')
   const reachable = focused !== undefined && focused < faces.length ? focused : active
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another one is shown, or they are more
+  useEffect(() => {
+    const shown = list.current?.querySelector('[aria-selected=true]')
+    shown?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [active, faces.length])
 
   const focusTab = (index: number) => {
     setFocused(index)

@@ -73,7 +73,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   // Those nobody sees yet connect after those somebody waits for.
   const [isSettled, setIsSettled] = useState(false)
   const isWaitedFor = (name: string) => (statuses[name] ?? unknown).phase === 'connecting'
-  if (!isSettled && !panes.some(isWaitedFor)) setIsSettled(true)
+  if (!isSettled && !(alone ? [alone] : panes).some(isWaitedFor)) setIsSettled(true)
 
   useEffect(() => {
     if (refused.length > 0) tellRefused(refused)

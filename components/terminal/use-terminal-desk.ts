@@ -131,7 +131,7 @@ const tellLeft = async (
   const ends = held?.find(({ name }) => name === names[0])?.ends_at_ms
   if (ends == null) return
   const minutes = Math.max(1, Math.round((ends - Date.now()) / 60_000))
-  toast.info(title, { ...options, description: `${goOn} for ${minutes} min, unless somebody opens it again.` })
+  toast.info(title, { ...options, description: `${goOn} for ${minutes} min.` })
 }
 
 const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms))

@@ -20,7 +20,6 @@ import {
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
-import { formatDurationMs } from '#lib/console/format.ts'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
 import { maxTerminals, panesOf, type SplitWay, type TerminalLayout } from '#lib/console/terminal-layout.ts'
 import { shownTab, terminalsOf } from '#lib/console/terminal-moves.ts'
@@ -103,7 +102,7 @@ const hiddenShells = (
         ? viewers.length === 1
           ? '1 looks at it'
           : `${viewers.length} look at it`
-        : ends_at_ms !== null && `ends in ${formatDurationMs(Math.max(0, ends_at_ms - Date.now()))}`,
+        : ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - Date.now()) / 60_000))} min`,
     disabledReason: tooMany,
     onSelect: () => onAttach(name),
   })),
