@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { startService, type TestService } from './testing.ts'
 import { holdDisk } from './testing-disk.ts'
+import { runCommand } from './testing-process.ts'
 
 const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })
 
@@ -60,6 +62,68 @@ describe('an event', () => {
     await restarting
     expect((await service.client.axons.events({ params: { id } })).events).toHaveLength(2)
   })
+})
+
+describe('a service that is killed', () => {
+  it('loses and repeats no event for those who listen, and none that it acknowledged', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
+    const start = (port: string) =>
+      runCommand(['--port', port, '--isolation', 'none', '--data-dir', dataDir, '--stop-with-parent'])
+    let command = start('0')
+    try {
+      const baseUrl = await command.ready
+      const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+      const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
+      const { id } = await client.axons.create()
+
+      const listeners = Array.from({ length: 30 }, () => ({ heard: [] as number[] }))
+      const leave = new AbortController()
+      const listening = listeners.map(async ({ heard }) => {
+        while (!leave.signal.aborted)
+          try {
+            const query = { after_sequence: heard.at(-1) ?? 0 }
+            const { signal } = leave
+            for await (const { sequence } of client.axons.subscribe({ params: { id }, query, signal }))
+              heard.push(sequence)
+          } catch {
+            // It is being started anew.
+          }
+      })
+      const acknowledged: number[] = []
+      for (let round = 0; round < 3; round++) {
+        let isOver = false
+        const publishing = Array.from({ length: 5 }, async () => {
+          while (!isOver)
+            await client.axons.publish({ params: { id }, body: event('x') }).then(
+              ({ sequence }) => acknowledged.push(sequence),
+              (error) => isOver || expect.fail(String(error)),
+            )
+        })
+        const before = acknowledged.length
+        await expect.poll(() => acknowledged.length, { timeout: 15_000 }).toBeGreaterThan(before + 50)
+        isOver = true
+        command.child.kill('SIGKILL')
+        await command.ended
+        await Promise.all(publishing)
+        command = start(new URL(baseUrl).port)
+        await command.ready
+      }
+      const { sequence: last } = await client.axons.publish({ params: { id }, body: event('last') })
+      const all = Array.from({ length: last }, (_, i) => i + 1)
+      for (const { heard } of listeners) {
+        await expect.poll(() => heard.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(last)
+        expect(heard).toEqual(all)
+      }
+      expect(acknowledged.length).toBeGreaterThan(150)
+      expect(new Set(acknowledged).size).toBe(acknowledged.length)
+      leave.abort()
+      await Promise.all(listening)
+    } finally {
+      command.child.kill('SIGKILL')
+      await command.ended
+      rmSync(dataDir, { recursive: true })
+    }
+  }, 90_000)
 })
 
 const thin = mkdtempSync(join(tmpdir(), 'devdeck-thin-'))
