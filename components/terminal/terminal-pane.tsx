@@ -58,7 +58,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
     >
       {opened && <WatchingBar opened={opened} isFollower={isFollower} />}
       <div className="relative min-h-0 flex-1">
-        <section ref={screen} aria-label="Terminal" data-takes-keys className="terminal-screen font-mono" />
+        <section ref={screen} aria-label={`Terminal ${name}`} data-takes-keys className="terminal-screen font-mono" />
         {failure && (
           <NoticeBar tone="danger" icon={CircleAlert}>
             The terminal could not be loaded: {failure}

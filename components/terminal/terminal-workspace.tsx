@@ -121,7 +121,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   // The screen a terminal begins with is no news.
   const wasSeen = useRef(new Set<string>())
   useEffect(() => {
-    for (const name of panes) wasSeen.current.add(name)
+    for (const name of alone ? [alone] : panes) wasSeen.current.add(name)
   })
   const newsOf = (name: string): PaneStatus => {
     const status = statuses[name] ?? unknown

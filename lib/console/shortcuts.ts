@@ -58,6 +58,11 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
 /** All others are the shell's. */
 export const terminalShortcutHelp: typeof shortcutHelp = [
   { keys: ['Ctrl', 'Shift', 'X'], does: 'Leave the terminal' },
+  { keys: ['Ctrl', 'Shift', 'C'], does: 'Copy what is selected' },
+  { keys: ['Ctrl', 'Shift', 'V'], does: 'Paste' },
+  { keys: ['Ctrl', 'Shift', 'F'], does: 'Find' },
+  { keys: ['Ctrl', '↑↓'], does: 'Go to the command before or after' },
+  { keys: ['Ctrl', '+−0'], does: 'Larger, smaller, or usual text' },
   { keys: ['Ctrl', 'Shift', '←↑→↓'], does: 'Go to the pane on that side, or to the next tab' },
   { keys: ['Ctrl', 'Shift', '1…8'], does: 'Show the tab at that place' },
   { keys: ['Ctrl', 'Shift', 'Enter'], does: 'New terminal' },
