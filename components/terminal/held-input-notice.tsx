@@ -37,7 +37,7 @@ export const HeldInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
             }
             onClick={andReturn(session.sendHeld)}
           >
-            Send {amount}
+            {held.mayHaveArrived ? 'Send again' : 'Send'} {amount}
           </Button>
           <Button size="sm" variant="ghost" icon={Trash2} onClick={andReturn(session.discardHeld)}>
             Discard
@@ -45,7 +45,7 @@ export const HeldInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
         </>
       }
     >
-      <span>Not sent yet: </span>
+      <span>{held.mayHaveArrived ? 'May not have arrived: ' : 'Not sent yet: '}</span>
       <code className="font-mono text-sm break-all whitespace-pre-wrap text-muted">
         {signs.map(({ sign, isControl }, index) =>
           isControl ? (

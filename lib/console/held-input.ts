@@ -5,9 +5,11 @@ export interface HeldInput {
   isFull: boolean
   /** The shell it was typed for is gone. */
   isForAnotherShell: boolean
+  /** Part of it was sent over a connection that was lost before a word came back: it may have arrived. */
+  mayHaveArrived: boolean
 }
 
-export const noHeldInput: HeldInput = { text: '', isFull: false, isForAnotherShell: false }
+export const noHeldInput: HeldInput = { text: '', isFull: false, isForAnotherShell: false, mayHaveArrived: false }
 
 /** About ten command lines; more is a paste, and that can be done again. */
 export const maxHeldBytes = 1024

@@ -79,7 +79,9 @@ export class TerminalConnection {
 
   /** Goes no further than the socket: what is not sent is not kept. */
   send(bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.#socket?.readyState === 1) this.#socket.send(bytes)
+    if (this.#socket?.readyState !== 1) return
+    this.#socket.send(bytes)
+    this.#pulse.typed()
   }
 
   request(request: TerminalRequest): boolean {

@@ -15,8 +15,10 @@ interface Options {
   isVisible(): boolean
 }
 
+const firstMs = 1_000
 const everyMs = 5_000
 const silentMs = 30_000
+const quietMs = 2_000
 const answerWithinMs = 10_000
 /** A timer this late slept with the machine: what came meanwhile has not been read yet. */
 const overdueMs = 2_000
@@ -32,6 +34,7 @@ export class TerminalPulse {
   #asked: { id: number; atMs: number } | undefined
   #heardMs = performance.now()
   #lastId = 0
+  #first: ReturnType<typeof setTimeout> | undefined
   #beat: ReturnType<typeof setInterval> | undefined
   #deadline: ReturnType<typeof setTimeout> | undefined
 
@@ -43,13 +46,15 @@ export class TerminalPulse {
     this.stop()
     this.#rounds = []
     this.#heardMs = performance.now()
-    this.probe()
+    // A page that is still being drawn would measure itself.
+    this.#first = setTimeout(() => this.probe(), firstMs)
     this.#beat = setInterval(() => {
       if (this.#options.isVisible() || performance.now() - this.#heardMs > silentMs) this.probe()
     }, everyMs)
   }
 
   stop() {
+    clearTimeout(this.#first)
     clearInterval(this.#beat)
     clearTimeout(this.#deadline)
     this.#asked = undefined
@@ -62,6 +67,11 @@ export class TerminalPulse {
     this.#asked = { id: ++this.#lastId, atMs }
     this.#options.send(this.#lastId)
     this.#expect(atMs)
+  }
+
+  /** Something was typed: whether it arrives is worth knowing sooner than the next question would tell. */
+  typed() {
+    if (performance.now() - this.#heardMs > quietMs) this.probe()
   }
 
   /** Something arrived. */
@@ -94,8 +104,5 @@ export class TerminalPulse {
   }
 }
 
-/** The middle one: a single late answer says nothing of the rest. */
-const median = (numbers: readonly number[]): number => {
-  const sorted = [...numbers].sort((a, b) => a - b)
-  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
-}
+/** The middle one, of two the better: a single late answer says nothing of the rest. */
+const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[(numbers.length - 1) >> 1] ?? 0

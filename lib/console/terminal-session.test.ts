@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
-import { cleanPaste } from './terminal-session.ts'
+import { noHeldInput } from './held-input.ts'
 import { TestPage } from './testing-terminals.ts'
 
 let service: TestService
@@ -308,7 +308,7 @@ describe('input while nothing can be sent', () => {
     page.type('echo he')
     page.type('ld-$((1+1))')
     page.type('\r')
-    expect(page.state.held).toEqual({ text: 'echo held-$((1+1))\r', isFull: false, isForAnotherShell: false })
+    expect(page.state.held).toEqual({ ...noHeldInput, text: 'echo held-$((1+1))\r' })
     page.session.sendHeld()
     expect(page.state.held.text).not.toBe('')
     page.network.mend()
@@ -319,6 +319,23 @@ describe('input while nothing can be sent', () => {
     expect(page.state.held.text).toBe('')
     await page.shows(/^held-2[\s\S]*^then/m)
     expect(page.text.match(/^held-2/gm)).toHaveLength(1)
+  })
+
+  it('is kept, too, when it was sent and nobody knows whether it arrived', async () => {
+    const page = await open({ name: 'unsure' })
+    page.type('echo heard\r')
+    await page.shows(/^heard\n.*\$$/m)
+    page.network.stall()
+    page.type('echo into the vo')
+    page.type('id\r')
+    page.network.break()
+    await page.is('lost')
+    expect(page.state.held).toEqual({ ...noHeldInput, text: 'echo into the void\r', mayHaveArrived: true })
+    page.network.mend()
+    await page.is('open')
+    page.session.sendHeld()
+    await page.shows(/^into the void/m)
+    expect(page.state.held).toEqual(noHeldInput)
   })
 
   it('is gone when it is discarded', async () => {
@@ -416,11 +433,5 @@ describe('two pages at one terminal', () => {
     await writer.is('open')
     await watcher.until(() => watcher.state.viewers.length === 2)
     expect([writer.state.role, watcher.state.role]).toEqual(['writer', 'watcher'])
-  })
-})
-
-describe('pasted text', () => {
-  it('cannot end a bracketed paste, and keeps its lines and tabs', () => {
-    expect(cleanPaste('a\x1b[201~\tb\r\nc\x03\x9b31mé')).toBe('a[201~\tb\r\nc31mé')
   })
 })

@@ -94,6 +94,8 @@ export class TerminalSession {
   #isReady = false
   /** Typed into a terminal that was just asked for: it goes to the shell as soon as there is one. */
   #ahead = ''
+  /** Sent since anything came from the console: if the connection is lost now, nobody knows whether it arrived. */
+  #unconfirmed = ''
   #endedAtMs = 0
   #acks = new AckCounter(() => false)
   /** What there is room for; the screen has it unless this page watches. */
@@ -112,7 +114,10 @@ export class TerminalSession {
       onNotice: this.#notice,
       onOutput: this.#output,
       onState: this.#connectionChanged,
-      onLatency: (latency) => this.#change({ latency }),
+      onLatency: (latency) => {
+        this.#unconfirmed = ''
+        this.#change({ latency })
+      },
     })
   }
 
@@ -161,7 +166,7 @@ export class TerminalSession {
         if (role === 'watcher') return this.#change({ refusedKeys: refusedKeys + 1 })
         // What comes after something held back waits with it: half a command is another one.
         if (!this.isLive || held.text !== '') return this.#hold(text)
-        return this.#send(this.#encoder.encode(text))
+        return this.#sendTyped(text)
       case 'connecting':
         if (held.text !== '' || (this.#ahead + text).length > maxHeldBytes) return this.#hold(text)
         this.#ahead += text
@@ -185,7 +190,7 @@ export class TerminalSession {
   sendHeld = () => {
     const { text } = this.#state.held
     if (!this.#isLiveWriter()) return
-    this.#send(this.#encoder.encode(text))
+    this.#sendTyped(text)
     this.discardHeld()
   }
 
@@ -227,6 +232,7 @@ export class TerminalSession {
   }
 
   #notice = (notice: TerminalNotice) => {
+    this.#unconfirmed = ''
     switch (notice.t) {
       case 'ready':
         return this.#ready(notice)
@@ -284,7 +290,7 @@ export class TerminalSession {
     const { held } = this.#state
     const isForAnotherShell = held.isForAnotherShell || (held.text !== '' && isAnother)
     this.#change({ role, problem: null, upstreamLost: null, held: { ...held, isForAnotherShell } })
-    if (role === 'writer') this.#send(this.#encoder.encode(this.#ahead))
+    if (role === 'writer') this.#sendTyped(this.#ahead)
     this.#ahead = ''
     this.#roleChanged()
   }
@@ -296,10 +302,13 @@ export class TerminalSession {
       this.#place = undefined
       this.#change({ connection, held: noHeldInput, recording: null, follow: null, viewers: [], writer: null })
     } else this.#change({ connection })
-    if (connection.phase !== 'connecting' && connection.phase !== 'open' && this.#ahead !== '') {
-      this.#hold(this.#ahead)
-      this.#ahead = ''
+    if (connection.phase === 'connecting' || connection.phase === 'open') return
+    if (this.#ahead !== '') this.#hold(this.#ahead)
+    if (this.#unconfirmed !== '' && connection.phase === 'lost') {
+      this.#hold(this.#unconfirmed)
+      this.#change({ held: { ...this.#state.held, mayHaveArrived: true } })
     }
+    this.#ahead = this.#unconfirmed = ''
   }
 
   #hold(text: string) {
@@ -308,13 +317,15 @@ export class TerminalSession {
 
   #output = (bytes: Uint8Array) => {
     const { screen } = this.#options
+    this.#unconfirmed = ''
     const acks = this.#acks
     const snapshot = this.#snapshot
     if (snapshot) {
       this.#snapshot = undefined
       if (this.#place) this.#place.offset = snapshot.offset
       this.#characters = new WholeCharacters()
-      return this.#restore(snapshot, bytes, () => acks.parsed(bytes.length))
+      // It may end in the middle of a character, whose end comes next.
+      return this.#restore(snapshot, this.#characters.take(bytes), () => acks.parsed(bytes.length))
     }
     if (this.#place) this.#place.offset += bytes.length
     screen.write(this.#characters.take(bytes), () => acks.parsed(bytes.length))
@@ -379,6 +390,12 @@ export class TerminalSession {
   }
 
   #isLiveWriter = () => this.isLive && this.#state.role === 'writer'
+
+  #sendTyped(text: string) {
+    this.#send(this.#encoder.encode(text))
+    // Beyond what can be held anyway, it is only known that there was more.
+    if (this.#unconfirmed.length <= maxHeldBytes) this.#unconfirmed += text
+  }
 
   #send(bytes: Uint8Array<ArrayBuffer>) {
     for (let start = 0; start < bytes.length; start += maxInputBytes)
@@ -455,10 +472,3 @@ const clamp = (cells: number) => Math.min(maxCells, Math.max(1, Math.floor(cells
 const clampedSize = ({ cols, rows }: Size): Size => ({ cols: clamp(cols), rows: clamp(rows) })
 const sizeOf = ({ cols, rows }: TerminalScreen): Size => clampedSize({ cols, rows })
 const isSame = (one: Size, other: Size | undefined) => one.cols === other?.cols && one.rows === other.rows
-
-/**
- * Pasted text without the control characters a keyboard would not send by accident, above all the escape that ends a
- * bracketed paste. Tabs and line ends stay.
- */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-export const cleanPaste = (text: string): string => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '')

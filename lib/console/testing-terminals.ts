@@ -10,7 +10,7 @@ import { TerminalSession, type TerminalState } from './terminal-session.ts'
 const patienceMs = 15_000
 
 /** What lies between a page and the console, and what can happen to it. */
-export class TestNetwork {
+class TestNetwork {
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((near) => {
     if (this.#isDown) return near.destroy()
@@ -24,10 +24,12 @@ export class TestNetwork {
         far.destroy()
       })
     }
-    near.pipe(far).pipe(near)
+    near.on('data', (bytes) => this.#isStalled || far.write(bytes))
+    far.on('data', (bytes) => this.#isStalled || near.write(bytes))
   })
   readonly #console: () => TestConsole
   #isDown = false
+  #isStalled = false
 
   constructor(console: () => TestConsole) {
     this.#console = console
@@ -50,8 +52,13 @@ export class TestNetwork {
     this.cut()
   }
 
+  /** Nothing arrives any more, and nobody is told. */
+  stall() {
+    this.#isStalled = true
+  }
+
   mend() {
-    this.#isDown = false
+    this.#isDown = this.#isStalled = false
   }
 
   close() {

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { holdInput, noHeldInput, typedSigns } from './held-input.ts'
+
+describe('held input', () => {
+  it('keeps a piece whole or not at all, and nothing after one that is lost', () => {
+    const almost = holdInput(noHeldInput, 'é'.repeat(511))
+    expect(almost).toMatchObject({ isFull: false })
+    const full = holdInput(almost, 'abc')
+    expect(full).toEqual({ ...almost, isFull: true })
+    expect(holdInput(full, 'x').text).toBe(almost.text)
+  })
+
+  it('can be read: one sign for each key, keys told from text', () => {
+    const shown = (text: string) => typedSigns(text).map(({ sign, isControl }) => (isControl ? `[${sign}]` : sign))
+    expect(shown('ls\t-é\r')).toEqual(['l', 's', '[⇥]', '-', 'é', '[⏎]'])
+    expect(shown('\x03\x1b[A\x1bOB\x1b[3~\x7f')).toEqual(['[^C]', '[↑]', '[↓]', '[Del]', '[⌫]'])
+    expect(shown('\x1b[1;5C\x1bb\x9b')).toEqual(['[Esc[1;5C]', '[Esc]', 'b', '[�]'])
+    expect(shown('👩‍🔬e\u0301')).toEqual(['👩‍🔬', 'e\u0301'])
+    expect(shown('')).toEqual([])
+  })
+})
