@@ -32,7 +32,7 @@ export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
     <Popover
       label="Latency"
       trigger={
-        <StatusButton icon={Activity} label={`Latency ${amount}, ${word}`} className={isStale ? '' : level?.colour}>
+        <StatusButton icon={Activity} label={`Latency ${amount}, ${word}`} colour={isStale ? undefined : level?.colour}>
           <span className={isStale ? 'line-through' : ''}>{amount}</span>
           {!isStale && totalMs >= 100 && <span>{word}</span>}
         </StatusButton>

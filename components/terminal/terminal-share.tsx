@@ -35,7 +35,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
           <StatusButton
             icon={Share2}
             label={`Shared: ${followers === 1 ? '1 follower' : `${followers} followers`}`}
-            className="text-accent"
+            colour="text-accent"
           >
             {followers > 0 && followers}
           </StatusButton>

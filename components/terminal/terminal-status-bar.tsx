@@ -1,5 +1,5 @@
 'use client'
-import { CornerUpLeft, Square } from 'lucide-react'
+import { CornerUpLeft, Power } from 'lucide-react'
 import { type ReactNode, type Ref, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -27,12 +27,15 @@ export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: 
       <Keys keys={['Ctrl', 'Shift', 'X']} /> <span className="truncate">to leave the terminal</span>
     </p>
     <IconButton ref={way} size="sm" icon={CornerUpLeft} label="Back to the terminal" onClick={opened.focus} />
-    <span className="flex-1" />
-    <TerminalPeople opened={opened} />
-    <TerminalLatency opened={opened} />
-    {!isFollower && <TerminalShare opened={opened} />}
-    <PaneTools opened={opened} />
-    {!isFollower && <EndShell opened={opened} />}
+    {/* In a narrow pane they scroll, so that none is out of reach. */}
+    <div className="-my-1 flex min-w-0 flex-1 items-center gap-x-1 overflow-x-auto py-1 [scrollbar-width:none]">
+      <span className="flex-1" />
+      <TerminalPeople opened={opened} />
+      <TerminalLatency opened={opened} />
+      {!isFollower && <TerminalShare opened={opened} />}
+      <PaneTools opened={opened} />
+      {!isFollower && <EndShell opened={opened} />}
+    </div>
     {actions}
   </div>
 )
@@ -44,13 +47,13 @@ const EndShell = ({ opened }: { opened: OpenedTerminal }) => {
     <>
       <IconButton
         size="sm"
-        icon={Square}
+        icon={Power}
         label="End shell"
         disabledReason={
           connection.phase !== 'open'
             ? 'there is no open shell'
             : role === 'watcher'
-              ? 'take the terminal over first'
+              ? 'another window types here'
               : null
         }
         onClick={() => setIsEnding(true)}
