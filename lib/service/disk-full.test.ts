@@ -39,9 +39,11 @@ const fill = () => {
 describe.skipIf(!mounted)('a full disk', () => {
   let service: TestService
   let devbox: string
+  let axon: string
   beforeAll(async () => {
     service = await startService({ isolation: 'none', dataDir: folder })
     devbox = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'before' } })).id
+    axon = (await service.client.axons.create()).id
   })
   afterAll(() => service.close())
 
@@ -61,6 +63,11 @@ describe.skipIf(!mounted)('a full disk', () => {
   }
   const writes = (): [name: string, path: string, body: (i: number) => object][] => [
     ['an axon', '/v1/axons', (i) => ({ name: `axon ${i}`, metadata: { big: 'y'.repeat(200) } })],
+    [
+      'an event',
+      `/v1/axons/${axon}/publish`,
+      () => ({ event_type: 'note', origin: 'USER_EVENT', source: 'test', payload: 'x'.repeat(5000) }),
+    ],
     ['a devbox', '/v1/devboxes', () => ({})],
     ['a command', `/v1/devboxes/${devbox}/execute_async`, () => ({ command: 'echo hello' })],
     ['a secret', '/v1/secrets', (i) => ({ name: `S${Date.now()}_${i}`, value: 'z'.repeat(5000) })],
@@ -69,6 +76,7 @@ describe.skipIf(!mounted)('a full disk', () => {
     ['a snapshot', `/v1/devboxes/${devbox}/snapshot_disk`, () => ({})],
   ]
   const acknowledged: string[] = []
+  let published = 0
 
   it('answers 507 to writes and goes on answering reads, and takes writes again when there is room', async () => {
     for (let round = 0; round < 2; round++) {
@@ -83,6 +91,7 @@ describe.skipIf(!mounted)('a full disk', () => {
           }
           expect([name, answer]).toEqual([name, expect.objectContaining({ status: 200 })])
           if (path === '/v1/axons') acknowledged.push(answer.body.id)
+          if (name === 'an event') expect(answer.body.sequence).toBe(++published)
         }
       }
       expect((await service.fetch('/v1/axons?limit=5')).status).toBe(200)
@@ -91,7 +100,10 @@ describe.skipIf(!mounted)('a full disk', () => {
       rmSync(filler)
       for (const [name, path, body] of writes())
         expect([name, (await post(path, body(1_000_000 + round))).status]).toEqual([name, 200])
+      published++
     }
+    const { total_count } = await service.client.axons.events({ params: { id: axon } })
+    expect(total_count).toBe(published)
     for (const id of acknowledged) expect(await service.client.axons.get({ params: { id } })).toMatchObject({ id })
     const database = new DatabaseSync(join(folder, 'devdeck.db'), { readOnly: true })
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
