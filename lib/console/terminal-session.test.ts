@@ -3,20 +3,26 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { noHeldInput } from './held-input.ts'
-import { TestPage } from './testing-terminals.ts'
+import { TestNetwork, TestPage } from './testing-terminals.ts'
 
 let service: TestService
 let gateway: TestConsole
+/** Between console and service. */
+let upstream: TestNetwork
+let upstreamUrl: string
 let cookie: string
 let devboxId: string
 beforeAll(async () => {
-  service = await startService()
-  gateway = await startConsole({ url: service.url })
+  upstream = new TestNetwork(() => service.url)
+  upstreamUrl = await upstream.listen()
+  service = await startService({ allowHosts: [new URL(upstreamUrl).host] })
+  gateway = await startConsole({ url: upstreamUrl })
   cookie = await gateway.signIn(service.key)
   devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
 })
 afterAll(async () => {
   await gateway.close()
+  upstream.close()
   await service.close()
 })
 
@@ -187,7 +193,7 @@ describe('coming back', () => {
     const cookieBefore = cookie
     await gateway.close()
     await page.is('lost')
-    gateway = await startConsole({ url: service.url })
+    gateway = await startConsole({ url: upstreamUrl })
     cookie = await gateway.signIn(service.key)
     expect(cookie).not.toBe(cookieBefore)
     await page.is('open')
@@ -212,7 +218,7 @@ describe('coming back', () => {
     other.close()
     Object.assign(page.notices, { length: 0 })
     await gateway.close()
-    gateway = await startConsole({ url: service.url })
+    gateway = await startConsole({ url: upstreamUrl })
     cookie = await gateway.signIn(service.key)
     page.network.mend()
     page.session.check()
@@ -349,6 +355,23 @@ describe('input while nothing can be sent', () => {
     page.type('echo wanted\r')
     await page.shows(/^wanted/m)
     expect(page.text).not.toContain('unwanted')
+  })
+
+  it('is kept while the console has lost the service', async () => {
+    const page = await open({ name: 'upstream' })
+    page.type('echo before; kept=$$\r')
+    await page.shows(/^before\n.*\$$/m)
+    upstream.break()
+    await page.until(() => page.state.upstreamLost !== null)
+    expect(page.state.connection.phase).toBe('open')
+    page.type('echo [$((kept - $$))]\r')
+    expect(page.state.held.text).toBe('echo [$((kept - $$))]\r')
+    page.session.sendHeld()
+    expect(page.state.held.text).not.toBe('')
+    upstream.mend()
+    await page.until(() => page.state.upstreamLost === null)
+    page.session.sendHeld()
+    await page.shows(/^\[0\]/m)
   })
 
   it('is no mouse and no focus, and no more than can be looked through', async () => {

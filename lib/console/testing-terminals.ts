@@ -9,12 +9,12 @@ import { TerminalSession, type TerminalState } from './terminal-session.ts'
 
 const patienceMs = 15_000
 
-/** What lies between a page and the console, and what can happen to it. */
-class TestNetwork {
+/** What lies between two ends, and what can happen to it. */
+export class TestNetwork {
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((near) => {
     if (this.#isDown) return near.destroy()
-    const far = dial(Number(new URL(this.#console().url).port), '127.0.0.1')
+    const far = dial(Number(new URL(this.#target()).port), '127.0.0.1')
     for (const socket of [near, far]) {
       this.#sockets.add(socket)
       socket.on('error', () => undefined)
@@ -27,18 +27,19 @@ class TestNetwork {
     near.on('data', (bytes) => this.#isStalled || far.write(bytes))
     far.on('data', (bytes) => this.#isStalled || near.write(bytes))
   })
-  readonly #console: () => TestConsole
+  readonly #target: () => string
   #isDown = false
   #isStalled = false
 
-  constructor(console: () => TestConsole) {
-    this.#console = console
+  /** Leads to what is asked for anew at each connection. */
+  constructor(target: () => string) {
+    this.#target = target
   }
 
   async listen(): Promise<string> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
-    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   /** Cuts all connections. */
@@ -101,7 +102,7 @@ export class TestPage {
   constructor(options: TestPageOptions) {
     const { console, cookie, devboxId, name, role, cols = 80, rows = 24, scrollback = 5000 } = options
     this.client = options.client ?? crypto.randomUUID()
-    this.network = new TestNetwork(console)
+    this.network = new TestNetwork(() => console().url)
     this.screen = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' })
     const { screen } = this
     const { beforeParsing } = options
@@ -135,7 +136,7 @@ export class TestPage {
   }
 
   async listen() {
-    this.#url = await this.network.listen()
+    this.#url = (await this.network.listen()).replace('http', 'ws')
   }
 
   close() {
