@@ -69,6 +69,7 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
           icon={SquareTerminal}
           actions={
             <>
+              <EnterKey />
               {again('Start a new shell', Play)}
               <Button size="sm" variant="ghost" icon={X} onClick={onClose}>
                 Close
@@ -150,9 +151,7 @@ const LostNotice = ({ connection, problem, action }: LostNoticeProps) => {
       busy={!isOffline}
       actions={
         <>
-          <span className="hidden @lg:inline">
-            <Keys keys={['Enter']} />
-          </span>
+          <EnterKey />
           {action}
         </>
       }
@@ -170,6 +169,13 @@ const LostNotice = ({ connection, problem, action }: LostNoticeProps) => {
     </NoticeBar>
   )
 }
+
+/** What the button beside it can be pressed with, in the terminal. */
+const EnterKey = () => (
+  <span aria-hidden className="hidden @lg:inline">
+    <Keys keys={['Enter']} />
+  </span>
+)
 
 const Since = ({ ms, ago = true }: { ms: number; ago?: boolean }) => {
   const text = useClock((nowMs) => formatElapsedMs(nowMs - ms))

@@ -17,6 +17,7 @@ export interface NoticeBarProps {
 export const NoticeBar = ({ tone, icon: Icon, busy, children, actions, ref }: NoticeBarProps) => (
   <div
     ref={ref}
+    data-notice
     className={classes(
       'flex min-h-9 flex-wrap items-center gap-x-2.5 gap-y-1 border-b px-3 py-1 last:border-b-0',
       toneClasses[tone],

@@ -39,9 +39,12 @@ export const useConnecting = (
   }, [session, focus, refusal])
 }
 
-/** The keyboard: when the pane has it, and Ctrl+Shift+X to leave a terminal that takes every other key. */
+/**
+ * The keyboard: when the pane has it, and Ctrl+Shift+X to leave a terminal that takes every other key, for what is the
+ * matter with it or for its bar.
+ */
 export const usePaneFocus = (
-  { terminal, focus, onKey }: OpenedTerminal,
+  { terminal, element, focus, onKey }: OpenedTerminal,
   way: RefObject<HTMLElement | null>,
   hintId: string,
   { isActive, onFocus }: Pick<TerminalPaneProps, 'isActive' | 'onFocus'>,
@@ -56,14 +59,15 @@ export const usePaneFocus = (
     const forget = onKey((event) => {
       if (!event.ctrlKey || !event.shiftKey || event.key.toLowerCase() !== 'x') return false
       event.preventDefault()
-      if (event.type === 'keydown') way.current?.focus()
+      const inNotice = element.querySelector<HTMLElement>('[data-notice] button')
+      if (event.type === 'keydown') (inNotice ?? way.current)?.focus()
       return true
     })
     return () => {
       textarea?.removeEventListener('focus', tell)
       forget()
     }
-  }, [terminal, onKey, way, hintId])
+  }, [terminal, element, onKey, way, hintId])
   useEffect(() => {
     if (isActive) focus()
   }, [focus, isActive])
