@@ -1,0 +1,186 @@
+import type { Page } from '@playwright/test'
+import type { Client } from '#lib/client/client.ts'
+import { expect, type Product, signIn, test } from './product.ts'
+import { screenText, untilPrompt, untilText } from './terminal-page.ts'
+
+test.use({ journeys: 'terminal-hostile', permissions: ['clipboard-read', 'clipboard-write'] })
+// Each text of the corpus is followed by a wait for answers.
+test.setTimeout(180_000)
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const osc = (text: string) => `\x1b]${text}\x07`
+const dcs = (text: string) => `\x1bP${text}\x1b\\`
+
+/** What a devbox may print to get at the person in front of the screen, at the page, or at its own shell. */
+const corpus: Record<string, string> = {
+  'a question for the clipboard': osc('52;c;?') + osc('52;;?') + osc('52;p;?'),
+  'clipboard text that is none': osc('52;c;!!!!') + osc('52;c;') + osc(`52;c;${'A'.repeat(100_000)}?`),
+  'titles with sequences in them': osc('0;\u202eevil\x08\x0b title') + osc(`2;${'t'.repeat(10_000)}`) + osc('1;icon'),
+  'a title to be reported': `${osc('2;rm -rf ~\r')}\x1b[21t\x1b[20t\x1b[>2t\x1b[21t`,
+  'links to code and files':
+    ['javascript:alert(1)', 'data:text/html,<script>alert(1)</script>', 'file:///etc/passwd', 'vbscript:x', '//x', ' ']
+      .map((target) => `${osc(`8;;${target}`)}click me${osc('8;;')} `)
+      .join('') + osc(`8;id=x;https://evil.example/${'a'.repeat(5000)}`),
+  'questions for settings': `${dcs('$q"p')}${dcs('$qm')}${dcs('$q q')}${dcs('+q544e')}`,
+  'questions for colours': [4, 5, 10, 11, 12, 17, 19].map((code) => osc(`${code};?`) + osc(`${code};1;?`)).join(''),
+  'questions by the hundred': '\x1b[c\x1b[>c\x1b[=c\x1b[5n\x1b[6n\x1b[?6n\x1b[>q\x1b[?2026$p'.repeat(100),
+  'questions for the window': '\x1b[11t\x1b[13t\x1b[14t\x1b[15t\x1b[16t\x1b[18t\x1b[19t\x1b[8;1;1t\x1b[9;1t\x1b[3;0;0t',
+  'counts without bounds': [...'@ABCDEFGHIJKLMPSTXZ`abdefghrq'].map((final) => `\x1b[2147483647${final}`).join(''),
+  'parameters without end': `\x1b[${'1;'.repeat(5000)}m\x1b[${'9'.repeat(5000)}m\x1b[38:2:${'1:'.repeat(500)}m`,
+  'sequences of one byte': '\x9b31mred\x9b0m\x9d0;eight bits\x9c\x90q\x9c',
+  'pictures and streams that never end': `${dcs(`q"1;1;9999;9999#0;2;100;0;0${'~'.repeat(50_000)}`)}\x1b_Ga=T,f=100;AAAA\x1b\\`,
+  'text that turns around': 'abc\u202egpj.exe\u202c \u2066x\u2069 \u200b\u200d\ufeff',
+  'accents without end': `a${'\u0301'.repeat(2000)}`,
+  markup: '<img src=x onerror="document.title=1"><script>document.title=2</script>{{alert(1)}}',
+  'keys and modes':
+    '\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?2004l\x1b[?1004h\x1b[?47l\x1b[?1049l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004h\x1b[20l\x1b[4l',
+  'an unfinished end': '\x1b]0;never closed',
+}
+
+/** Nothing but numbers may come back: what a terminal is, how it is, where its cursor stands, whether it has the focus. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: so answers begin
+const answers = /^(?:\x1b\[(?:[?>=]?[\d;]*[cRn]|\??\d+;\d\$y|[IO])|\x1bP>\|xterm\.js\([\d.]+\)\x1b\\|\x1b\[\?[\d;]+u)*$/
+
+const openTerminal = async (page: Page, { url, service }: Pick<Product, 'url' | 'service'>, name: string) => {
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name } })
+  await page.goto(`${url}/devboxes/${id}?tab=terminal`)
+  await untilPrompt(page)
+  return id
+}
+const write = (service: Client, id: string, file_path: string, contents: string) =>
+  service.files.write({ params: { id }, body: { file_path, contents } })
+const read = async (service: Client, id: string, path: string) =>
+  (await service.files.download({ params: { id }, body: { path } })).text()
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
+
+test('what a devbox prints reaches no clipboard, title, address or shell', async ({ signedIn: page, product }) => {
+  const { service } = product
+  const seen: string[] = []
+  page.on('dialog', (dialog) => {
+    seen.push(`dialog ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.context().on('page', (other) => seen.push(`window ${other.url()}`))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(product.url)) seen.push(`request ${request.url()}`)
+  })
+  const id = await openTerminal(page, product, 'hostile')
+  await page.evaluate(() => navigator.clipboard.writeText('untouched'))
+  const title = await page.title()
+  const address = page.url()
+  // Reads raw what the terminal types in return, for as long as something comes.
+  await write(
+    service,
+    id,
+    'play.sh',
+    `stty raw -echo; cat "$1"; timeout --foreground 1.5 cat > "$1.answers"; stty sane; printf '\\033\\\\\\033c'; echo "played $1"\n`,
+  )
+  for (const [at, [what, bytes]] of Object.entries(corpus).entries()) {
+    const file = `corpus-${at}`
+    await write(service, id, file, bytes)
+    await page.keyboard.type(`bash play.sh ${file}\n`)
+    await untilText(page, new RegExp(`^played ${file}`, 'm'))
+    expect(await read(service, id, `${file}.answers`), what).toMatch(answers)
+    expect(await clipboard(page), what).toBe('untouched')
+    expect(await page.title(), what).toBe(title)
+  }
+  expect(seen).toEqual([])
+  expect(page.url()).toBe(address)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(page.getByRole('region', { name: 'Request for the clipboard' })).toHaveCount(0)
+  expect((await page.locator('main').textContent())?.replace(/[\u200c\u200d]/g, '')).not.toMatch(
+    /[\u202a-\u202e\u2066-\u2069]/,
+  )
+  // Only what was typed here was run.
+  await page.keyboard.type('history | grep -vc play.sh\n')
+  await untilText(page, /^0$/m)
+})
+
+test('counts without bounds hold up neither the page nor the console', async ({ signedIn: page, product }) => {
+  const id = await openTerminal(page, product, 'countless')
+  await write(product.service, id, 'counts', `x${corpus['counts without bounds']}`.repeat(200))
+  await page.keyboard.type("cat counts; printf '\\033c'; echo still here\n")
+  await untilText(page, /^still here/m)
+  expect((await fetch(`${product.url}/api/session`)).status).toBe(401)
+})
+
+test('several lines are pasted only after a yes, and never end their bracket', async ({ signedIn: page, product }) => {
+  await openTerminal(page, product, 'pasted')
+  const paste = async (text: string) => {
+    await page.evaluate((text) => navigator.clipboard.writeText(text), text)
+    await page.keyboard.press('Control+V')
+  }
+  const dialog = page.getByRole('dialog')
+  const promptLine = async () => (await screenText(page)).trimEnd().split('\n').at(-1) ?? ''
+
+  await paste('a\nb')
+  await expect(dialog).toContainText('Paste 2 lines?')
+  // Pressed too early, as by habit after a paste.
+  await page.keyboard.press('Enter')
+  await expect(dialog).toBeVisible()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.keyboard.type('echo now\n')
+  await untilText(page, /^now$/m)
+  // Neither did it arrive late.
+  expect(await screenText(page)).not.toMatch(/^a$|\$ a$/m)
+
+  await paste('echo one\x1b[201~\necho two\n')
+  await dialog.getByRole('button', { name: 'Paste', exact: true }).click()
+  await untilText(page, /echo two/)
+  expect(await screenText(page)).not.toMatch(/^(one|two)/m)
+  await page.keyboard.press('Control+C')
+
+  await paste('echo \\\n  joined\n')
+  await dialog.getByRole('button', { name: 'Paste as one line' }).click()
+  await expect.poll(promptLine).toMatch(/\$ echo joined$/)
+  await page.keyboard.press('Control+C')
+
+  // What runs lines as they come is asked about with one line already.
+  await page.keyboard.type('cat\n')
+  await paste('line\n')
+  await expect(dialog).toContainText('runs at once')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.keyboard.press('Control+C')
+})
+
+test('a program writes to the clipboard after a yes, and a link says where it leads', async ({ page, product }) => {
+  await signIn(page, product)
+  await openTerminal(page, product, 'asking')
+  await page.evaluate(() => navigator.clipboard.writeText('before'))
+  const request = page.getByRole('region', { name: 'Request for the clipboard' })
+  const ask = (text: string) => page.keyboard.type(`printf '\\033]52;c;${base64(text)}\\007'\n`)
+
+  await ask('yanked')
+  await expect(request).toContainText('6 characters')
+  await expect(request).toContainText('yanked')
+  expect(await clipboard(page)).toBe('before')
+  await request.getByRole('button', { name: 'Copy once' }).click()
+  await expect.poll(() => clipboard(page)).toBe('yanked')
+
+  await ask('again')
+  await request.getByRole('button', { name: 'Never' }).click()
+  await ask('third')
+  await page.keyboard.type('echo asked\n')
+  await untilText(page, /^asked$/m)
+  await expect(request).toHaveCount(0)
+  expect(await clipboard(page)).toBe('yanked')
+
+  await page.keyboard.type(
+    "clear; printf '\\033]8;;https://evil.example/\\033\\\\https://bank.example\\033]8;;\\033\\\\\\n'\n",
+  )
+  await untilText(page, /^https:\/\/bank\.example$/m)
+  const screen = await page.locator('.xterm-screen').boundingBox()
+  if (!screen) throw new Error('there is no screen')
+  const link = { x: screen.x + 60, y: screen.y + 8 }
+  await page.mouse.move(link.x, link.y + 60)
+  await page.mouse.move(link.x, link.y)
+  await expect(page.getByRole('tooltip')).toContainText('https://evil.example')
+  await page.mouse.click(link.x, link.y)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.keyboard.down('Control')
+  await page.mouse.click(link.x, link.y)
+  await page.keyboard.up('Control')
+  await expect(page.getByRole('dialog')).toContainText('https://bank.example')
+  await expect(page.getByRole('dialog')).toContainText('evil.example')
+  expect(page.context().pages()).toHaveLength(1)
+})
