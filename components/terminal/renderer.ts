@@ -1,8 +1,9 @@
 import type { WebglAddon } from '@xterm/addon-webgl'
-import type { Terminal } from '@xterm/xterm'
+import type { ITerminalOptions, Terminal } from '@xterm/xterm'
 import type { TerminalSettings } from '#lib/console/terminal-settings.ts'
 
 type Choice = TerminalSettings['renderer']
+type Renderer = 'webgl' | 'dom'
 
 /** Browsers keep some sixteen contexts for a page and take the oldest away without asking; other parts may want some. */
 const maxContexts = 8
@@ -59,7 +60,11 @@ export class TerminalRenderer {
       this.#losses < maxLosses && (this.#choice === 'webgl' || (this.#choice === 'auto' && hasGraphicsChip()))
     if (!isWanted) return this.giveBack()
     if (!this.#isVisible) return
-    if (this.#addon) return void holders.push(...holders.splice(holders.indexOf(this), 1))
+    if (this.#addon) {
+      holders.push(...holders.splice(holders.indexOf(this), 1))
+      // The font may be another one.
+      return this.#tell('webgl')
+    }
     const { WebglAddon } = await import('@xterm/addon-webgl')
     // All of it may have changed while the code was loaded.
     if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !makeRoom()) return
@@ -98,10 +103,25 @@ export class TerminalRenderer {
     if (!this.#isOver) this.#tell('dom')
   }
 
-  #tell(renderer: 'webgl' | 'dom') {
+  #tell(renderer: Renderer) {
     this.#element.dataset.renderer = renderer
+    this.#space(renderer)
     this.#cellsChanged()
   }
+
+  /** WebGL cuts a cell to whole pixels of the screen, which draws letters together: the nearest is as often one more. */
+  #space(renderer: Renderer) {
+    const { options } = this.#terminal
+    const letterSpacing = renderer === 'webgl' ? Math.round(cellPixels(options) % 1) : 0
+    if (options.letterSpacing !== letterSpacing) options.letterSpacing = letterSpacing
+  }
+}
+
+const cellPixels = ({ fontSize, fontFamily }: ITerminalOptions): number => {
+  const context = document.createElement('canvas').getContext('2d')
+  if (!context) return 0
+  context.font = `${fontSize}px ${fontFamily}`
+  return context.measureText('W').width * devicePixelRatio
 }
 
 const makeRoom = (): boolean => {
