@@ -166,6 +166,22 @@ test('a closed terminal keeps its shell, and comes back with it', async ({ signe
   await pane(page, 'shell-3').getByRole('button', { name: 'Close', exact: true }).click()
   await expect(pane(page, 'shell-3')).toHaveCount(0)
   await expect(page.getByText('shell-3 was closed')).toHaveCount(0)
+
+  // What nobody looks at can be ended from here.
+  await page.getByRole('button', { name: '1 more shell' }).click()
+  await page.getByRole('menuitem', { name: 'End those nobody looks at' }).click()
+  await expect(page.getByRole('dialog', { name: 'End this shell?' })).toContainText('shell-2')
+  await page.getByRole('dialog').getByRole('button', { name: 'End shell' }).click()
+  await expect(page.getByRole('button', { name: /more shell/ })).toHaveCount(0)
+  await says(page, 'work', prompt)
+  await tab(page, /Work/).press('Delete')
+  await expect(pane(page, 'main')).toBeVisible()
+
+  // Two asked for in one breath are two.
+  await pane(page, 'main').locator('.xterm-screen').click()
+  await page.keyboard.press('Control+Shift+Enter')
+  await page.keyboard.press('Control+Shift+Enter')
+  await expect.poll(() => layoutOf(page)).toBe('main,shell-2,@shell-3')
 })
 
 test('keys go to panes and tabs and never to the shell', async ({ signedIn: page, product }) => {

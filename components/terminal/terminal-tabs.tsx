@@ -38,7 +38,7 @@ export interface TerminalTabsProps {
  * with Shift they move the tab itself.
  */
 export const TerminalTabs = (props: TerminalTabsProps) => {
-  const { faces, active, panelId, onShow, onMove, onClose, renaming, onRenaming } = props
+  const { faces, active, panelId, onShow, onMove, onRename, onClose, renaming, onRenaming } = props
   const list = useRef<HTMLDivElement>(null)
   const [focused, setFocused] = useState<number>()
   const [dragged, setDragged] = useState<{ from: number; to: number }>()
@@ -126,7 +126,17 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
               )}
             >
               {renaming === index ? (
-                <LabelInput {...props} index={index} label={face.label} placeholder={face.title} />
+                <LabelInput
+                  label={face.label}
+                  placeholder={face.title}
+                  onLeave={(label, byKey) => {
+                    if (label !== null) onRename(index, label)
+                    onRenaming(-1)
+                    // Back to where it was asked for.
+                    if (byKey && isActive) onShow(index)
+                    else if (byKey) focusTab(index)
+                  }}
+                />
               ) : (
                 <button
                   type="button"
@@ -179,20 +189,20 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
 /** Of our own tabs only: a file that is dragged over them is none. */
 const tabType = 'application/x-devdeck-terminal-tab'
 
-interface LabelInputProps extends Pick<TerminalTabsProps, 'onRename' | 'onRenaming' | 'onShow'> {
-  index: number
+interface LabelInputProps {
   label: string
   placeholder: string
+  /** Null when nothing is to change. */
+  onLeave: (label: string | null, byKey: boolean) => void
 }
 
-const LabelInput = ({ index, label, placeholder, onRename, onRenaming, onShow }: LabelInputProps) => {
+const LabelInput = ({ label, placeholder, onLeave }: LabelInputProps) => {
   const isLeft = useRef(false)
-  const leave = (text: string | null) => {
+  const leave = (text: string | null, byKey: boolean) => {
     // Leaving by a key blurs the field on its way.
     if (isLeft.current) return
     isLeft.current = true
-    if (text !== null) onRename(index, text)
-    onRenaming(-1)
+    onLeave(text, byKey)
   }
   return (
     <input
@@ -205,12 +215,11 @@ const LabelInput = ({ index, label, placeholder, onRename, onRenaming, onShow }:
       spellCheck={false}
       autoComplete="off"
       onFocus={({ target }) => target.select()}
-      onBlur={({ target }) => leave(target.value)}
+      onBlur={({ target }) => leave(target.value, false)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
         event.preventDefault()
-        leave(event.key === 'Enter' ? event.currentTarget.value : null)
-        onShow(index)
+        leave(event.key === 'Enter' ? event.currentTarget.value : null, true)
       }}
       className="h-8 w-40 min-w-0 rounded-t-md bg-surface-0 px-2.5 -outline-offset-2"
     />

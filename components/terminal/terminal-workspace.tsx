@@ -1,8 +1,7 @@
 'use client'
-import { Columns2, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
+import { useRouter } from 'next/navigation'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
-import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/console/paths.ts'
 import { type Direction, neighbourOf, placeTree } from '#lib/console/terminal-geometry.ts'
@@ -17,8 +16,8 @@ import {
   showTab,
   terminalsOf,
 } from '#lib/console/terminal-moves.ts'
-import { serveTerminals } from '#lib/console/terminal-send.ts'
 import { type WorkspaceMove, workspaceMove } from '#lib/console/workspace-keys.ts'
+import { PaneActions } from './pane-actions.tsx'
 import type { PaneStatus } from './pane-status.ts'
 import { PortsDialog } from './ports-dialog.tsx'
 import { TerminalHolderContext } from './terminal-holder.tsx'
@@ -30,7 +29,9 @@ import { useDevboxPort } from './use-devbox-port.tsx'
 import { useFullWindow } from './use-full-window.ts'
 import { useIsNarrow } from './use-is-narrow.ts'
 import { useNoStrayDrops } from './use-no-stray-drops.ts'
+import { usePaneNews } from './use-pane-news.ts'
 import { usePromptLine } from './use-prompt-line.ts'
+import { useServingErrands } from './use-serving-errands.ts'
 import { useTerminalDesk } from './use-terminal-desk.ts'
 import { useTerminalLayout } from './use-terminal-layout.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
@@ -47,10 +48,10 @@ const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null 
 
 /** The terminals of a devbox in tabs and splits. What is shown is in the address; the shells outlive all of it. */
 export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: TerminalWorkspaceProps) => {
+  const router = useRouter()
   const panelId = useId()
   const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
-  const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
-  const [titles, setTitles] = useState<Record<string, string>>({})
+  const { statuses, titles, setStatus, setTitle } = usePaneNews(layout)
   const [renaming, setRenaming] = useState(-1)
   const [maximised, setMaximised] = useState<string | null>(null)
   const [isAtPorts, setIsAtPorts] = useState(false)
@@ -79,7 +80,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
     if (refused.length > 0) tellRefused(refused)
   }, [refused])
   useNoStrayDrops()
-  useServing(devboxId, {
+  useServingErrands(devboxId, {
     put: (text) => put(shownTab(latest.current).active, text),
     desk,
   })
@@ -151,10 +152,10 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
         refusal={refusal}
         revive={revive}
         onNotRunning={onNotRunning}
-        onTitle={(title) => setTitles((before) => ({ ...before, [name]: title }))}
-        onStatus={(status) => setStatuses((before) => ({ ...before, [name]: status }))}
+        onTitle={(title) => setTitle(name, title)}
+        onStatus={(status) => setStatus(name, status)}
         onFocus={() => isVisible && change((now) => activatePane(now, name), 'replace')}
-        onClose={() => desk.closePane(name)}
+        onClose={() => (terminalsOf(layout).length > 1 ? desk.closePane(name) : router.push(paths.devbox(devboxId)))}
         actions={
           <PaneActions
             panes={panes}
@@ -234,97 +235,11 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
 const isField = (target: EventTarget) =>
   target instanceof Element && target.matches('input, textarea:not(.xterm-helper-textarea)')
 
-interface PaneActionsProps {
-  /** Those of the shown tab. */
-  panes: readonly string[]
-  name: string
-  isFull: boolean
-  isMaximised: boolean
-  isNarrow: boolean
-  onSplit: (way: 'right' | 'down') => void
-  onMaximise: () => void
-  onShow: (name: string) => void
-  onClose: () => void
-}
-
-const PaneActions = (props: PaneActionsProps) => {
-  const { panes, name, isFull, isMaximised, isNarrow, onSplit, onMaximise, onShow, onClose } = props
-  const tooMany = isFull ? `a page shows at most ${maxTerminals} terminals` : null
-  const place = panes.indexOf(name)
-  if (isNarrow)
-    return (
-      panes.length > 1 && (
-        <button
-          type="button"
-          onClick={() => onShow(panes[(place + 1) % panes.length] as string)}
-          className="tabular h-6 shrink-0 rounded-md border border-line px-2 text-sm hover:bg-surface-2"
-        >
-          <span className="sr-only">Show the next pane. This is </span>
-          {place + 1} of {panes.length}
-        </button>
-      )
-    )
-  return (
-    <>
-      <IconButton
-        size="sm"
-        icon={Columns2}
-        label="Split right"
-        disabledReason={tooMany}
-        onClick={() => onSplit('right')}
-        className="@max-md:hidden"
-      />
-      <IconButton
-        size="sm"
-        icon={Rows2}
-        label="Split down"
-        disabledReason={tooMany}
-        onClick={() => onSplit('down')}
-        className="@max-md:hidden"
-      />
-      {panes.length > 1 && (
-        <>
-          <IconButton
-            size="sm"
-            icon={isMaximised ? Minimize2 : Maximize2}
-            label={isMaximised ? 'Show all panes' : 'Maximise pane'}
-            onClick={onMaximise}
-          />
-          <IconButton size="sm" icon={X} label="Close pane; its shell goes on" onClick={onClose} />
-        </>
-      )}
-    </>
-  )
-}
-
 /** A tab says what its active pane is, unless another one needs somebody more. */
 const together = (all: readonly PaneStatus[], active: PaneStatus): PaneStatus => {
   const worst = all.find(({ phase }) => phase === 'lost') ?? active
   const unseen = all.find((each) => each.unseen === 'bell') ?? all.find((each) => each.unseen)
   return { ...worst, unseen: unseen?.unseen ?? null }
-}
-
-/** Does what other parts of the console ask of these terminals. */
-const useServing = (
-  devboxId: string,
-  { put, desk }: { put: (text: string) => void; desk: ReturnType<typeof useTerminalDesk> },
-) => {
-  const latest = useRef({ put, desk })
-  latest.current = { put, desk }
-  const serve = useCallback((errand: Parameters<Parameters<typeof serveTerminals>[1]>[0]) => {
-    const { put, desk } = latest.current
-    switch (errand.kind) {
-      case 'put':
-        return put(errand.text)
-      case 'new-tab':
-        return void desk.open()
-      case 'split':
-        return void desk.split(errand.way)
-      case 'reopen':
-        return desk.reopen()
-    }
-  }, [])
-  useEffect(() => serveTerminals(devboxId, serve), [devboxId, serve])
 }
 
 const tellRefused = (names: readonly string[]) =>

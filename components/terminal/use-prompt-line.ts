@@ -7,6 +7,9 @@ import { offerPaste } from './pane-commands.ts'
 /** A shell that has just started tells a paste from typing as soon as it prompts; not every shell ever does. */
 const promptWithinMs = 1_500
 
+/** Later nobody expects it any more. */
+const liveWithinMs = 30_000
+
 /** The terminals of a page by the name of their session, and text for the prompt lines of those that are not there yet. */
 export const usePromptLine = () => {
   const panes = useRef(new Map<string, OpenedTerminal>())
@@ -40,8 +43,10 @@ export const usePromptLine = () => {
 /** Puts text on the prompt line once there is one. It is never run: that takes an Enter, which is the person's. */
 const write = async (opened: OpenedTerminal, text: string, signal: AbortSignal) => {
   const { session, terminal } = opened
-  await until(() => session.isLive, session.subscribe, signal)
+  await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(liveWithinMs)]))
   if (signal.aborted) return
+  if (!session.isLive)
+    return void toast.attention('Nothing was sent to the terminal', { description: 'It is not connected.' })
   if (session.state.role === 'watcher')
     return void toast.attention('Nothing was sent to the terminal', {
       description: 'This page only watches it. Take it over first.',

@@ -47,32 +47,27 @@ export const useTerminalDesk = ({ devboxId, latest, change, isRunning }: Options
     [queryClient, devboxId],
   )
 
-  /** A name that no shell has: what another page or a closed tab holds must not be attached to by chance. */
-  const newName = useCallback(async (): Promise<string | undefined> => {
-    if (terminalsOf(latest.current).length + asked.current >= maxTerminals)
-      return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
-        description: 'Close one first; its shell goes on.',
-      })
-    asked.current++
-    try {
+  /** Adds a terminal under a name that no shell has: what is held elsewhere must not be come upon by chance. */
+  const add = useCallback(
+    async (how: (now: TerminalLayout, name: string) => TerminalLayout) => {
+      if (terminalsOf(latest.current).length + asked.current >= maxTerminals)
+        return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
+          description: 'Close one first; its shell goes on.',
+        })
+      asked.current++
       const held = await Promise.race([askHeld(), pause(asksHeldMs)])
-      return freeName([...terminalsOf(latest.current), ...(held ?? []).map(({ name }) => name)])
-    } finally {
       asked.current--
-    }
-  }, [askHeld, latest])
+      // In one step, so that of two asked for at once the second sees the name of the first.
+      change((now) => how(now, freeName([...terminalsOf(now), ...(held ?? []).map(({ name }) => name)])))
+    },
+    [askHeld, latest, change],
+  )
 
-  const open = useCallback(async () => {
-    const name = await newName()
-    if (name) change((now) => openTab(now, singleTab(name)))
-  }, [newName, change])
+  const open = useCallback(() => add((now, name) => openTab(now, singleTab(name))), [add])
 
   const split = useCallback(
-    async (way: SplitWay, pane?: string) => {
-      const name = await newName()
-      if (name) change((now) => splitPane(now, pane ?? shownTab(now).active, way, name))
-    },
-    [newName, change],
+    (way: SplitWay, pane?: string) => add((now, name) => splitPane(now, pane ?? shownTab(now).active, way, name)),
+    [add],
   )
 
   const attach = useCallback((name: string) => change((now) => openTab(now, singleTab(name))), [change])

@@ -1,5 +1,5 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import {
   AppWindow,
   ArrowLeft,
@@ -13,14 +13,17 @@ import {
   Minimize,
   Pencil,
   Plus,
+  Power,
   Rows2,
   SquareArrowOutUpRight,
   SquareTerminal,
 } from 'lucide-react'
+import { useState } from 'react'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
-import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import { terminalMutations, terminalQueries } from '#lib/console/queries/terminals.ts'
 import { maxTerminals, panesOf, type SplitWay, type TerminalLayout } from '#lib/console/terminal-layout.ts'
 import { shownTab, terminalsOf } from '#lib/console/terminal-moves.ts'
 import type { HeldTerminal } from '#lib/contract/terminal-relay.ts'
@@ -49,6 +52,12 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
   const { data: held = [] } = useQuery(terminalQueries.held(devboxId))
   const shown = terminalsOf(layout)
   const hidden = held.filter(({ name }) => !shown.includes(name))
+  const end = useMutation(terminalMutations.end())
+  const [ending, setEnding] = useState<readonly string[]>()
+  const endUnwatched = () => {
+    end.reset()
+    setEnding(hidden.filter(({ viewers }) => viewers.length === 0).map(({ name }) => name))
+  }
   const tooMany = shown.length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null
   return (
     <div className="flex flex-1 shrink-0 items-center gap-0.5 pb-0.5">
@@ -57,7 +66,7 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
       {hidden.length > 0 && (
         <DropdownMenu
           label="Running shells"
-          items={hiddenShells(hidden, tooMany, props.onAttach)}
+          items={hiddenShells(hidden, tooMany, props.onAttach, endUnwatched)}
           trigger={
             <button
               type="button"
@@ -84,6 +93,18 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
         items={actions(props, tooMany, ownWindowHref)}
         trigger={<IconButton icon={Ellipsis} size="sm" label="Terminal actions" />}
       />
+      {ending && (
+        <ConfirmDialog
+          open
+          onOpenChange={() => setEnding(undefined)}
+          title={ending.length === 1 ? 'End this shell?' : `End ${ending.length} shells?`}
+          consequence={`What runs in ${ending.join(', ')} ends too. The devbox keeps running.`}
+          confirmLabel={ending.length === 1 ? 'End shell' : `End ${ending.length} shells`}
+          busy={end.isPending}
+          error={end.error}
+          onConfirm={() => end.mutate({ devboxId, names: ending }, { onSuccess: () => setEnding(undefined) })}
+        />
+      )}
     </div>
   )
 }
@@ -92,6 +113,7 @@ const hiddenShells = (
   hidden: readonly HeldTerminal[],
   tooMany: string | null,
   onAttach: (name: string) => void,
+  onEnd: () => void,
 ): MenuItem[] => [
   { heading: 'Running, but not shown on this page' },
   ...hidden.map(({ name, title, viewers, ends_at_ms }) => ({
@@ -106,6 +128,14 @@ const hiddenShells = (
     disabledReason: tooMany,
     onSelect: () => onAttach(name),
   })),
+  'separator',
+  {
+    icon: Power,
+    tone: 'danger',
+    label: 'End those nobody looks at',
+    disabledReason: hidden.every(({ viewers }) => viewers.length > 0) ? 'somebody looks at each of them' : null,
+    onSelect: onEnd,
+  },
 ]
 
 const actions = (

@@ -1,0 +1,42 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { TerminalLayout } from '#lib/console/terminal-layout.ts'
+import { terminalsOf } from '#lib/console/terminal-moves.ts'
+import type { PaneStatus } from './pane-status.ts'
+
+/** A program may set its title thousands of times a second; nobody reads more than a few. */
+const titlePauseMs = 200
+
+/** What the terminals of a layout have said of themselves, by the names of their sessions. */
+export const usePaneNews = (layout: TerminalLayout) => {
+  const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
+  const [titles, setTitles] = useState<Record<string, string>>({})
+  const untold = useRef<Record<string, string>>({})
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  // The next shell of that name is another one.
+  const shown = terminalsOf(layout).join(' ')
+  useEffect(() => {
+    const names = shown.split(' ')
+    const kept = <T>(all: Record<string, T>): Record<string, T> =>
+      Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)))
+    untold.current = kept(untold.current)
+    setStatuses(kept)
+    setTitles(kept)
+  }, [shown])
+
+  const setStatus = useCallback(
+    (name: string, status: PaneStatus) => setStatuses((before) => ({ ...before, [name]: status })),
+    [],
+  )
+  const setTitle = useCallback((name: string, title: string) => {
+    untold.current[name] = title
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      const told = untold.current
+      untold.current = {}
+      setTitles((before) => ({ ...before, ...told }))
+    }, titlePauseMs)
+  }, [])
+  return { statuses, titles, setStatus, setTitle }
+}
