@@ -14,6 +14,7 @@ export interface FindState {
 
 /** More can be counted, but nobody goes through them. */
 const maxMatches = 20_000
+const rowsUnderBar = 3
 /** Output may come all the time; how often the search follows it. */
 const followMs = 250
 
@@ -87,7 +88,7 @@ export class TerminalFinder {
         : { matches: [], hasMore: false }
     const before = this.#place()
     this.#matches = matches
-    this.#goTo(before ? sameOrNext(matches, before) : matchFrom(matches, buffer.active.viewportY), {
+    this.#goTo(before ? sameOrNext(matches, before) : matchFrom(matches, this.#top), {
       count: matches.length,
       hasMore,
       problem,
@@ -116,8 +117,14 @@ export class TerminalFinder {
   #reveal() {
     const match = this.#matches[this.#current]
     const { active } = this.#terminal.buffer
-    if (!match || (match.row >= active.viewportY && match.row < active.viewportY + this.#terminal.rows)) return
+    if (!match || (match.row >= this.#top && match.row < active.viewportY + this.#terminal.rows)) return
     this.#terminal.scrollToLine(Math.max(0, match.row - Math.floor(this.#terminal.rows / 2)))
+  }
+
+  /** The first row that is to be seen: those under the bar are in view and covered. */
+  get #top(): number {
+    const { viewportY } = this.#terminal.buffer.active
+    return viewportY === 0 ? 0 : viewportY + rowsUnderBar
   }
 
   #markerAt(row: number): IMarker {

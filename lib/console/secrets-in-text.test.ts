@@ -66,6 +66,9 @@ describe('the mask', () => {
 
   it('leaves the start of a long secret, nothing of a short one, and tells no length', () => {
     expect(masked(`a ${join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')} b`)).toBe('a ghp_•••••••• b')
+    expect(masked(`export GITHUB_TOKEN=${join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')}`)).toBe(
+      'export GITHUB_TOKEN=ghp_••••••••',
+    )
     expect(masked('PASSWORD=hunter22 ls')).toBe('PASSWORD=•••••••• ls')
     expect(masked('PASSWORD=hunter2222 ls')).toBe('PASSWORD=•••••••• ls')
   })

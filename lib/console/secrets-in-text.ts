@@ -44,7 +44,7 @@ export const findSecrets = (text: string): FoundSecret[] => {
       const start = match.index + (match[1] === undefined ? 0 : match[0].lastIndexOf(secret))
       found.push({ start, end: start + secret.length, kind })
     }
-  for (const { 0: word, index } of read.matchAll(/[\w+/=-]{32,256}/g))
+  for (const { 0: word, index } of read.matchAll(/[\w+/-]{32,256}={0,2}/g))
     if (looksRandom(word)) found.push({ start: index, end: index + word.length, kind: 'a random key' })
   return apart(found)
 }
