@@ -64,6 +64,7 @@ export class AxonEvents {
     const { seq, isDeleted } = this.#store.find(account, id) ?? notFound('axon', id)
     let topic = this.#topics.get(id)
     if (!topic) {
+      if (!isDeleted) this.#reserve(seq)
       topic = new Topic(this.#store, seq, id, isDeleted)
       this.#topics.set(id, topic)
     }
@@ -89,6 +90,17 @@ export class AxonEvents {
     } catch (error) {
       // As after a kill: only a power cut before the next clean end would leave a gap.
       this.#log({ message: `The log of events was left as it was: ${(error as Error).message}` })
+    }
+  }
+
+  /** So that with someone to hear it not even the first event waits for the disk. */
+  #reserve(seq: number): void {
+    const { sequences } = this.#store
+    const one = new Map([[seq, 1]])
+    try {
+      if (!sequences.areReserved(one)) inTransaction(this.#database, () => sequences.reserve(one))
+    } catch {
+      // Reading is no reason to fail for want of room: the first event waits then, or fails.
     }
   }
 
@@ -126,7 +138,7 @@ export class AxonEvents {
     const { sequences } = this.#store
     if (sequences.areReserved(wanted))
       return { events: this.#database.inTransactionAhead(append), onDisk: this.#database.synced() }
-    // The first event of an axon, and then about one in a thousand.
+    // The first event of an axon nobody listened to, and then about one in a thousand.
     const events = inTransaction(this.#database, () => {
       sequences.reserve(wanted)
       return append()

@@ -66,10 +66,11 @@ export const createAxonEventStore = (database: Database, bootId = readBootId()) 
     list: (seq: number, id: string, query: AxonEventListQuery): AxonEventList => {
       const from = query.starting_after ?? Number.MAX_SAFE_INTEGER
       const rows = some(before.iterate(seq, from, query.limit), maxPageBytes)
+      const oldest = rows.at(-1)
       return {
         events: rows.map((row) => ({ axon_id: id, ...row })),
-        has_more: (rows.at(-1)?.sequence ?? 1) > 1,
-        total_count: query.include_total_count ? sequences.lastOf(seq) - sequences.skipped(seq) : null,
+        has_more: oldest !== undefined && before.get(seq, oldest.sequence, 1) !== undefined,
+        total_count: query.include_total_count ? sequences.count(seq) : null,
       }
     },
   }

@@ -38,6 +38,7 @@ const live = (bootId: string, disk = 'disk') => {
   return {
     database,
     publish,
+    listen: (id = axon.id) => void events.subscribe('test', id, 0),
     list,
     sequences: (id = axon.id) => list(id).events.map(({ sequence }) => sequence),
     end: async () => {
@@ -47,9 +48,9 @@ const live = (bootId: string, disk = 'disk') => {
   }
 }
 
-/** What a power cut now would leave, if the disk were as late as it may be. */
-const diskAsItIs = (name: string) => {
-  for (const side of ['', '-wal', '-shm']) cpSync(join(folder, `disk${side}`), join(folder, `${name}${side}`))
+/** What is left by a power cut that comes before the disk is waited for again. */
+const diskAsItIs = (name: string, of = 'disk') => {
+  for (const side of ['', '-wal', '-shm']) cpSync(join(folder, `${of}${side}`), join(folder, `${name}${side}`))
   return name
 }
 
@@ -131,15 +132,49 @@ describe('the sequences of an axon', () => {
     expect(first).toBeGreaterThan(lost.at(-1) ?? 0)
   })
 
+  it('are counted right when someone listens after a power cut before anything is published', async () => {
+    const before = live('boot 1')
+    await before.publish(3)
+    const disk = diskAsItIs('left')
+    const lost = await before.publish(7)
+    const next = live('boot 2', disk)
+    next.listen()
+    expect(next.list()).toMatchObject({ total_count: 3 })
+    const ahead = vi.spyOn(next.database, 'inTransactionAhead')
+    const [first = 0] = await next.publish(1)
+    expect(first).toBeGreaterThan(lost.at(-1) ?? 0)
+    // With someone to hear it the first event goes out without waiting for the disk.
+    expect(ahead).toHaveBeenCalledTimes(1)
+    expect(next.list()).toMatchObject({ total_count: 4 })
+    // Twice, and nobody published.
+    for (const boot of ['boot 3', 'boot 4']) {
+      const again = live(boot, diskAsItIs(boot, disk))
+      again.listen()
+      expect(again.list()).toMatchObject({ total_count: 4, has_more: false })
+    }
+  })
+
+  it('need not begin with 1', async () => {
+    const before = live('boot 1')
+    before.listen()
+    const disk = diskAsItIs('left')
+    expect(await before.publish(2)).toEqual([1, 2])
+    const next = live('boot 2', disk)
+    expect(next.list()).toEqual({ events: [], has_more: false, total_count: 0 })
+    const [first = 0] = await next.publish(2)
+    expect(first).toBeGreaterThan(2)
+    expect(next.list()).toMatchObject({ has_more: false, total_count: 2 })
+  })
+
   it('leave another gap for each power cut', async () => {
     const heard: number[] = []
     let disk = 'disk'
     for (let cut = 1; cut <= 3; cut++) {
       const service = live(`boot ${cut}`, disk)
       heard.push(...(await service.publish(2)))
-      for (const side of ['', '-wal', '-shm']) cpSync(join(folder, `${disk}${side}`), join(folder, `cut-${cut}${side}`))
+      const left = diskAsItIs(`cut-${cut}`, disk)
       heard.push(...(await service.publish(10)))
-      disk = `cut-${cut}`
+      disk = left
     }
     expect(new Set(heard).size).toBe(36)
     expect(heard).toEqual(heard.toSorted((a, b) => a - b))

@@ -32,13 +32,18 @@ export const createAxonSequences = (database: Database, bootId: string) => {
 
   const lastOf = (axon: number) => (last.get(axon) as { last: number | null }).last ?? 0
   const reservationOf = (axon: number) => find.get(axon) as Reservation | undefined
-  const after = (axon: number, { first }: Reservation) => Math.max(lastOf(axon) + 1, first)
+  /** Up to where the numbers stand for an event, or were left out. */
+  const endOf = (axon: number, reservation = reservationOf(axon)) =>
+    Math.max(lastOf(axon), (reservation?.first ?? 1) - 1)
 
   return {
     lastOf,
 
-    /** How many numbers up to the axon's last one stand for no event. */
-    skipped: (axon: number): number => reservationOf(axon)?.skipped ?? 0,
+    /** How many events the axon has. */
+    count: (axon: number): number => {
+      const reservation = reservationOf(axon)
+      return endOf(axon, reservation) - (reservation?.skipped ?? 0)
+    },
 
     /** Whether the disk knows of the next numbers: so many of each axon. */
     areReserved: (wanted: ReadonlyMap<number, number>): boolean => {
@@ -47,7 +52,7 @@ export const createAxonSequences = (database: Database, bootId: string) => {
       for (const [axon, many] of wanted) {
         const reservation = reservationOf(axon)
         if (reservation?.power_cuts !== powerCuts) return false
-        if (after(axon, reservation) + many - 1 > reservation.reserved) return false
+        if (endOf(axon, reservation) + many > reservation.reserved) return false
       }
       return true
     },
@@ -57,20 +62,16 @@ export const createAxonSequences = (database: Database, bootId: string) => {
       mark.run(powerCuts, bootId)
       for (const [axon, many] of wanted) {
         const before = reservationOf(axon)
-        const lastOne = lastOf(axon)
+        const end = endOf(axon, before)
         const isLost = before !== undefined && before.power_cuts !== powerCuts
-        const first = 1 + (isLost ? Math.max(before.reserved, lastOne) : lastOne)
-        const skipped = (before?.skipped ?? 0) + first - 1 - lastOne
+        const first = 1 + (isLost ? Math.max(before.reserved, end) : end)
+        const skipped = (before?.skipped ?? 0) + first - 1 - end
         write.run(axon, first, first + many - 1 + reach, skipped, powerCuts)
       }
     },
 
     /** The number of the axon's next event. It has to be reserved. */
-    next: (axon: number): number => {
-      const reservation = reservationOf(axon)
-      if (!reservation) throw new Error(`No sequence is reserved for axon ${axon}`)
-      return after(axon, reservation)
-    },
+    next: (axon: number): number => endOf(axon) + 1,
 
     /** All that was heard is on the disk: a power cut from now on loses nothing. */
     settle: () => {
