@@ -5,6 +5,7 @@ import { benchExecutions } from './executions.ts'
 import { benchJobs } from './jobs.ts'
 import { benchLogArchive } from './log-archive.ts'
 import { benchStartup } from './startup.ts'
+import { benchTerminal } from './terminal.ts'
 
 /**
  * Measurements as ratios, so that they mean the same on another machine: each number stands beside what the same work
@@ -20,10 +21,11 @@ const benches: Record<string, () => Promise<void>> = {
 }
 
 /** Run only when they are asked for by name: long ones, and parts of others. */
-const onlyByName: typeof benches = { jobs: benchJobs, 'axon-events': benchAxonEvents }
+const onlyByName: typeof benches = { jobs: benchJobs, 'axon-events': benchAxonEvents, terminal: benchTerminal }
 
 const all = { ...benches, ...onlyByName }
-const asked = process.argv.slice(2)
+/** `--quick` is for those that can measure less. */
+const asked = process.argv.slice(2).filter((word) => word !== '--quick')
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(', ')}; there is ${Object.keys(all).join(', ')}`)

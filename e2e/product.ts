@@ -17,6 +17,8 @@ export interface Product {
   apiKey: string
   /** Calls the service itself, as a script beside the console would. */
   service: Client
+  /** Of `npm start`, whose children the console and the service are. */
+  pid: number
   /** Everything the process printed. */
   output(): string
   stop(): Promise<void>
@@ -67,6 +69,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     signInLink,
     serviceUrl,
     apiKey,
+    pid: child.pid ?? 0,
     service: createClient({ baseUrl: serviceUrl, headers: { authorization: `Bearer ${apiKey}` } }),
     output: () => output,
     stop: async () => {

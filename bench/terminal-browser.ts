@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type BrowserContext, chromium, type Page } from '@playwright/test'
+import { findChromium } from '#e2e/chromium.ts'
+
+/** What is measured in the page itself; a script that is there before the page's own. */
+interface Probe {
+  /** The last line that has anything on it. */
+  lastLine(): string
+  /** When the last line matches, looked for with each frame. */
+  until(pattern: string): Promise<number>
+  /** When the key is pressed next. */
+  onKey(key: string, withControl: boolean): Promise<number>
+}
+
+interface ProbedWindow {
+  term?: {
+    focus(): void
+    buffer: {
+      active: {
+        baseY: number
+        cursorY: number
+        getLine(y: number): { translateToString(trim: boolean): string } | undefined
+      }
+    }
+  }
+  probe: Probe
+  pressed: Promise<number>
+}
+
+const addProbe = () => {
+  const own = window as unknown as ProbedWindow
+  const lastLine = () => {
+    const active = own.term?.buffer.active
+    if (!active) return ''
+    for (let y = active.baseY + active.cursorY; y >= 0; y--) {
+      const text = active.getLine(y)?.translateToString(true)
+      if (text) return text
+    }
+    return ''
+  }
+  own.probe = {
+    lastLine,
+    until: (pattern) =>
+      new Promise((done) => {
+        const wanted = new RegExp(pattern)
+        const look = () => {
+          if (wanted.test(lastLine())) done(performance.now())
+          else requestAnimationFrame(look)
+        }
+        look()
+      }),
+    onKey: (key, withControl) =>
+      new Promise((done) => {
+        const listen = (event: KeyboardEvent) => {
+          if (event.key !== key || event.ctrlKey !== withControl) return
+          window.removeEventListener('keydown', listen, true)
+          done(performance.now())
+        }
+        window.addEventListener('keydown', listen, true)
+      }),
+  }
+}
+
+export interface PageTarget {
+  name: string
+  /** The page of a terminal whose shell is a new one. */
+  address(): string
+  prepare?(context: BrowserContext): Promise<void>
+}
+
+const prompt = '[$#] ?$'
+const capMs = 120_000
+
+export const openBrowser = async () => {
+  const browser = await chromium.launch({ ...(await findChromium()), headless: true })
+  return {
+    version: browser.version(),
+    close: () => browser.close(),
+    /** A profile for each target: the first page of it warms its cache. */
+    newTarget: async (target: PageTarget) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+      await context.addInitScript(addProbe)
+      await target.prepare?.(context)
+      return new TargetPages(target, context)
+    },
+  }
+}
+
+class TargetPages {
+  readonly target: PageTarget
+  readonly #context: BrowserContext
+
+  constructor(target: PageTarget, context: BrowserContext) {
+    this.target = target
+    this.#context = context
+  }
+
+  /** From the beginning of the navigation until a prompt is in the terminal of a frame that was drawn. */
+  async open(): Promise<number> {
+    return this.#onPage(async (_page, openMs) => openMs)
+  }
+
+  /** From Enter to the last line of so many MB of output. */
+  async flood(megabytes: number): Promise<number> {
+    return this.#onPage(async (page) => {
+      await page.keyboard.type(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END`)
+      return this.#timed(page, 'Enter', () => page.keyboard.press('Enter'), `FLOODEND$|${prompt}`)
+    })
+  }
+
+  /** From ^C in the third second of `yes` to the prompt. */
+  async interrupt(seconds: number): Promise<number> {
+    return this.#onPage(async (page) => {
+      await page.keyboard.type('yes 0123456789abcdefghijklmnopqrstuvwxyz')
+      await page.keyboard.press('Enter')
+      await delay(seconds * 1000)
+      return this.#timed(page, 'c', () => page.keyboard.press('Control+c'), prompt)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#context.close()
+  }
+
+  async #timed(page: Page, key: string, press: () => Promise<void>, pattern: string): Promise<number> {
+    await page.evaluate(
+      ([wanted, control]) => {
+        const own = window as unknown as ProbedWindow
+        own.pressed = own.probe.onKey(wanted as string, control as boolean)
+      },
+      [key, key === 'c'] as const,
+    )
+    await press()
+    const took = page.evaluate(async (wanted) => {
+      const own = window as unknown as ProbedWindow
+      const pressedAt = await own.pressed
+      return (await own.probe.until(wanted)) - pressedAt
+    }, pattern)
+    return within(took)
+  }
+
+  async #onPage<T>(run: (page: Page, openMs: number) => Promise<T>): Promise<T> {
+    const page = await this.#context.newPage()
+    try {
+      await page.goto(this.target.address(), { waitUntil: 'commit' })
+      const openMs = await within(
+        page.evaluate((wanted) => (window as unknown as ProbedWindow).probe.until(wanted), prompt),
+      )
+      await page.evaluate(() => (window as unknown as ProbedWindow).term?.focus())
+      await delay(200)
+      return await run(page, openMs)
+    } finally {
+      await page.close()
+    }
+  }
+}
+
+const within = async (took: Promise<number>): Promise<number> => {
+  const timeout = new AbortController()
+  try {
+    return await Promise.race([took, delay(capMs, Number.NaN, { signal: timeout.signal })])
+  } finally {
+    timeout.abort()
+  }
+}

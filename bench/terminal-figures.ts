@@ -1,0 +1,136 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { WebSocket } from 'ws'
+import { atPrompt, prompt, type Reader, toCat } from './terminal-reader.ts'
+import { newName, type Target } from './terminal-targets.ts'
+
+/** Each of these measures once; the caller does so in turns with others, and takes medians. */
+
+/** The round trip of each key through `cat`, in ms. */
+export const echo = async (target: Target, keys: number, gapMs: number): Promise<number[]> => {
+  const { reader } = await atPrompt(target)
+  await toCat(reader)
+  const times = await typeKeys(reader, keys, gapMs)
+  reader.shell.end()
+  return times
+}
+
+const typeKeys = async (reader: Reader, keys: number, gapMs: number): Promise<number[]> => {
+  const times: number[] = []
+  for (let key = 0; key < keys + 50; key++) {
+    reader.forget()
+    const typedAt = performance.now()
+    const shown = reader.until(/[a-z]/, 10_000)
+    reader.shell.send(String.fromCharCode(97 + (key % 26)))
+    const took = (await shown) - typedAt
+    // The first ones warm up.
+    if (key >= 50) times.push(took)
+    if (gapMs > 0) await delay(gapMs)
+  }
+  return times
+}
+
+/** The round trip of one byte to another process over a WebSocket: a hop, and nothing else. */
+export const hop = async (keys: number, gapMs: number): Promise<number[]> => {
+  const server = fork(fileURLToPath(new URL('./terminal-hop.ts', import.meta.url)))
+  const [port] = (await once(server, 'message')) as [number]
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false })
+  await once(socket, 'open')
+  const times: number[] = []
+  for (let key = 0; key < keys + 50; key++) {
+    const sentAt = performance.now()
+    const back = once(socket, 'message')
+    socket.send(Buffer.from('a'))
+    await back
+    if (key >= 50) times.push(performance.now() - sentAt)
+    if (gapMs > 0) await delay(gapMs)
+  }
+  socket.terminate()
+  server.kill()
+  return times
+}
+
+/** MB a second of what the shell printed, until a reader that reads all it can has the last line. */
+export const flood = async (target: Target, megabytes: number): Promise<number> => {
+  const { reader } = await atPrompt(target)
+  const startedAt = performance.now()
+  reader.shell.send(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END\r`)
+  const endAt = await reader.until(/FLOODEND/, 300_000)
+  reader.shell.end()
+  // A line end, which the terminal makes two, for each 76 characters.
+  return (megabytes * (78 / 76)) / ((endAt - startedAt) / 1000)
+}
+
+const yes = 'yes 0123456789abcdefghijklmnopqrstuvwxyz\r'
+
+/** ^C during `yes`, until a reader that parses `rate` MB a second has parsed the prompt; and what it held at most. */
+export const interrupt = async (target: Target, { rate, seconds }: { rate: number; seconds: number }) => {
+  const { reader } = await atPrompt(target)
+  const queue: Buffer[] = []
+  let held = 0
+  let mostHeld = 0
+  reader.divert((bytes) => {
+    queue.push(bytes)
+    held += bytes.length
+    mostHeld = Math.max(mostHeld, held)
+  })
+  let last = performance.now()
+  // As a page does it: in slices, one a frame.
+  const timer = setInterval(() => {
+    const now = performance.now()
+    let room = Math.min(60, now - last) * rate * 1000
+    last = now
+    for (let first = queue[0]; first && room > 0; first = queue[0]) {
+      const part = first.subarray(0, Math.ceil(room))
+      if (part.length === first.length) queue.shift()
+      else queue[0] = first.subarray(part.length)
+      held -= part.length
+      room -= part.length
+      reader.parse(part)
+    }
+  }, 12)
+  try {
+    reader.shell.send(yes)
+    await delay(seconds * 1000)
+    reader.forget()
+    const typedAt = performance.now()
+    reader.shell.send('\x03')
+    const ms = (await reader.until(prompt, 60_000)) - typedAt
+    return { ms, heldMb: mostHeld / 1e6 }
+  } finally {
+    clearInterval(timer)
+    reader.shell.end()
+  }
+}
+
+/** A reader that stops reading its socket while `yes` runs; `during` measures meanwhile. Then ^C, until the prompt. */
+export const stoppedReader = async (target: Target, seconds: number, during: (ms: number) => Promise<void>) => {
+  const { reader } = await atPrompt(target)
+  reader.shell.send(yes)
+  await delay(1000)
+  reader.shell.socket?.pause()
+  await during(seconds * 1000)
+  reader.forget()
+  const typedAt = performance.now()
+  reader.shell.send('\x03')
+  reader.shell.socket?.resume()
+  const ms = (await reader.until(prompt, 60_000)) - typedAt
+  reader.shell.end()
+  return ms
+}
+
+/** From nothing to the prompt: of a new shell, and of one that was left a moment ago. */
+export const attach = async (target: Target) => {
+  const session = newName()
+  const { reader, promptMs: newMs } = await atPrompt(target, session)
+  if (target.name !== 'console') {
+    reader.shell.end()
+    return { newMs, againMs: Number.NaN }
+  }
+  reader.shell.leave()
+  const { reader: again, promptMs: againMs } = await atPrompt(target, session)
+  again.shell.end()
+  return { newMs, againMs }
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Attached, Target } from './terminal-targets.ts'
+
+/** What only moves and colours, and shows nothing: OSC, CSI, character sets, other sequences, control characters. */
+const sequences = new RegExp(
+  [
+    '\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)',
+    '\\x1b\\[[0-9;?:]*[ -/]*[@-~]',
+    '\\x1b[()*+][0-9A-Za-z]',
+    '\\x1b[ -~]',
+    '[\\0\\x18]',
+  ].join('|'),
+  'g',
+)
+/** Of a shell that waits for a command. */
+export const prompt = /[$#] [ \r\n]*$/
+const tailBytes = 1024
+
+/** Reads an attached shell, and knows when something is at the end of what was read. */
+export class Reader {
+  readonly shell: Attached
+  bytes = 0
+  firstAt = 0
+  #tail = ''
+  #waits: { pattern: RegExp; done: (at: number) => void }[] = []
+  #sink: ((bytes: Buffer) => void) | undefined
+
+  constructor(shell: Attached) {
+    this.shell = shell
+    shell.onData((bytes) => {
+      this.firstAt ||= performance.now()
+      this.bytes += bytes.length
+      if (this.#sink) this.#sink(bytes)
+      else this.parse(bytes)
+    })
+  }
+
+  /** Has `sink` take what arrives; it calls `parse` when it gets to it. */
+  divert(sink: (bytes: Buffer) => void): void {
+    this.#sink = sink
+  }
+
+  parse(bytes: Buffer): void {
+    this.shell.parsed(bytes.length)
+    this.#tail = (this.#tail + bytes.toString('latin1', Math.max(0, bytes.length - tailBytes))).slice(-tailBytes)
+    if (this.#waits.length > 0) this.#look()
+  }
+
+  /** When `pattern` is at the end of what was parsed since this was called. */
+  async until(pattern: RegExp, withinMs = 60_000): Promise<number> {
+    const found = new Promise<number>((done) => this.#waits.push({ pattern, done }))
+    this.#look()
+    const timeout = new AbortController()
+    const never = delay(withinMs, undefined, { signal: timeout.signal }).then(() => {
+      throw new Error(`There was no ${pattern} within ${withinMs} ms after ${JSON.stringify(this.#tail.slice(-200))}`)
+    })
+    try {
+      return await Promise.race([found, never])
+    } finally {
+      timeout.abort()
+      never.catch(() => undefined)
+    }
+  }
+
+  forget(): void {
+    this.#tail = ''
+  }
+
+  #look(): void {
+    const text = this.#tail.replace(sequences, '')
+    this.#waits = this.#waits.filter(({ pattern, done }) => {
+      if (!pattern.test(text)) return true
+      done(performance.now())
+      return false
+    })
+  }
+}
+
+/** Attaches, and reads until the shell waits for a command. */
+export const atPrompt = async (target: Target, session?: string) => {
+  const startedAt = performance.now()
+  const reader = new Reader(await target.attach(session))
+  const promptAt = await reader.until(prompt, 20_000)
+  return { reader, promptMs: promptAt - startedAt }
+}
+
+/** Has the shell send back what is typed, byte for byte. */
+export const toCat = async (reader: Reader) => {
+  reader.forget()
+  reader.shell.send('stty raw -echo; echo rea""dy; exec cat\r')
+  await reader.until(/ready/)
+  await delay(100)
+}

@@ -1,0 +1,332 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BrowserContext } from '@playwright/test'
+import { type Product, startProduct } from '#e2e/product.ts'
+import { openBrowser, type PageTarget } from './terminal-browser.ts'
+import { attach, echo, flood, hop, interrupt, stoppedReader } from './terminal-figures.ts'
+import { crowd, reconnects } from './terminal-many.ts'
+import { consoleTarget, newName, ptyTarget, serviceTarget, startTtyd, type Target } from './terminal-targets.ts'
+
+const percentile = (values: number[], part: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN
+}
+
+const median = (values: number[]) =>
+  percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  )
+
+const full = {
+  runs: 5,
+  keys: 1000,
+  gapMs: 2,
+  floodMb: 60,
+  yesSeconds: 3,
+  stoppedSeconds: 60,
+  attaches: 20,
+  pages: 5,
+  pageMb: 50,
+  reconnects: 100,
+  sessions: 50,
+  crowdSeconds: 15,
+}
+const quick: typeof full = {
+  ...full,
+  runs: 2,
+  keys: 300,
+  floodMb: 20,
+  yesSeconds: 2,
+  stoppedSeconds: 10,
+  attaches: 5,
+  pages: 2,
+  crowdSeconds: 5,
+}
+
+/** What ttyd 1.7.7 took where it was measured, for runs without it. */
+const ttydInterruptMs = 8200
+
+/**
+ * The terminal of the product as it is started by `npm start`, in turns with what nothing beats: a pseudoterminal in
+ * this process, and a byte over a WebSocket; and with ttyd, if TTYD_PATH names one. `--quick` measures less.
+ */
+export const benchTerminal = async () => {
+  const amounts = process.argv.includes('--quick') ? quick : full
+  const product = await startProduct()
+  const ttyd = await startTtyd()
+  const figures = new Figures()
+  try {
+    const cookie = await signedIn(product)
+    const devboxIds: string[] = []
+    for (let count = 0; count < 4; count++)
+      devboxIds.push((await product.service.devboxes.createAndAwaitRunning({ body: {} })).id)
+    const [devboxId = ''] = devboxIds
+    const ways = devboxIds.map((each) => ({ product, devboxId: each, cookie }))
+    const through = consoleTarget(product, devboxId, cookie)
+    const targets = [ptyTarget, ...(ttyd ? [ttyd.target] : []), serviceTarget(product, devboxId), through]
+    console.log(
+      `Terminal, medians of ${amounts.runs} runs in turns [least to most]${ttyd ? '' : '; no TTYD_PATH, so not beside ttyd'}`,
+    )
+    await benchEcho(figures, targets, amounts)
+    await benchFlood(figures, targets, amounts)
+    await benchInterrupt(figures, targets, amounts)
+    await benchAttach(figures, targets, amounts)
+    await benchStopped(figures, product, through, amounts)
+    await benchReconnects(figures, ways[0] as (typeof ways)[0], amounts.reconnects)
+    await benchCrowd(figures, ways, amounts)
+    await benchPages(figures, product, devboxIds, ttyd?.url, amounts)
+    figures.sum()
+  } finally {
+    await ttyd?.stop()
+    await product.stop()
+  }
+}
+
+type Amounts = typeof full
+
+/** Prints each figure beside its goal, and in the end those that miss theirs. */
+class Figures {
+  readonly #missed: string[] = []
+
+  say(what: string, values: number[], unit: string, beside = ''): void {
+    console.log(`  ${what.padEnd(46)} ${spread(values)} ${unit}${beside && `   ${beside}`}`)
+  }
+
+  goal(what: string, value: number, goal: number, { atLeast = false, unit = '' } = {}): void {
+    const isMet = atLeast ? value >= goal : value <= goal
+    const line = `${what}: ${short(value)}${unit}, to be ${atLeast ? 'at least' : 'at most'} ${Number.isInteger(goal * 100) ? goal : short(goal)}${unit}`
+    if (!isMet) this.#missed.push(line)
+    console.log(`    ${isMet ? 'met   ' : 'MISSED'} ${line}`)
+  }
+
+  sum(): void {
+    console.log(`  load ${loadavg().map(short).join(' ')} on this machine at the end`)
+    console.log(this.#missed.length === 0 ? '  every goal is met' : `  ${this.#missed.length} goals are missed:`)
+    for (const line of this.#missed) console.log(`    ${line}`)
+  }
+}
+
+const short = (value: number) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2))
+const spread = (values: number[]) =>
+  values.length === 1
+    ? short(values[0] as number)
+    : `${short(median(values))} [${short(Math.min(...values))} to ${short(Math.max(...values))}]`
+
+/** Runs all of them once, again and again, so that what slows the machine down slows down all alike. */
+const inTurns = async <T>(targets: Target[], runs: number, measure: (target: Target) => Promise<T>) => {
+  const results = new Map<string, T[]>(targets.map(({ name }) => [name, []]))
+  for (let run = 0; run < runs; run++)
+    for (const target of targets) {
+      results.get(target.name)?.push(await measure(target))
+      // What the last one left is over before the next begins.
+      await delay(200)
+    }
+  return (name: string) => results.get(name) ?? []
+}
+
+const benchEcho = async (figures: Figures, targets: Target[], { runs, keys, gapMs }: Amounts) => {
+  const hops: number[][] = []
+  const of = await inTurns(targets, runs, async (target) => {
+    if (target === ptyTarget) hops.push(await hop(keys, gapMs))
+    return echo(target, keys, gapMs)
+  })
+  const at = (times: number[][], part: number) => times.map((each) => percentile(each, part))
+  figures.say('echo, one hop (WebSocket) p50', at(hops, 0.5), 'ms')
+  for (const { name } of targets)
+    figures.say(`echo, ${name} p50`, at(of(name), 0.5), 'ms', `p99 ${spread(at(of(name), 0.99))} ms`)
+  const p50 = median(at(of('console'), 0.5))
+  const floor = median(at(of('pty'), 0.5)) + 2 * median(at(hops, 0.5))
+  figures.goal('echo p50 through the console to the floor (pty and two hops)', p50 / floor, 1.3, { unit: 'x' })
+  figures.goal('echo p99 to p50', median(at(of('console'), 0.99)) / p50, 3, { unit: 'x' })
+  if (of('ttyd').length > 0) figures.goal('echo p50 to ttyd', p50 / median(at(of('ttyd'), 0.5)), 2, { unit: 'x' })
+}
+
+const benchFlood = async (figures: Figures, targets: Target[], { runs, floodMb }: Amounts) => {
+  const of = await inTurns(targets, runs, (target) => flood(target, floodMb))
+  for (const { name } of targets) figures.say(`flood of ${floodMb} MB, ${name}`, of(name), 'MB/s')
+  const ours = median(of('console'))
+  figures.goal('flood to a fast reader, to the pty', ours / median(of('pty')), 0.75, { atLeast: true, unit: 'x' })
+  if (of('ttyd').length > 0)
+    figures.goal('flood to a fast reader, to ttyd', ours / median(of('ttyd')), 0.95, { atLeast: true, unit: 'x' })
+}
+
+const benchInterrupt = async (figures: Figures, targets: Target[], { runs, yesSeconds }: Amounts) => {
+  // The service alone has no page that acknowledges anything.
+  const asked = targets.filter(({ name }) => name !== 'service')
+  const of = await inTurns(asked, runs, (target) => interrupt(target, { rate: 10, seconds: yesSeconds }))
+  for (const { name } of asked)
+    figures.say(
+      `^C in yes, 10 MB/s reader, ${name}`,
+      of(name).map(({ ms }) => ms),
+      'ms',
+      `held ${spread(of(name).map(({ heldMb }) => heldMb))} MB`,
+    )
+  const ours = median(of('console').map(({ ms }) => ms))
+  figures.goal('^C to the prompt at a 10 MB/s reader', ours, 250, { unit: ' ms' })
+  figures.goal('backlog held by the reader', Math.max(...of('console').map(({ heldMb }) => heldMb)), 1.2, {
+    unit: ' MB',
+  })
+  const theirs = of('ttyd').length > 0 ? median(of('ttyd').map(({ ms }) => ms)) : ttydInterruptMs
+  figures.goal('^C to the prompt, to ttyd', ours / theirs, 1 / 30, { unit: 'x' })
+  const slow = await inTurns([asked.at(-1) as Target], Math.min(runs, 2), (target) =>
+    interrupt(target, { rate: 2, seconds: yesSeconds }),
+  )
+  figures.goal('^C to the prompt at a 2 MB/s reader, at worst', Math.max(...slow('console').map(({ ms }) => ms)), 500, {
+    unit: ' ms',
+  })
+}
+
+const benchAttach = async (figures: Figures, targets: Target[], { attaches }: Amounts) => {
+  const of = await inTurns(targets, attaches, attach)
+  for (const { name } of targets)
+    figures.say(
+      `attach to prompt, new shell, ${name}`,
+      of(name).map(({ newMs }) => newMs),
+      'ms',
+    )
+  const again = of('console').map(({ againMs }) => againMs)
+  figures.say('attach to prompt, again, console', again, 'ms')
+  figures.goal('attach to prompt, new shell', median(of('console').map(({ newMs }) => newMs)), 10, { unit: ' ms' })
+  figures.goal('attach to prompt, again', median(again), 15, { unit: ' ms' })
+}
+
+const benchStopped = async (figures: Figures, product: Product, target: Target, { stoppedSeconds }: Amounts) => {
+  const growth = { console: [] as number[], service: [] as number[] }
+  const ms = await stoppedReader(target, stoppedSeconds, async (forMs) => {
+    const processes = processesOf(product)
+    const before = { console: residentMb(processes.console), service: residentMb(processes.service) }
+    for (const end = performance.now() + forMs; performance.now() < end; await delay(250))
+      for (const name of ['console', 'service'] as const) growth[name].push(residentMb(processes[name]) - before[name])
+  })
+  for (const name of ['console', 'service'] as const)
+    figures.goal(
+      `memory of the ${name} grown by, ${stoppedSeconds} s of yes to a stopped reader`,
+      Math.max(0, ...growth[name]),
+      10,
+      { unit: ' MB' },
+    )
+  figures.say('^C once the stopped reader reads again', [ms], 'ms')
+}
+
+const benchReconnects = async (figures: Figures, way: Parameters<typeof reconnects>[0], times: number) => {
+  const { isSame, snapshots, reached } = await reconnects(way, times)
+  figures.say(`${times} reconnects while a shell counts`, [reached * 100], '% of it was counted before the last')
+  figures.goal(`bytes lost or repeated in ${times} reconnects (0 is none)`, isSame ? 0 : 1, 0)
+  figures.goal('of them shown a picture instead', snapshots, 0)
+}
+
+const benchCrowd = async (figures: Figures, ways: Parameters<typeof crowd>[0], { sessions, crowdSeconds }: Amounts) => {
+  const { typed, watched } = await crowd(ways, { sessions, seconds: crowdSeconds })
+  figures.say(
+    `${sessions} shells x 2 pages, ${Math.round(typed.length / crowdSeconds)} keys/s, echo p50`,
+    [percentile(typed, 0.5)],
+    'ms',
+    `to who watches ${short(percentile(watched, 0.5))} ms`,
+  )
+  figures.goal(`echo p99 with ${sessions} shells x 2 pages`, percentile(typed, 0.99), 50, { unit: ' ms' })
+  figures.goal('to who watches', percentile(watched, 0.99), 50, { unit: ' ms' })
+}
+
+const benchPages = async (
+  figures: Figures,
+  product: Product,
+  devboxIds: string[],
+  ttydUrl: string | undefined,
+  amounts: Amounts,
+) => {
+  const { pages: runs, pageMb, yesSeconds } = amounts
+  const browser = await openBrowser()
+  console.log(`  in Chromium ${browser.version}, drawn by the DOM renderer`)
+  const pages: PageTarget[] = [
+    // A devbox has room for so many shells; each is a new one.
+    {
+      name: 'console',
+      address: inTurn(devboxIds, (id) => `${product.url}/devboxes/${id}?tab=terminal&t=${newName()}`),
+      prepare: (context) => prepare(context, product),
+    },
+    ...(ttydUrl ? [{ name: 'ttyd', address: () => `${ttydUrl}/?rendererType=dom` }] : []),
+  ]
+  try {
+    const targets = await Promise.all(pages.map(browser.newTarget))
+    const measure = async (run: (target: (typeof targets)[0]) => Promise<number>) => {
+      const results = new Map<string, number[]>(targets.map(({ target }) => [target.name, []]))
+      for (let round = 0; round <= runs; round++)
+        for (const each of targets) {
+          const took = await run(each)
+          // The first round fills the caches.
+          if (round > 0) results.get(each.target.name)?.push(took)
+        }
+      return results
+    }
+    const report = (
+      what: string,
+      unit: string,
+      results: Map<string, number[]>,
+      goals: { most?: number; toTtyd: number },
+    ) => {
+      for (const [name, values] of results) figures.say(`${what}, ${name}`, values, unit)
+      const ours = median(results.get('console') ?? [])
+      if (goals.most !== undefined) figures.goal(what, ours, goals.most, { unit: ` ${unit}` })
+      const theirs = results.get('ttyd')
+      if (theirs) figures.goal(`${what}, to ttyd`, ours / median(theirs), goals.toTtyd, { unit: 'x' })
+    }
+    report('page open to prompt', 'ms', await measure((each) => each.open()), { toTtyd: 1 })
+    report(`${pageMb} MB until the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.6 })
+    report('^C in yes', 'ms', await measure((each) => each.interrupt(yesSeconds)), { most: 500, toTtyd: 0.25 })
+    for (const each of targets) await each.close()
+  } finally {
+    await browser.close()
+  }
+}
+
+const inTurn = (list: string[], text: (each: string) => string) => {
+  let next = 0
+  return () => text(list[next++ % list.length] ?? '')
+}
+
+const signedIn = async ({ url, apiKey }: Product): Promise<string> => {
+  const answer = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ api_key: apiKey }),
+  })
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0]
+  if (!cookie) throw new Error(`Signing in was answered ${answer.status}`)
+  return cookie
+}
+
+const prepare = async (context: BrowserContext, product: Product) => {
+  const [name = '', value = ''] = (await signedIn(product)).split(/=(.*)/s)
+  await context.addCookies([{ name, value, url: product.url }])
+  await context.addInitScript(() => localStorage.setItem('devdeck:terminal', '{"renderer":"dom"}'))
+}
+
+/** The two processes behind `npm start`. */
+const processesOf = ({ pid }: Product) => {
+  const family = new Set([pid])
+  const entries = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b)
+  const found = { console: 0, service: 0 }
+  for (let generation = 0; generation < 5; generation++)
+    for (const each of entries) {
+      try {
+        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${each}/stat`, 'utf8'))?.[1])
+        if (!family.has(parent)) continue
+        family.add(each)
+        const command = readFileSync(`/proc/${each}/cmdline`, 'utf8')
+        if (command.includes('lib/service/main.ts')) found.service ||= each
+        else if (command.includes('server.ts')) found.console = each
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  if (!found.console || !found.service) throw new Error('The console and its service are not to be found')
+  return found
+}
+
+const residentMb = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
