@@ -12,6 +12,7 @@ import { type PaneStatus, usePaneStatus } from './pane-status.ts'
 import { StateAnnouncement } from './state-announcement.tsx'
 import { TerminalEviction } from './terminal-eviction.tsx'
 import { TerminalStatusBar } from './terminal-status-bar.tsx'
+import { useCursorInSight } from './use-cursor-in-sight.ts'
 import { useOpenedTerminal } from './use-opened-terminal.ts'
 import { useConnecting, usePaneFocus, usePaneLooks, usePaneTitle } from './use-pane-wiring.ts'
 import { useTerminalState } from './use-terminal-state.ts'
@@ -89,6 +90,7 @@ const Wiring = ({ opened, way, hintId, ...props }: WiringProps) => {
   usePaneStatus(opened, state, props)
   usePaneTitle(opened, props.onTitle)
   usePaneLooks(opened, state, props.refusal)
+  useCursorInSight(opened, state.role === 'watcher')
   usePaneFocus(opened, way, hintId, props)
   useConnecting(opened, state, props)
   return <StateAnnouncement state={state} refusal={props.refusal} />

@@ -18,7 +18,8 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
   const { result, copy } = useCopy()
   const [isAsked, setIsAsked] = useState(false)
   const address = follow && location.origin + follow.path
-  const followers = viewers.filter(({ follower }) => follower).length
+  const followers = viewers.filter(({ follower }) => follower)
+  const count = followers.length
 
   useEffect(() => {
     if (!isAsked || !address) return
@@ -34,10 +35,10 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
         follow ? (
           <StatusButton
             icon={Share2}
-            label={`Shared: ${followers === 1 ? '1 follower' : `${followers} followers`}`}
+            label={`Shared: ${count === 1 ? '1 follower' : `${count} followers`}`}
             colour="text-accent"
           >
-            {followers > 0 && followers}
+            {count > 0 && count}
           </StatusButton>
         ) : (
           <StatusButton icon={Share2} label="Share" />
@@ -65,7 +66,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
                 It ends <RelativeTime ms={follow.expiresAtMs} />.{' '}
               </>
             )}
-            {followers === 0 ? 'Nobody follows now.' : `${followers} ${followers === 1 ? 'follows' : 'follow'} now.`}
+            {count === 0 ? 'Nobody follows now.' : `Following now: ${followers.map(({ name }) => name).join(', ')}.`}
           </p>
           <Button size="sm" icon={Link2Off} onClick={() => session.request({ t: 'follow', on: false })}>
             Revoke link
