@@ -59,7 +59,7 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
       <div
         role="toolbar"
         aria-label="Keys"
-        className="flex gap-1 overflow-x-auto overscroll-contain px-2 py-1 [scrollbar-width:none]"
+        className="flex h-11 gap-1 overflow-x-auto overscroll-contain px-2 py-1 [scrollbar-width:none]"
       >
         <ModifierKey label="Ctrl" isHeld={held.ctrl} onPress={() => hold('ctrl')} />
         <ModifierKey label="Alt" isHeld={held.alt} onPress={() => hold('alt')} />

@@ -70,13 +70,23 @@ export const TerminalPane = (props: TerminalPaneProps) => {
       </div>
       {opened && <PaneFoot opened={opened} />}
       {!isFollower && <TerminalEviction devboxId={devboxId} />}
-      {opened && (
+      {opened ? (
         <TerminalStatusBar opened={opened} hintId={hintId} way={way} isFollower={isFollower} actions={actions} />
+      ) : (
+        <RoomForBars />
       )}
       {opened && <Wiring {...props} opened={opened} way={way} hintId={hintId} />}
     </div>
   )
 }
+
+/** As high as what comes: else the screen would have another size first, and every program in it draw itself twice. */
+const RoomForBars = () => (
+  <div aria-hidden>
+    <div className="hidden h-[2.8125rem] pointer-coarse:block" />
+    <div className="h-9 border-t border-line bg-surface-1" />
+  </div>
+)
 
 interface WiringProps extends TerminalPaneProps {
   opened: OpenedTerminal
