@@ -19,21 +19,24 @@ export const attach = (service: TestService, path: string, protocols: string[] =
     socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? 0)),
   )
   socket.on('error', () => undefined)
+  const shows = <T>(find: (shown: string) => T | undefined | null | false) =>
+    new Promise<T>((resolve) => {
+      const ask = () => {
+        const found = find(shown)
+        if (found && waiting.delete(ask)) resolve(found)
+      }
+      waiting.add(ask)
+      ask()
+    })
   return {
     socket,
     closed,
     refused,
     opened: new Promise<void>((resolve) => socket.once('open', () => resolve())),
     type: (text: string | Buffer) => socket.send(text),
-    shows: (pattern: RegExp) =>
-      new Promise<RegExpExecArray>((resolve) => {
-        const ask = () => {
-          const match = pattern.exec(shown)
-          if (match && waiting.delete(ask)) resolve(match)
-        }
-        waiting.add(ask)
-        ask()
-      }),
+    shows: (pattern: RegExp) => shows((text) => pattern.exec(text)),
+    /** Resolves once this is shown so many times. */
+    showsTimes: (part: RegExp, times: number) => shows((text) => text.split(part).length > times),
     text: () => shown,
     isBinary: () => binary,
   }

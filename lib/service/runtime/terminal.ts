@@ -286,8 +286,10 @@ const startShell = (
   events: ConstructorParameters<typeof PseudoTerminal>[3],
 ) => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
+  // Unspecified: that shells mark their prompts, and how a devbox is told not to.
+  const marks = env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', box.bashrc]
   try {
-    return new PseudoTerminal(box, { argv: ['/bin/bash', '-i'], env: { ...env, ...terminal } }, size, events)
+    return new PseudoTerminal(box, { argv: ['/bin/bash', ...marks, '-i'], env: { ...env, ...terminal } }, size, events)
   } catch (cause) {
     throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
   }

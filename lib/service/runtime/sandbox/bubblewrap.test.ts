@@ -59,7 +59,7 @@ describe.skipIf(problem !== undefined)('a box of bubblewrap', () => {
       /^secret/m,
     )
     expect(await outputOf(one, 'ls -A /home /sys /root /var/lib /run /boot /mnt')).toMatch(/^user$/m)
-    expect(await outputOf(one, 'ls /run')).toBe('devdeck')
+    expect(await outputOf(one, 'ls /run')).toBe('devdeck\ndevdeck-bashrc')
     expect(await outputOf(one, `ls ${folder} /root /sys /var/lib | cat`)).not.toMatch(/^(?!ls: cannot access)/m)
   })
 

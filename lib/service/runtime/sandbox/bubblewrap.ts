@@ -14,6 +14,7 @@ import { machinePython, type Python } from './python.ts'
 import {
   type Box,
   baseEnvironment,
+  bashrc,
   type Command,
   isRootFolder,
   type Launch,
@@ -30,6 +31,7 @@ const nsenter = '/usr/bin/nsenter'
 const unshare = '/usr/bin/unshare'
 const tmp = '/tmp'
 const run = '/run/devdeck'
+const bashrcInside = '/run/devdeck-bashrc'
 
 /**
  * One set of namespaces per devbox (user, mount, pid, ipc, uts, and network when it is to have none), held by a first
@@ -123,6 +125,7 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
     home: homeOf(site),
     tmp,
     run,
+    bashrc: bashrcInside,
     ended,
     launch: (command) => ({ ...enforcement.launch, ...enter(site, namespaces, command) }),
     ptmx: `/proc/${init}/root/dev/pts/ptmx`,
@@ -196,6 +199,7 @@ const boxArguments = (site: Site, secrets: readonly string[], python: Python | u
   ...['--bind', site.tmp, tmp, '--symlink', tmp, '/var/tmp'],
   ...['--bind', site.home, homeOf(site)],
   ...['--bind', site.run, run],
+  ...['--ro-bind', bashrc, bashrcInside],
   ...(site.root === undefined ? ['--remount-ro', '/'] : rootFolders(site.root)),
   ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', folder, folder]),
   ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group'],

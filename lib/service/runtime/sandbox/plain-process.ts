@@ -2,7 +2,16 @@ import { findProcessesSoon, signal, waitUntil } from '#lib/service/runtime/proce
 import { removeGroupOf, removeGroupsOf } from './cgroup.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
 import { connectToLoopback } from './loopback.ts'
-import { type Box, baseEnvironment, type Launch, markers, type Sandbox, type Site, takeTerminal } from './sandbox.ts'
+import {
+  type Box,
+  baseEnvironment,
+  bashrc,
+  type Launch,
+  markers,
+  type Sandbox,
+  type Site,
+  takeTerminal,
+} from './sandbox.ts'
 
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Sandbox = {
@@ -16,6 +25,7 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
     home: site.home,
     tmp: site.tmp,
     run: site.run,
+    bashrc,
     ended,
     launch: ({ argv, env, tty }) => ({
       ...enforcement.launch,

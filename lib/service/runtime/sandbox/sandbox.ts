@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 
 export type Isolation = 'bubblewrap' | 'none'
 
@@ -63,6 +64,8 @@ export interface Box {
   readonly tmp: string
   readonly run: string
   launch(command: Command): Launch
+  /** For an interactive bash to read in place of ~/.bashrc, as processes in the devbox see it. */
+  readonly bashrc: string
   /** Opens a terminal of the devbox's own /dev/pts; absent when it has none but the machine's. */
   readonly ptmx?: string
   /** The host's process id of the command itself, given the pid of what was spawned; undefined once it is gone. */
@@ -92,6 +95,9 @@ export const spawnIn = (
   const { file, args, cwd, env } = wrapped(launch, options.stdio.length)
   return spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
 }
+
+/** On the host. */
+export const bashrc = fileURLToPath(new URL('../terminal/bashrc', import.meta.url))
 
 /**
  * One bash on the host before the command, for what Node cannot do between fork and exec.
