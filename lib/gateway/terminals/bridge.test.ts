@@ -1,16 +1,18 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { WebSocket } from 'ws'
-import { type TerminalNotice, terminalClose } from '#lib/contract/terminal-relay.ts'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { ptyBaseUrl } from '../upstream.ts'
+import { TestPage } from './testing.ts'
 
 let service: TestService
 let gateway: TestConsole
 let cookie: string
 let devboxId: string
 beforeAll(async () => {
+  // Every page that comes and goes is told there.
+  vi.spyOn(console, 'log').mockReturnValue(undefined)
   service = await startService()
   gateway = await startConsole({ url: service.url })
   cookie = await gateway.signIn(service.key)
@@ -21,57 +23,9 @@ afterAll(async () => {
   await service.close()
 })
 
-/** A page's terminal: what it was shown, what it was told, and how it ended. */
-class Page {
-  readonly socket: WebSocket
-  readonly notices: TerminalNotice[] = []
-  /** Which kind of frame came first. */
-  readonly order: ('output' | TerminalNotice['t'])[] = []
-  readonly closed: Promise<{ code: number; reason: string }>
-  shown = ''
-
+class Page extends TestPage {
   constructor(path: string, headers: Record<string, string> = {}) {
-    this.socket = new WebSocket(gateway.url.replace('http', 'ws') + path, {
-      headers: { cookie, ...headers },
-      origin: gateway.origin,
-    })
-    this.socket.on('message', (data, isBinary) => {
-      if (isBinary) {
-        this.shown += data
-        this.order.push('output')
-      } else {
-        const notice = JSON.parse(String(data)) as TerminalNotice
-        this.notices.push(notice)
-        this.order.push(notice.t)
-      }
-    })
-    this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
-    // A test that does not wait for the end must not fail by it.
-    this.closed.catch(() => undefined)
-  }
-
-  type(text: string) {
-    this.socket.send(Buffer.from(text), { binary: true })
-  }
-
-  ask(request: unknown) {
-    this.socket.send(JSON.stringify(request))
-  }
-
-  shows(text: string | RegExp) {
-    return vi.waitFor(() => expect(this.shown).toMatch(text), { timeout: 10_000, interval: 10 })
-  }
-
-  told(notice: Partial<TerminalNotice>) {
-    return vi.waitFor(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)), {
-      timeout: 10_000,
-      interval: 10,
-    })
-  }
-
-  async leave() {
-    this.socket.close()
-    await this.closed
+    super(gateway, path, { headers: { cookie, ...headers } })
   }
 }
 const terminal = (name: string, query = '?cols=91&rows=29') => new Page(`/api/terminals/${devboxId}/${name}${query}`)
@@ -236,11 +190,7 @@ describe('a terminal that cannot be had', () => {
     ['a devbox id of forbidden characters', '/api/terminals/..%2f/main'],
     ['a name that is too long', `/api/terminals/dbx_1/${'a'.repeat(256)}`],
   ])('is asked for with %s', async (_, path) => {
-    const page = new Page(path)
-    page.closed.catch(() => undefined)
-    const [, response] = await once(page.socket, 'unexpected-response')
-    expect(response.statusCode).toBe(400)
-    page.socket.on('error', () => undefined).terminate()
+    expect((await new Page(path).refused()).status).toBe(400)
   })
 
   it('is one whose session signs out', async () => {
@@ -250,9 +200,7 @@ describe('a terminal that cannot be had', () => {
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
     expect((await page.closed).code).toBe(terminalClose.signedOut)
     const replayed = new Page(`/api/terminals/${devboxId}/signed-out`, { cookie: own })
-    const [, response] = await once(replayed.socket, 'unexpected-response')
-    expect(response.statusCode).toBe(401)
-    replayed.socket.on('error', () => undefined).terminate()
+    expect((await replayed.refused()).status).toBe(401)
   })
 })
 

@@ -1,0 +1,420 @@
+import headless from '@xterm/headless'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { CuttableProxy, TestPage } from './testing.ts'
+
+let service: TestService
+let proxy: CuttableProxy
+let gateway: TestConsole
+let cookie: string
+let devboxId: string
+const pages: TestPage[] = []
+const consoles: TestConsole[] = []
+beforeAll(async () => {
+  // Every page that comes and goes is told there.
+  vi.spyOn(console, 'log').mockReturnValue(undefined)
+  proxy = new CuttableProxy()
+  const port = await proxy.listen()
+  service = await startService({ allowHosts: [`127.0.0.1:${port}`] })
+  proxy.lead(service.url)
+  gateway = await startConsole({ url: `http://127.0.0.1:${port}` })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
+})
+afterEach(async () => {
+  proxy.lead(service.url)
+  for (const page of pages.splice(0)) page.socket.terminate()
+  for (const each of consoles.splice(0).reverse()) await each.close()
+})
+afterAll(async () => {
+  await gateway.close()
+  await proxy.close()
+  await service.close()
+})
+
+interface Query {
+  client?: string
+  since?: number
+  epoch?: string
+  scrollback?: number
+  role?: 'watch'
+  ack?: '1'
+  cols?: number
+  rows?: number
+}
+
+const at = (name: string, { cols = 80, rows = 24, ...query }: Query = {}, to = gateway, own = cookie) => {
+  const search = new URLSearchParams({ cols: String(cols), rows: String(rows) })
+  for (const [key, value] of Object.entries(query)) search.set(key, String(value))
+  const page = new TestPage(to, `/api/terminals/${devboxId}/${name}?${search}`, {
+    cookie: own,
+    acks: query.ack === '1',
+  })
+  pages.push(page)
+  return page
+}
+const open = async (name: string, query: Query = {}, to = gateway, own = cookie) => {
+  const page = at(name, query, to, own)
+  await page.told({ t: 'people' })
+  return page
+}
+/** A console of its own, in place of the one all tests share. */
+const another = async () => {
+  const own = await startConsole({ url: service.url })
+  consoles.push(own)
+  return own
+}
+const stop = async (console: TestConsole) => {
+  consoles.splice(consoles.indexOf(console), 1)
+  await console.close()
+}
+/** Runs a line, once the shell reads it. */
+const run = async (page: TestPage, line: string) => {
+  await page.shows(/[$#] /)
+  page.type(`${line}\n`)
+}
+/** Prints n1, n2 and so on, a line each, until a key is pressed: as long as it prints, there is something to miss. */
+const numbers =
+  "stty -echo; echo b''egin; i=0; until read -rsn1 -t 0.01; do for ((j=0;j<50;j++)); do echo n$((++i)); done; done; echo e''nd"
+const endNumbers = (page: TestPage) =>
+  vi.waitFor(
+    () => {
+      // Once may not do: bash drops a key that comes as its time runs out, and a lost connection takes it along.
+      page.type('x')
+      expect(page.shown.includes('end\r\n')).toBe(true)
+    },
+    { timeout: 15_000, interval: 100 },
+  )
+const expectNumbers = (printed: string) => {
+  const lines = printed
+    .slice(printed.indexOf('begin') + 5, printed.indexOf('end'))
+    .trim()
+    .split('\r\n')
+  expect(lines.length).toBeGreaterThan(100)
+  expect(lines).toEqual(lines.map((_, i) => `n${i + 1}`))
+}
+const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
+
+/** What a terminal shows after these bytes. */
+const screenOf = async (bytes: Buffer, { cols, rows }: { cols: number; rows: number }) => {
+  const terminal = new headless.Terminal({ cols, rows, scrollback: 1000, allowProposedApi: true })
+  await new Promise<void>((resolve) => terminal.write(bytes, resolve))
+  const { active } = terminal.buffer
+  const lines = Array.from({ length: active.length }, (_, i) => active.getLine(i)?.translateToString(true))
+  return { lines, x: active.cursorX, y: active.cursorY, type: active.type }
+}
+
+describe('a page that comes back', () => {
+  it('a hundred times while the shell prints has missed nothing and seen nothing twice', async () => {
+    let page = await open('exact', { client: 'p', ack: '1' })
+    await run(page, numbers)
+    await page.shows('begin')
+    const printed = [...page.printed]
+    for (let times = 0; times < 100; times++) {
+      await page.vanish()
+      if (times > 0) printed.push(...page.printed)
+      const { epoch, offset: since } = page
+      page = at('exact', { client: 'p', epoch, since, ack: '1' })
+      await page.told({ t: 'ready', from: 'since', offset: since })
+      await vi.waitFor(() => expect(page.offset).toBeGreaterThan(since), { timeout: 10_000, interval: 1 })
+    }
+    await endNumbers(page)
+    expectNumbers(Buffer.concat([...printed, ...page.printed]).toString())
+  }, 60_000)
+
+  it('from too long ago, or to another shell, is shown the screen instead', async () => {
+    const page = await open('late', { ack: '1' })
+    await run(page, 'head -c 400000 /dev/zero | tr "\\0" x; echo; echo do""ne')
+    await page.shows('done')
+    for (const query of [{ epoch: page.epoch, since: 10 }, { epoch: 'other', since: page.offset }, { since: 0 }]) {
+      const late = await open('late', { ...query, role: 'watch' })
+      expect(late.last('ready')?.from).toBe('snapshot')
+      await late.shows('done')
+      expect(late.offset).toBe(page.offset)
+    }
+  })
+
+  it('sees what a terminal shows that was told all from the start', async () => {
+    const size = { cols: 100, rows: 30 }
+    const all = await open('picture', { ...size, ack: '1' })
+    await run(
+      all,
+      "PS1='$ '; seq 1 300; printf '\\e[31mred\\e[0m \\e[?25l\\e[5;7Hhere'; tput smcup; printf 'alt'; echo d''one",
+    )
+    await all.shows('done')
+    const late = await open('picture', { ...size, role: 'watch' })
+    await late.shows('done')
+    expect(late.offset).toBe(all.offset)
+    const shown = await screenOf(late.lastSnapshot ?? Buffer.alloc(0), size)
+    const true_ = await screenOf(Buffer.concat([all.lastSnapshot ?? Buffer.alloc(0), ...all.printed]), size)
+    expect(shown).toEqual(true_)
+    expect(shown.type).toBe('alternate')
+  })
+
+  it('takes the place of its own last connection, and writes if that one did', async () => {
+    const before = await open('again', { client: 'tab-1' })
+    const watcher = await open('again', { client: 'tab-2' })
+    const after = await open('again', { client: 'tab-1' })
+    expect((await before.closed).code).toBe(terminalClose.takenOver)
+    expect(after.last('ready')?.role).toBe('writer')
+    expect(after.last('people')?.viewers).toHaveLength(2)
+    await run(after, 'echo still-$((1+1))')
+    await watcher.shows('still-2')
+  })
+})
+
+describe('a lost connection to the service', () => {
+  it('a hundred times while the shell prints leaves nothing out and repeats nothing', async () => {
+    const page = await open('cuts', { ack: '1' })
+    await run(page, numbers)
+    await page.shows('begin')
+    const startedWith = proxy.connections
+    for (let cuts = 0; cuts < 100; cuts++) {
+      const { offset } = page
+      await vi.waitFor(() => expect(page.offset).toBeGreaterThan(offset), { timeout: 10_000, interval: 1 })
+      proxy.cut()
+    }
+    await endNumbers(page)
+    expectNumbers(textOf(page))
+    expect(proxy.connections).toBeGreaterThanOrEqual(startedWith + 100)
+    expect(page.order.filter((each) => each === 'ready')).toHaveLength(1)
+    await page.told({ t: 'state', upstream: 'retrying' })
+  }, 60_000)
+
+  it('is told, and what is typed meanwhile is said not to have arrived', async () => {
+    const page = await open('away')
+    await page.shows(/[$#] /)
+    proxy.lead(undefined)
+    proxy.cut()
+    await page.told({ t: 'state', upstream: 'retrying' })
+    page.type('echo lost\n')
+    page.type('echo lost\n')
+    await page.told({ t: 'problem', code: 'unavailable' })
+    expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(1)
+    proxy.lead(service.url)
+    await vi.waitFor(() => expect(page.last('state')?.upstream).toBe('live'), { timeout: 10_000 })
+    page.type('echo back-$((1+1))\n')
+    await page.shows('back-2')
+    expect(page.shown).not.toContain('lost')
+  })
+
+  it('ends when another console takes over, which goes on where the page stands', async () => {
+    const first = await another()
+    const page = await open('restart', { ack: '1' }, first, await first.signIn(service.key))
+    await run(page, numbers)
+    await page.shows('n200')
+    await stop(first)
+    expect((await page.closed).code).toBe(terminalClose.consoleRestarting)
+    const { epoch, offset } = page
+    const second = await another()
+    const back = await open('restart', { ack: '1', epoch, since: offset }, second, await second.signIn(service.key))
+    expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
+    await endNumbers(back)
+    expectNumbers(textOf(page) + textOf(back))
+  })
+})
+
+describe('output faster than a page reads it', () => {
+  it('is replaced by the screen, and holds up neither the shell nor who writes', async () => {
+    const writer = await open('flood', { ack: '1' })
+    const slow = await open('flood', { ack: '1', role: 'watch' })
+    slow.stopReading()
+    await run(writer, 'yes 0123456789 | head -c 4000000; echo fini""shed')
+    await writer.shows('finished')
+    expect(slow.unread).toBeLessThan(600_000)
+    expect(slow.shown).not.toContain('finished')
+    slow.read()
+    await slow.shows('finished')
+    await vi.waitFor(() => expect(slow.offset).toBe(writer.offset))
+    expect(slow.peakUnread).toBeLessThan(1_200_000)
+    expect(writer.peakUnread).toBeLessThan(1_200_000)
+  })
+
+  it('does not pile up for a page that has stopped reading at all', async () => {
+    const writer = await open('stopped', { ack: '1' })
+    const stopped = await open('stopped', { ack: '1', role: 'watch' })
+    stopped.socket.pause()
+    await run(writer, 'yes 0123456789 | head -c 4000000; echo fini""shed')
+    await writer.shows('finished')
+    const { bytes: before, offset } = stopped
+    stopped.socket.resume()
+    await stopped.shows('finished')
+    expect(stopped.offset - offset).toBeGreaterThan(4_000_000)
+    expect(stopped.bytes - before).toBeLessThan(600_000)
+    await vi.waitFor(() => expect(stopped.offset).toBe(writer.offset))
+  })
+
+  it('lets Ctrl-C through at once', async () => {
+    const page = await open('interrupt', { ack: '1' })
+    await run(page, 'yes')
+    await page.shows(/y\r\ny\r\n/)
+    page.stopReading()
+    await vi.waitFor(() => expect(page.unread).toBeGreaterThan(256 * 1024), { timeout: 10_000 })
+    page.type('\u0003')
+    page.type('echo free-$((3+3))\n')
+    page.read()
+    await page.shows('free-6')
+  })
+
+  it('is shown to its end before the page hears that the shell has ended', async () => {
+    const page = await open('last', { ack: '1' })
+    await page.shows(/[$#] /)
+    page.stopReading()
+    page.type('yes | head -c 3000000; echo last words; exit 7\n')
+    const { code, reason } = await page.closed
+    expect(code).toBe(terminalClose.shellEnded)
+    expect(reason).toContain('ended with 7')
+    expect(page.lastNotice).toMatchObject({ t: 'exit', code: 7 })
+    expect(page.shown).toMatch(/last words\r\n/)
+  })
+
+  it('is followed by all lines above the screen once it is quiet', async () => {
+    const page = await open('quiet', { ack: '1', scrollback: 2000 })
+    page.stopReading()
+    await run(page, 'seq 1 200000; echo fini""shed')
+    await vi.waitFor(() => expect(page.unread).toBeGreaterThan(256 * 1024), { timeout: 10_000 })
+    page.read()
+    await page.shows('finished')
+    await vi.waitFor(() => expect(page.lastSnapshot?.toString()).toContain('198500\r\n'), { timeout: 10_000 })
+  })
+})
+
+describe('several pages', () => {
+  it('have one writer; the others watch, and may take over', async () => {
+    const first = await open('roles')
+    const second = await open('roles')
+    expect(first.last('people')).toMatchObject({ role: 'writer', viewers: [{}, {}] })
+    expect(second.last('people')).toMatchObject({ role: 'watcher', writer: { id: first.last('people')?.you } })
+    second.type('echo never\n')
+    second.ask({ t: 'close' })
+    await second.told({ t: 'problem', code: 'conflict' })
+    second.ask({ t: 'takeover' })
+    await first.told({ t: 'taken', by: expect.objectContaining({ id: second.last('people')?.you }) })
+    await vi.waitFor(() => expect(first.last('people')?.role).toBe('watcher'))
+    first.type('echo never\n')
+    await run(second, 'echo mine-$((1+1))')
+    await first.shows('mine-2')
+    expect(second.shown).not.toContain('never')
+    await second.leave()
+    await vi.waitFor(() => expect(first.last('people')).toMatchObject({ writer: null, viewers: [{}] }))
+  })
+
+  it('keep the role of a writer that was cut off, but for a new page', async () => {
+    const writer = await open('kept', { client: 'w' })
+    const watcher = await open('kept', { client: 'x' })
+    await writer.vanish()
+    await vi.waitFor(() => expect(watcher.last('people')?.writer).toBeNull())
+    const back = await open('kept', { client: 'x' })
+    expect(back.last('people')?.role).toBe('watcher')
+    const writerBack = await open('kept', { client: 'w' })
+    expect(writerBack.last('people')?.role).toBe('writer')
+    await writerBack.vanish()
+    await vi.waitFor(() => expect(back.last('people')?.writer).toBeNull())
+    const fresh = await open('kept', { client: 'y' })
+    expect(fresh.last('people')?.role).toBe('writer')
+    expect((await open('kept', { client: 'w' })).last('people')?.role).toBe('watcher')
+  })
+
+  it('have the size of who writes', async () => {
+    const writer = await open('sizes', { cols: 90, rows: 20 })
+    const watcher = await open('sizes', { cols: 120, rows: 40 })
+    expect(watcher.last('ready')).toMatchObject({ cols: 90, rows: 20 })
+    watcher.ask({ t: 'resize', cols: 30, rows: 10 })
+    for (let cols = 50; cols <= 77; cols++) writer.ask({ t: 'resize', cols, rows: 21 })
+    await vi.waitFor(() => expect(watcher.last('size')).toMatchObject({ cols: 77, rows: 21 }))
+    expect(writer.last('size')).toBeUndefined()
+    await run(writer, 'stty size')
+    await watcher.shows('21 77')
+    watcher.ask({ t: 'takeover' })
+    // What a watcher said of its window counts from when it writes.
+    await vi.waitFor(() => expect(writer.last('size')).toMatchObject({ cols: 30, rows: 10 }))
+    const late = await open('sizes', { role: 'watch' })
+    expect(late.last('snap')).toMatchObject({ cols: 30, rows: 10 })
+  })
+})
+
+describe('what a program asks the terminal', () => {
+  const ask = `IFS= read -rsd R -t 5 -p $'\\e[6n' a; IFS= read -rsn 1 -t 0.3 b; echo "got \${#a} and \${#b}"`
+
+  it.each([0, 1, 3])('is answered once with %i pages looking', async (count) => {
+    const page = await open(`asks-${count}`)
+    for (let i = 1; i < count; i++) await open(`asks-${count}`)
+    await run(page, count === 0 ? `sleep 0.5; ${ask}` : ask)
+    if (count === 0) await page.leave()
+    const later = count === 0 ? await open(`asks-${count}`) : page
+    await later.shows(/got \d and 0/)
+    expect(later.shown).not.toContain('got 0')
+  })
+
+  it('is not answered again when it is replayed', async () => {
+    const before = await another()
+    const page = await open('replayed', {}, before, await before.signIn(service.key))
+    await run(page, ask)
+    await page.shows(/got \d and 0/)
+    await stop(before)
+    const after = await another()
+    const back = await open('replayed', {}, after, await after.signIn(service.key))
+    await back.shows('got')
+    await run(back, 'echo clean-$((1+1))')
+    await back.shows('clean-2')
+    expect(back.shown).not.toMatch(/\d+;\d+R/)
+  })
+})
+
+describe('a page that means harm', () => {
+  it('is told what it got wrong, and disturbs nobody', async () => {
+    const page = await open('hostile', { ack: '1' })
+    for (const request of [
+      'null',
+      '[]',
+      '"resize"',
+      '{',
+      '{"t":"__proto__"}',
+      '{"t":"resize","cols":1e9,"rows":24}',
+      '{"t":"resize","cols":"80","rows":24}',
+      '{"t":"resize","cols":-1,"rows":24}',
+      '{"t":"ack","n":-5}',
+      '{"t":"ack","n":1e300}',
+      '{"t":"signal","signal":"SIGSTOP; rm"}',
+      '{"t":"record","on":"yes"}',
+      `{"t":"${'x'.repeat(100_000)}"}`,
+    ]) {
+      page.notices.length = 0
+      page.socket.send(request)
+      await page.told({ t: 'problem', code: 'invalid_argument' })
+    }
+    page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
+    page.ask({ t: 'ping', id: 5 })
+    await page.told({ t: 'pong', id: 5 })
+    await run(page, 'echo alive-$((1+1))')
+    await page.shows('alive-2')
+  })
+
+  it('gains nothing by acknowledging what it was not sent', async () => {
+    const page = await open('ahead', { ack: '1' })
+    page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
+    page.ask({ t: 'ping', id: 1 })
+    await page.told({ t: 'pong', id: 1 })
+    page.stopReading()
+    await run(page, 'yes | head -c 4000000; touch ~/ahead')
+    await vi.waitFor(
+      async () => {
+        const { stdout } = await service.client.executions.executeSync({
+          params: { id: devboxId },
+          body: { command: 'ls ~' },
+        })
+        expect(stdout).toContain('ahead')
+      },
+      { timeout: 15_000, interval: 100 },
+    )
+    expect(page.unread).toBeLessThan(1_200_000)
+  })
+
+  it('cannot send a frame beyond the limit', async () => {
+    const page = await open('large')
+    page.socket.send(Buffer.alloc(1024 * 1024 + 1), { binary: true })
+    expect((await page.closed).code).toBe(1009)
+  })
+})

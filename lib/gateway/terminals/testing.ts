@@ -1,0 +1,205 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
+import { expect, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import type { TerminalNotice, TerminalRequest } from '#lib/contract/terminal-relay.ts'
+import type { TestConsole } from '../testing.ts'
+
+const maxShown = 32 * 1024
+
+interface Options {
+  cookie?: string
+  headers?: Record<string, string>
+  /** A page without acks has read what has left the socket; with them it promises one for every byte. */
+  acks?: boolean
+  origin?: string
+}
+
+type Kind = TerminalNotice['t']
+type NoticeOf<K extends Kind> = Extract<TerminalNotice, { t: K }>
+
+/** A page's terminal: what it was shown, what it was told, where it stands, and how it ended. */
+export class TestPage {
+  readonly socket: WebSocket
+  readonly notices: TerminalNotice[] = []
+  /** Which frames came in which order. */
+  readonly order: ('output' | 'snapshot' | Kind)[] = []
+  readonly closed: Promise<{ code: number; reason: string }>
+  /** The last of everything, snapshots as well, as text. */
+  shown = ''
+  /** What the shell has printed, without snapshots. */
+  readonly printed: Buffer[] = []
+  lastSnapshot: Buffer | undefined
+  epoch = ''
+  offset = 0
+  /** Of all it was sent, notices not counted. */
+  bytes = 0
+  /** Of these, not acknowledged. */
+  unread = 0
+  peakUnread = 0
+  #acks: boolean
+  #snapshotIsNext = false
+
+  constructor(gateway: TestConsole, path: string, { cookie, headers, acks = false, origin }: Options = {}) {
+    this.#acks = acks
+    this.socket = new WebSocket(gateway.url.replace('http', 'ws') + path, {
+      headers: { ...(cookie === undefined ? {} : { cookie }), ...headers },
+      origin: origin ?? gateway.origin,
+    })
+    this.socket.on('message', (data, isBinary) =>
+      isBinary ? this.#output(data as Buffer) : this.#notice(JSON.parse(String(data))),
+    )
+    this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
+    // A test that does not wait for the end must not fail by it.
+    this.closed.catch(() => undefined)
+  }
+
+  get lastNotice(): TerminalNotice | undefined {
+    return this.notices.at(-1)
+  }
+
+  last<K extends Kind>(kind: K): NoticeOf<K> | undefined {
+    return this.notices.findLast((each): each is NoticeOf<K> => each.t === kind)
+  }
+
+  type(text: string) {
+    this.socket.send(Buffer.from(text), { binary: true })
+  }
+
+  ask(request: TerminalRequest | Record<string, unknown>) {
+    this.socket.send(JSON.stringify(request))
+  }
+
+  /** From now on it acknowledges nothing, until `read`. */
+  stopReading() {
+    this.#acks = false
+  }
+
+  read() {
+    this.#acks = true
+    this.#ack()
+  }
+
+  shows(text: string | RegExp) {
+    return vi.waitFor(
+      () => {
+        if (this.shown.search(text) === -1)
+          throw new Error(`${text} is not shown; what is, ends with ${JSON.stringify(this.shown.slice(-300))}`)
+      },
+      { timeout: 15_000, interval: 10 },
+    )
+  }
+
+  told(notice: Partial<TerminalNotice>) {
+    return vi.waitFor(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)), {
+      timeout: 15_000,
+      interval: 10,
+    })
+  }
+
+  /** Why the upgrade was refused. */
+  async refused(): Promise<{ status: number; body: { code: string; message: string } }> {
+    this.socket.on('error', () => undefined)
+    const [, response] = await once(this.socket, 'unexpected-response')
+    let text = ''
+    for await (const chunk of response) text += chunk
+    this.socket.terminate()
+    return { status: response.statusCode, body: JSON.parse(text) }
+  }
+
+  async leave() {
+    this.socket.close()
+    await this.closed
+  }
+
+  /** Goes without a word, as when the network is lost. */
+  async vanish() {
+    this.socket.terminate()
+    await this.closed
+  }
+
+  #notice(notice: TerminalNotice) {
+    this.notices.push(notice)
+    this.order.push(notice.t)
+    if (notice.t === 'ready') {
+      this.epoch = notice.epoch
+      this.offset = notice.offset
+    } else if (notice.t === 'snap') {
+      this.#snapshotIsNext = true
+      this.offset = notice.offset
+    }
+  }
+
+  #output(data: Buffer) {
+    this.shown = (this.shown + data).slice(-maxShown)
+    this.bytes += data.length
+    this.unread += data.length
+    this.peakUnread = Math.max(this.peakUnread, this.unread)
+    this.order.push(this.#snapshotIsNext ? 'snapshot' : 'output')
+    if (this.#snapshotIsNext) this.lastSnapshot = data
+    else {
+      this.printed.push(data)
+      this.offset += data.length
+    }
+    this.#snapshotIsNext = false
+    if (this.#acks) this.#ack()
+  }
+
+  #ack() {
+    if (this.unread === 0 || this.socket.readyState !== WebSocket.OPEN) return
+    this.ask({ t: 'ack', n: this.unread })
+    this.unread = 0
+  }
+}
+
+/** Passes TCP connections on, until they are cut. */
+export class CuttableProxy {
+  readonly #server
+  readonly #sockets = new Set<Socket>()
+  #target: { host: string; port: number } | undefined
+  /** How many connections were made through it. */
+  connections = 0
+
+  constructor() {
+    this.#server = createServer((near) => {
+      if (!this.#target) return near.destroy()
+      this.connections++
+      const far = dial(this.#target)
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from)
+        from.pipe(to)
+        from
+          .on('error', () => undefined)
+          .on('close', () => {
+            this.#sockets.delete(from)
+            to.destroy()
+          })
+      }
+    })
+  }
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** To where connections go from now on; undefined: they are refused. */
+  lead(url: string | undefined) {
+    this.#target = url === undefined ? undefined : { host: new URL(url).hostname, port: Number(new URL(url).port) }
+  }
+
+  /** Ends every connection without a word. */
+  cut() {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async close() {
+    this.cut()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}
