@@ -70,7 +70,13 @@ export const useTerminalDesk = ({ devboxId, latest, change, isRunning }: Options
     [add],
   )
 
-  const attach = useCallback((name: string) => change((now) => openTab(now, singleTab(name))), [change])
+  const attach = useCallback(
+    (name: string) => {
+      const closed = takeClosed(devboxId, ({ tree }) => tree === name)
+      change((now) => openTab(now, closed ?? singleTab(name)))
+    },
+    [devboxId, change],
+  )
 
   const reopen = useCallback(() => {
     const shown = terminalsOf(latest.current)

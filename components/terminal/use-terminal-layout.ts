@@ -16,20 +16,24 @@ export const useTerminalLayout = (devboxId: string) => {
   const hasOwnWindow = params.get('full') === '1'
   const [{ layout, refused }, setShown] = useState(() => parseLayout(text))
   const latest = useRef(layout)
-  const known = useRef(text)
-  /** What this page wrote and the router has not told yet: it may tell several as one, and late. */
-  const written = useRef<string[]>([])
-  useEffect(() => {
-    if (known.current === text) return
-    known.current = text
-    const own = written.current.indexOf(text)
-    if (own !== -1) return void written.current.splice(0, own + 1)
-    // Back, forward, or a link.
-    written.current = []
-    const told = parseLayout(text)
+
+  // The address itself has the last word: the router tells of a change late, of several as one, and of one that was
+  // taken back before it could tell not at all.
+  const follow = useCallback(() => {
+    const told = parseLayout(new URLSearchParams(location.search).get('t'))
+    if (formatLayout(told.layout) === formatLayout(latest.current)) return
     latest.current = told.layout
     setShown(told)
-  }, [text])
+  }, [])
+  useEffect(() => {
+    const isHere = () => new URLSearchParams(location.search).get('tab') === 'terminal'
+    const onPopState = () => isHere() && follow()
+    window.addEventListener('popstate', onPopState)
+    return () => window.removeEventListener('popstate', onPopState)
+  }, [follow])
+  useEffect(() => {
+    if (text === (new URLSearchParams(location.search).get('t') ?? '')) follow()
+  }, [text, follow])
   useEffect(() => rememberLayout(devboxId, layout), [devboxId, layout])
 
   const change: ChangeLayout = useCallback(
@@ -40,7 +44,6 @@ export const useTerminalLayout = (devboxId: string) => {
       setShown({ layout: next, refused: [] })
       const after = formatLayout(next)
       if (after === before) return
-      written.current.push(after)
       const full = new URLSearchParams(location.search).get('full') === '1'
       const address = paths.terminals(devboxId, next, full)
       if (how === 'push') history.pushState(null, '', address)

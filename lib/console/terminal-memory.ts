@@ -37,10 +37,10 @@ export const rememberClosed = (devboxId: string, tab: TerminalTab): void => {
   closed.set(devboxId, [tab, ...(closed.get(devboxId) ?? [])].slice(0, maxClosed))
 }
 
-/** Takes the last closed tab that `fits`, and forgets those that do not. */
+/** Takes the last closed tab that `fits`. */
 export const takeClosed = (devboxId: string, fits: (tab: TerminalTab) => boolean): TerminalTab | undefined => {
   const tabs = closed.get(devboxId) ?? []
   const at = tabs.findIndex(fits)
-  closed.set(devboxId, at === -1 ? [] : tabs.slice(at + 1))
+  if (at !== -1) closed.set(devboxId, tabs.toSpliced(at, 1))
   return tabs[at]
 }
