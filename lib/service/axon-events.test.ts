@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { startService, type TestService } from './testing.ts'
-import { holdDisk } from './testing-disk.ts'
+import { holdDisk, thinDisk } from './testing-disk.ts'
 import { runCommand } from './testing-process.ts'
 
 const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })
@@ -126,52 +125,14 @@ describe('a service that is killed', () => {
   }, 90_000)
 })
 
-const thin = mkdtempSync(join(tmpdir(), 'devdeck-thin-'))
-const [store, disk, filler] = ['store', 'disk', 'store/filler'].map((name) => join(thin, name)) as [
-  string,
-  string,
-  string,
-]
-
-/** A disk that promises 64 MB and has 24; false where this user may not mount one. */
-const mount = () => {
-  try {
-    for (const folder of [store, disk]) mkdirSync(folder)
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=700', 'devdeck', store], { stdio: 'ignore' })
-    execFileSync('truncate', ['--size', '64M', join(store, 'image')])
-    execFileSync('mkfs.ext4', ['-q', '-F', '-O', '^has_journal', join(store, 'image')], { stdio: 'ignore' })
-    execFileSync('mount', ['-o', 'loop', join(store, 'image'), disk], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-const mounted = mount()
-afterAll(() => {
-  for (const folder of [disk, store])
-    try {
-      execFileSync('umount', ['--lazy', folder], { stdio: 'ignore' })
-    } catch {
-      // It was not mounted.
-    }
-  rmSync(thin, { recursive: true, force: true })
-})
-
-const fill = () => {
-  const handle = openSync(filler, 'a')
-  try {
-    for (;;) writeSync(handle, Buffer.alloc(65_536))
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'ENOSPC' })
-  }
-  closeSync(handle)
-}
-
-describe.skipIf(!mounted)('a disk that takes writes and then cannot keep them', () => {
-  const dataDir = join(disk, 'data')
-
-  it('makes no publisher believe that an event is kept', async () => {
+describe('a disk that takes writes and then cannot keep them', () => {
+  it('makes no publisher believe that an event is kept', async ({ skip, onTestFinished }) => {
+    const disk = thinDisk()
+    if (!disk) return skip('this user may not mount one')
+    onTestFinished(disk.remove)
+    const dataDir = join(disk.folder, 'data')
     const service = await startService({ isolation: 'none', dataDir })
+    onTestFinished(() => service.close())
     const { id } = await service.client.axons.create()
     const publish = async (payload: string) => {
       const answer = await service.fetch(`/v1/axons/${id}/publish`, {
@@ -192,14 +153,14 @@ describe.skipIf(!mounted)('a disk that takes writes and then cannot keep them', 
           acknowledged.push(body.sequence)
           await hear()
         }
-        fill()
+        disk.fill()
         let answer = await publish('x'.repeat(100_000))
         for (; answer.status === 200; answer = await publish('x'.repeat(100_000))) {
           acknowledged.push(answer.body.sequence)
           await hear()
         }
         expect(answer).toMatchObject({ status: 507, retry: 'false', body: { code: 'insufficient_storage' } })
-        rmSync(filler)
+        disk.empty()
       }
       await expect.poll(async () => (await publish('again')).status).toBe(200)
     } finally {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, open, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, open, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -29,5 +29,46 @@ export const holdDisk = (): (() => Promise<void>) => {
   const releases = Array.from({ length: fileThreads }, holdFileThread)
   return async () => {
     for (const release of releases) await release()
+  }
+}
+
+/**
+ * A disk that promises 64 MB and has 24: what is written to it looks well until it has to be kept. Undefined where this
+ * user may not mount one.
+ */
+export const thinDisk = () => {
+  const root = mkdtempSync(join(tmpdir(), 'devdeck-thin-'))
+  const [store, folder, filler] = [join(root, 'store'), join(root, 'disk'), join(root, 'store', 'filler')]
+  const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'ignore' })
+  const remove = () => {
+    for (const mounted of [folder, store])
+      try {
+        run('umount', '--lazy', mounted)
+      } catch {
+        // It never was.
+      }
+    rmSync(root, { recursive: true })
+  }
+  const fill = () => {
+    const handle = openSync(filler, 'a')
+    try {
+      for (;;) writeSync(handle, Buffer.alloc(65_536))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    } finally {
+      closeSync(handle)
+    }
+  }
+  try {
+    for (const each of [store, folder]) mkdirSync(each)
+    run('mount', '-t', 'tmpfs', '-o', 'size=24m,mode=700', 'devdeck', store)
+    const image = join(store, 'image')
+    run('truncate', '--size', '64M', image)
+    run('mkfs.ext4', '-q', '-F', '-O', '^has_journal', image)
+    run('mount', '-o', 'loop', image, folder)
+    return { folder, fill, empty: () => rmSync(filler), remove }
+  } catch {
+    remove()
+    return undefined
   }
 }
