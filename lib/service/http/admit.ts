@@ -49,8 +49,8 @@ export const admit = async (
       shouldRetry: false,
     })
   const { body, form } = await readBody(endpoint, request, spoolFolder)
-  const { account, ptyDevboxId } = identity
-  const caller = { account, requestId, ...(ptyDevboxId === undefined ? {} : { ptyDevboxId }) }
+  const { protocol: _, ...who } = identity
+  const caller = { ...who, requestId }
   const call: Admitted['call'] = (rest) => handler({ params, query, body, ...caller, ...rest })
   if (!form) return { endpoint, identity, call }
   const { file, discard } = form

@@ -14,6 +14,8 @@ export interface ApiKey {
 export interface PtyGrant {
   account: string
   devboxId: string
+  /** Of the key that asked for it. */
+  revoked?: AbortSignal
 }
 
 /** What the terminals hand out and this file checks. */
@@ -62,14 +64,13 @@ export const createAuthenticate = (
 
   const byToken = (token: string | undefined): Identity | undefined => {
     if (!token) return undefined
-    const grant = ptyTokens.find(token)
-    return byKey(token) ?? (grant && { account: grant.account, ptyDevboxId: grant.devboxId })
+    return byKey(token) ?? byGrant(ptyTokens.find(token))
   }
 
   const byTicket = (request: IncomingMessage, { params }: Match): Identity | undefined => {
     const ticket = new URLSearchParams(request.url?.split('?')[1]).get('ticket')
     const grant = ticket && params.session_name ? ptyTokens.redeem(ticket, params.session_name) : undefined
-    return grant && { account: grant.account, ptyDevboxId: grant.devboxId }
+    return byGrant(grant || undefined)
   }
 
   const forAttach = (request: IncomingMessage, match: Match): Identity | undefined => {
@@ -103,6 +104,13 @@ export const createAuthenticate = (
           : byKey(bearer(request.headers.authorization))
     return identity ?? refuse(request)
   }
+}
+
+/** A grant is good as long as the key behind it. */
+const byGrant = (grant: PtyGrant | undefined): Identity | undefined => {
+  if (!grant || grant.revoked?.aborted) return undefined
+  const { account, devboxId, revoked } = grant
+  return { account, ptyDevboxId: devboxId, ...(revoked && { revoked }) }
 }
 
 const refusalWindowMs = 10_000

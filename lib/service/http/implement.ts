@@ -7,6 +7,8 @@ export interface Caller {
   account: string
   /** The devbox a terminal token was made for; only on calls that such a token opened. */
   ptyDevboxId?: string
+  /** Aborted when the key that was used is revoked; absent for keys that cannot be. */
+  revoked?: AbortSignal
   requestId: string
   /** Aborted when the client goes away before the answer is complete. */
   signal: AbortSignal

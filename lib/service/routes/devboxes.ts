@@ -5,6 +5,7 @@ import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
+import { grantOf } from '#lib/service/runtime/pty-tokens.ts'
 import { envelope, pageOf } from './pages.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */
@@ -64,9 +65,9 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps)
       runtime.keepAlive(account, params.id)
       return {}
     },
-    createPtyTunnel: ({ params, account }) => {
-      runtime.running(account, params.id, 'open_terminal')
-      return ptyTokens.create(account, params.id)
+    createPtyTunnel: ({ params, ...caller }) => {
+      runtime.running(caller.account, params.id, 'open_terminal')
+      return ptyTokens.create(grantOf(caller, params.id))
     },
   })
 

@@ -2,6 +2,7 @@ import { outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/term
 import type { Deps } from '#lib/service/deps.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
+import { grantOf } from '#lib/service/runtime/pty-tokens.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
   // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
@@ -20,7 +21,7 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
       const key = keyOf(caller, session_name)
       const devbox = devboxes.running(key.account, key.devboxId, 'open_terminal')
       const { session, created } = runtime.open(key, devbox, query.size)
-      const ticket = ptyTokens.issue(key.account, key.devboxId, session_name)
+      const ticket = ptyTokens.issue(grantOf(caller, key.devboxId), session_name)
       return session.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
     },
     control: ({ params: { session_name }, body, ...caller }) => {

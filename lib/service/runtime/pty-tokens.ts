@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { PtyGrant, PtyTokens } from '#lib/service/http/auth.ts'
+import type { Caller } from '#lib/service/http/implement.ts'
 
 const tokenLifeMs = 12 * 60 * 60 * 1000
 const ticketLifeMs = 60_000
@@ -16,8 +17,7 @@ export class TerminalTokens implements PtyTokens {
   readonly #keys = new Map<string, PtyGrant>()
   readonly #tickets = new Map<string, Ticket>()
 
-  create(account: string, devboxId: string): PtyTunnel {
-    const grant = { account, devboxId }
+  create(grant: PtyGrant): PtyTunnel {
     return {
       tunnel_key: keep(this.#keys, grant, tokenLifeMs, randomBytes(16).toString('hex')),
       auth_token: keep(this.#tokens, grant, tokenLifeMs),
@@ -32,14 +32,14 @@ export class TerminalTokens implements PtyTokens {
     return this.#tokens.get(token)
   }
 
-  issue(account: string, devboxId: string, sessionName: string): string {
-    return keep(this.#tickets, { account, devboxId, sessionName }, ticketLifeMs)
+  issue(grant: PtyGrant, sessionName: string): string {
+    return keep(this.#tickets, { ...grant, sessionName }, ticketLifeMs)
   }
 
   redeem(ticket: string, sessionName: string): PtyGrant | undefined {
     const grant = this.#tickets.get(ticket)
     this.#tickets.delete(ticket)
-    return grant?.sessionName === sessionName ? { account: grant.account, devboxId: grant.devboxId } : undefined
+    return grant?.sessionName === sessionName ? grant : undefined
   }
 
   /** Forgets what opens the devbox's terminals. */
@@ -48,6 +48,13 @@ export class TerminalTokens implements PtyTokens {
       for (const [secret, grant] of grants) if (grant.devboxId === devboxId) grants.delete(secret)
   }
 }
+
+/** What a caller may pass on: it ends with the key that the caller used. */
+export const grantOf = ({ account, revoked }: Pick<Caller, 'account' | 'revoked'>, devboxId: string): PtyGrant => ({
+  account,
+  devboxId,
+  ...(revoked && { revoked }),
+})
 
 /** Under a new secret that can be told in a header, a query and as a WebSocket subprotocol. */
 const keep = <T>(

@@ -5,6 +5,8 @@ import type { RawData, WebSocket } from 'ws'
 const pieceBytes = 64 * 1024
 const heartbeatMs = 15_000
 const maxSilentHeartbeats = 3
+// More than a connection holds: it is being sent now.
+const surelyLiveBytes = 16 * 1024 * 1024
 
 interface Events {
   /** The client has taken more of what was sent. */
@@ -24,6 +26,10 @@ export class TerminalClient {
   #pinged: number
   #taken: number
   #silentHeartbeats = 0
+  #isDeaf = false
+  /** How many wait for a sign of life, and what was typed meanwhile. */
+  #asked = 0
+  #heard = 0
 
   /** `offset`: of the first byte that will be sent. */
   constructor(socket: WebSocket, offset: number, events: Events) {
@@ -34,7 +40,10 @@ export class TerminalClient {
     socket.on('pong', (payload) => this.#pong(payload))
     socket.on('message', (data) => {
       this.#silentHeartbeats = 0
-      events.typed(bytesOf(data))
+      const bytes = bytesOf(data)
+      if (this.#asked > 0) this.#heard += bytes.length
+      if (this.#heard > surelyLiveBytes) this.#tell(true)
+      events.typed(bytes)
     })
     socket.on('error', () => socket.terminate())
     this.#closed = new Promise((resolve) =>
@@ -73,14 +82,14 @@ export class TerminalClient {
 
   /** Whether what is typed is left where it is for now. */
   set deaf(deaf: boolean) {
-    if (deaf === this.#socket.isPaused) return
-    if (deaf) this.#socket.pause()
-    else this.#socket.resume()
-    this.#events.taken()
+    this.#isDeaf = deaf
+    this.#listenOrNot()
   }
 
   /** Cuts the connection unless the client answers within this time. True when it did. */
   async isThere(withinMs: number): Promise<boolean> {
+    this.#asked++
+    this.#listenOrNot()
     const alive = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), withinMs)
       this.#answered.push((answered) => {
@@ -89,10 +98,22 @@ export class TerminalClient {
       })
       this.#ping()
     })
+    this.#heard = 0
+    this.#asked--
+    this.#listenOrNot()
     if (alive) return true
     this.#socket.terminate()
     await this.#closed
     return false
+  }
+
+  /** An answer comes behind what was typed before. */
+  #listenOrNot() {
+    const pause = this.#isDeaf && this.#asked === 0
+    if (pause === this.#socket.isPaused) return
+    if (pause) this.#socket.pause()
+    else this.#socket.resume()
+    this.#events.taken()
   }
 
   #ping() {
