@@ -36,7 +36,7 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
       protocol_version: '1',
       cols: 80,
       rows: 24,
-      idle_ttl_seconds: 300,
+      idle_ttl_seconds: 3600,
     })
     await shows(/user@My-Box/)
     type('echo $((6*7)); pwd; echo $TERM $GREETING\r')
