@@ -52,7 +52,7 @@ describe('what is written', () => {
   it('is counted until it is parsed', async () => {
     const { mirror, write, snapshot } = open()
     write('x'.repeat(5000))
-    write('y'.repeat(150))
+    write('y'.repeat(300))
     expect(mirror.pendingBytes).toBe(5300)
     await snapshot()
     expect(mirror.pendingBytes).toBe(0)

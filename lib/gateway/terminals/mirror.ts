@@ -4,6 +4,7 @@ import { CommandMarks } from './marks.ts'
 import { TerminalModes } from './modes.ts'
 import { OpenSequence } from './open-sequence.ts'
 import { ScreenWriter } from './screen.ts'
+import { bytesScrolledPast, isPlain } from './scrolled-past.ts'
 import { type Core, openXterm } from './xterm.ts'
 
 /** Then others have their turn: a frame of a flood must not make the keystrokes of another terminal wait. */
@@ -13,6 +14,11 @@ const turnMs = 6
  * fewer: a millionth of a second and less for a cell makes 0.1 s at worst.
  */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
+/**
+ * Text that has waited a frame is often text that has scrolled away before it was looked at. Less than this is parsed at
+ * once, and whatever someone waits for.
+ */
+const flood = { bytes: 4 * 1024, waitMs: 16, skipFrom: 64 * 1024 }
 /** 12 bytes each. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks more often is none that waits for the answers. */
@@ -60,7 +66,8 @@ export class TerminalMirror {
   #steps: Step[] = []
   #pendingBytes = 0
   #sliceBytes = slice.most
-  #isScheduled = false
+  #next: NodeJS.Immediate | undefined
+  #soon: NodeJS.Timeout | undefined
   #isDisposed = false
   #answersLeft = answers.burst
   #answersAt = performance.now()
@@ -131,6 +138,8 @@ export class TerminalMirror {
   /** Nobody is called any more. */
   dispose(): void {
     this.#isDisposed = true
+    clearTimeout(this.#soon)
+    clearImmediate(this.#next)
     this.#steps = []
     this.#pendingBytes = 0
     this.#core.dispose()
@@ -150,27 +159,24 @@ export class TerminalMirror {
   #take(step: Step): void {
     if (this.#isDisposed) return
     this.#steps.push(step)
-    this.#schedule()
+    const mayWait = 'bytes' in step && step.bytes.length >= flood.bytes && isPlain(step.bytes)
+    if (!mayWait) this.#goOn()
+    else if (!this.#next) this.#soon ??= setTimeout(() => this.#goOn(), flood.waitMs)
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || this.#steps.length === 0) return
-    this.#isScheduled = true
+  #goOn(): void {
+    clearTimeout(this.#soon)
+    this.#soon = undefined
     // Not xterm's own queue: its timer waits a millisecond at least, and what it throws nobody could catch.
-    setImmediate(() => {
-      this.#isScheduled = false
-      try {
-        this.#turn()
-      } finally {
-        this.#schedule()
-      }
-    })
+    if (this.#steps.length > 0) this.#next ??= setImmediate(() => this.#turn())
   }
 
   #turn(): void {
+    this.#next = undefined
     const end = performance.now() + turnMs
     let taken = 0
     try {
+      this.#skipScrolledPast()
       for (let now = 0; now < end && taken < this.#steps.length; now = performance.now()) {
         const step = this.#steps[taken]
         if (!step) break
@@ -184,6 +190,29 @@ export class TerminalMirror {
       }
     } finally {
       this.#steps.splice(0, taken)
+      this.#goOn()
+    }
+  }
+
+  /** Leaves out what would scroll out of the terminal before anyone could look at it. */
+  #skipScrolledPast(): void {
+    const { buffers, rows, _inputHandler: handler } = this.#core
+    const { normal, active } = buffers
+    const isPlainScreen = active === normal && normal.scrollTop === 0 && normal.scrollBottom === rows - 1
+    if (this.#pendingBytes < flood.skipFrom || !isPlainScreen || handler._parser.currentState !== 0) return
+    const stop = this.#steps.findIndex((step) => 'run' in step)
+    const pieces = (stop < 0 ? this.#steps : this.#steps.slice(0, stop)) as Piece[]
+    const skipped = bytesScrolledPast(
+      pieces.map(({ bytes, at }) => bytes.subarray(at)),
+      // Those it keeps, and those below the cursor.
+      normal.lines.maxLength + rows,
+    )
+    this.#pendingBytes -= skipped
+    for (let left = skipped, index = 0; left > 0; index++) {
+      const piece = pieces[index] as Piece
+      const part = Math.min(left, piece.bytes.length - piece.at)
+      piece.at += part
+      left -= part
     }
   }
 

@@ -35,6 +35,7 @@ type Listen<T> = (listener: (event: T) => void) => { dispose(): void }
 
 export interface Lines {
   length: number
+  maxLength: number
   get(index: number): Line | undefined
   onTrim: Listen<number>
   onInsert: Listen<{ index: number; amount: number }>
