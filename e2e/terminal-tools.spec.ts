@@ -1,0 +1,166 @@
+import type { Page } from '@playwright/test'
+import { expect, type Product, test } from './product.ts'
+import { screenText, untilPrompt, untilText } from './terminal-page.ts'
+
+test.use({ journeys: 'terminal-tools', permissions: ['clipboard-read', 'clipboard-write'] })
+test.setTimeout(120_000)
+
+const openTerminal = async (page: Page, { url, service }: Pick<Product, 'url' | 'service'>, name: string) => {
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name } })
+  await page.goto(`${url}/devboxes/${id}?tab=terminal`)
+  await untilPrompt(page)
+  return id
+}
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
+/** The middle of a cell of the screen, counted from 0. */
+const cell = (page: Page, column: number, row: number) =>
+  page.evaluate(
+    ([column, row]) => {
+      const { term } = window
+      const box = term?.element?.querySelector('.xterm-screen')?.getBoundingClientRect()
+      if (!term || !box) throw new Error('there is no terminal')
+      return { x: box.x + ((column + 0.5) * box.width) / term.cols, y: box.y + ((row + 0.5) * box.height) / term.rows }
+    },
+    [column, row] as const,
+  )
+
+test('finds text, counts it, and keeps its place while output comes', async ({ signedIn: page, product }) => {
+  await openTerminal(page, product, 'finding')
+  await page.keyboard.type('clear; seq -f "needle %g" 1 500; (sleep 3; echo; seq -f "needle %g" 501 700) &\n')
+  await untilText(page, /^needle 500$/m)
+  await page.keyboard.press('Control+Shift+F')
+  // Typed at once: none of it goes to the shell.
+  await page.keyboard.type('needle 49')
+  const bar = page.getByRole('search', { name: 'Find in terminal' })
+  const field = bar.getByRole('textbox', { name: 'Find' })
+  await expect(field).toHaveValue('needle 49')
+  await expect(bar).toContainText(/\d+ of 11/)
+  await field.fill('needle 4')
+  await bar.getByRole('button', { name: 'Whole words' }).click()
+  await expect(bar).toContainText('1 of 1')
+  await bar.getByRole('button', { name: 'Whole words' }).click()
+  await bar.getByRole('button', { name: 'Regular expression' }).click()
+  await field.fill('needle [')
+  await expect(bar.getByRole('alert')).toContainText('Not a regular expression')
+  await field.fill('^needle (1|500)$')
+  // The search before had gone up to the first lines.
+  await expect(bar).toContainText('1 of 2')
+  await field.press('Shift+Enter')
+  await expect(bar).toContainText('2 of 2')
+  await field.press('Enter')
+  await expect(bar).toContainText('1 of 2')
+  expect(await page.evaluate(() => window.term?.buffer.active.viewportY)).toBe(0)
+  await field.fill('^needle \\d+$')
+  await expect(bar).toContainText(/\d+ of 700/)
+  await field.press('Escape')
+  await expect(bar).toHaveCount(0)
+  await expect(page.locator('.xterm-helper-textarea')).toBeFocused()
+})
+
+test('copies what is selected, wrapped lines as one, and interrupts with nothing selected', async ({
+  signedIn: page,
+  product,
+}) => {
+  await openTerminal(page, product, 'copying')
+  await page.keyboard.type("clear; printf 'word  \\n%0.sx' 1; printf '%0.sy' $(seq 1 300); printf ' end   \\n'\n")
+  await untilText(page, /end/)
+  const from = await cell(page, 0, 0)
+  const to = await cell(page, 30, 3)
+  await page.mouse.move(from.x - 3, from.y)
+  await page.mouse.down()
+  await page.mouse.move(to.x, to.y, { steps: 4 })
+  await page.mouse.up()
+  await page.keyboard.press('Control+C')
+  await expect.poll(() => clipboard(page)).toMatch(/^word\n1?xy{300} end/)
+  expect(await page.evaluate(() => window.term?.hasSelection())).toBe(false)
+  await page.keyboard.type('sleep 100\n')
+  await page.keyboard.press('Control+C')
+  await page.keyboard.type('echo interrupted\n')
+  await untilText(page, /^interrupted$/m)
+
+  await page.getByRole('button', { name: 'Terminal settings' }).click()
+  await page.getByLabel('Copy what is selected').check()
+  await page.keyboard.press('Escape')
+  const word = await cell(page, 1, 0)
+  await page.mouse.dblclick(word.x, word.y)
+  await expect.poll(() => clipboard(page)).toBe('word')
+})
+
+test('settings show at once, in other windows too, and are still there after a reload', async ({
+  signedIn: page,
+  product,
+  context,
+}) => {
+  const id = await openTerminal(page, product, 'setting')
+  const other = await context.newPage()
+  await other.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await untilText(other, /\$/)
+  await page.bringToFront()
+  const option = (of: Page, name: 'fontSize' | 'cursorStyle' | 'scrollback') =>
+    of.evaluate((name) => window.term?.options[name], name)
+  const columns = await page.evaluate(() => window.term?.cols ?? 0)
+
+  await page.getByRole('button', { name: 'Terminal settings' }).click()
+  const size = page.getByLabel('Font size')
+  await size.fill('99')
+  await expect(page.getByText('It can be from 8 to 32')).toBeVisible()
+  await expect(size).toHaveValue('99')
+  expect(await option(page, 'fontSize')).toBe(13)
+  await size.fill('20')
+  await page.getByLabel('Cursor', { exact: true }).selectOption('bar')
+  await page.getByLabel('Scrollback').fill('5000')
+  await expect.poll(() => option(other, 'fontSize')).toBe(20)
+  await page.getByRole('button', { name: 'Done' }).click()
+  await expect.poll(() => page.evaluate(() => window.term?.cols ?? 0)).toBeLessThan(columns * 0.75)
+  await page.reload()
+  await untilPrompt(page)
+  expect(
+    await Promise.all([option(page, 'fontSize'), option(page, 'cursorStyle'), option(page, 'scrollback')]),
+  ).toEqual([20, 'bar', 5000])
+  await page.keyboard.press('Control+0')
+  await expect.poll(() => option(page, 'fontSize')).toBe(13)
+  // The shell was told nothing of these keys.
+  expect(await screenText(page)).toMatch(/\$\s*$/)
+})
+
+test('a secret is not pasted into a recording unasked, nor shown', async ({ signedIn: page, product }) => {
+  await openTerminal(page, product, 'recorded')
+  const secret = `ghp${'_16C7e42F292c6912E7710c838347Ae178B4a'}`
+  await page.evaluate((text) => navigator.clipboard.writeText(text), secret)
+  await page.keyboard.press('Control+V')
+  await untilText(page, /\$ ghp_/)
+  await page.keyboard.press('Control+C')
+  await page.getByRole('button', { name: /^Record/ }).click()
+  await expect(page.getByRole('button', { name: /^Stop recording/ })).toBeVisible()
+  await page.locator('.xterm-screen').click()
+  await page.keyboard.press('Control+V')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('Paste a secret into a recording?')
+  await expect(dialog).toContainText('a GitHub token')
+  await expect(dialog).not.toContainText(secret)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.keyboard.type('echo after\n')
+  await untilText(page, /^after$/m)
+})
+
+test('a file on the screen is downloaded from where the shell stands', async ({ signedIn: page, product }) => {
+  await openTerminal(page, product, 'files')
+  await page.keyboard.type(
+    'mkdir -p work/out && cd work && echo 42 > out/a.txt && clear && echo out/a.txt:7 out/none.txt\n',
+  )
+  await untilText(page, /^out\/a\.txt:7/m)
+  const follow = async (column: number) => {
+    const { x, y } = await cell(page, column, 0)
+    await page.mouse.move(x, y + 60)
+    await page.mouse.move(x, y)
+    await expect(page.getByRole('tooltip')).toContainText('download')
+    await page.keyboard.down('Control')
+    await page.mouse.click(x, y)
+    await page.keyboard.up('Control')
+  }
+  const download = page.waitForEvent('download')
+  await follow(2)
+  expect((await download).suggestedFilename()).toBe('a.txt')
+  await follow(20)
+  await expect(page.getByText('Could not download')).toBeVisible()
+})
