@@ -14,7 +14,7 @@ export const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }
     connection.phase !== 'open'
       ? 'The terminal is not connected'
       : role === 'watcher'
-        ? 'Only who writes may record; take over first'
+        ? 'another window types here'
         : null
   return recording ? (
     <span className="inline-flex items-center gap-1.5 text-sm text-danger">
