@@ -8,6 +8,7 @@ import { AxonEvents } from './axon-events.ts'
 import type { ServiceConfig } from './config.ts'
 import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, reserveName, StartError } from './data-dir.ts'
 import type { Deps } from './deps.ts'
+import { endInWords } from './domain/devboxes.ts'
 import { Drain } from './drain.ts'
 import { Evictions } from './evictions.ts'
 import { bracketed, createAddressGate, createTunnelHosts, isWildcard } from './http/address-gate.ts'
@@ -157,13 +158,18 @@ export const createService = async (
     const ptyTokens = new TerminalTokens()
     const tunnels = new Tunnels({ store: store.devboxes, devboxes })
     stopping.signal.addEventListener('abort', () => tunnels.close())
-    const evictions = new Evictions(createEvictionStore(database), (devboxId) => void devboxes.evict(devboxId))
+    const evicted = new Set<string>()
+    const evictions = new Evictions(createEvictionStore(database), (devboxId) => {
+      evicted.add(devboxId)
+      void devboxes.evict(devboxId).finally(() => evicted.delete(devboxId))
+    })
     const stats = new DevboxStats({ serviceId: dataDir.serviceId, logs, folderOf })
     devboxes.changes.on('status', (devboxId: string, status: string) => {
       logs.wake(devboxId)
       stats.changed(devboxId, status)
       if (status === 'suspending' || hasEnded(status)) {
-        terminals.endAll(devboxId, `The devbox is ${status}`)
+        const devbox = store.devboxes.get(store.devboxes.spec(devboxId).account, devboxId)
+        terminals.endAll(devboxId, devbox ? endInWords(devbox, evicted.has(devboxId)) : 'The devbox has ended')
         evictions.cancel(devboxId)
       }
       if (hasEnded(status)) ptyTokens.revoke(devboxId)

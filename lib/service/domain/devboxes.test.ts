@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { devboxRefusal, devboxStatuses, hasEnded } from '#lib/contract/devboxes.ts'
-import { type DevboxEvent, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
+import { type DevboxEvent, endInWords, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
 
 const events: DevboxEvent[] = [
   'provision',
@@ -134,4 +134,17 @@ describe('usageOf', () => {
       disk_gb_seconds: 0,
     })
   })
+})
+
+it('says why a devbox ended what ran in it', () => {
+  expect(endInWords({ status: 'suspending' }, false)).toBe('The devbox is suspending')
+  expect(endInWords({ status: 'suspending' }, true)).toBe('The devbox is suspending: it was evicted')
+  expect(endInWords({ status: 'shutdown', shutdown_reason: 'api_shutdown' }, false)).toBe('The devbox was shut down')
+  expect(endInWords({ status: 'shutdown', shutdown_reason: 'keep_alive_timeout' }, true)).toBe(
+    'The devbox was shut down: its keep-alive time is over',
+  )
+  expect(endInWords({ status: 'failure', failure_reason: 'out_of_memory' }, false)).toBe(
+    'The devbox has failed: its memory was used up',
+  )
+  expect(endInWords({ status: 'failure', failure_reason: null }, false)).toBe('The devbox has failed')
 })

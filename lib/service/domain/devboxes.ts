@@ -95,3 +95,27 @@ export const usageOf = (
 }
 
 type UsedDevbox = Pick<Devbox, 'id' | 'status' | 'create_time_ms' | 'end_time_ms' | 'state_transitions'>
+
+/** Why a devbox that ends or is being suspended ended what ran in it, for those who used it. */
+export const endInWords = ({ status, shutdown_reason, failure_reason }: EndingDevbox, isEvicted: boolean): string => {
+  if (status === 'suspending')
+    return isEvicted ? 'The devbox is suspending: it was evicted' : 'The devbox is suspending'
+  const [what, why] =
+    status === 'failure'
+      ? ['The devbox has failed', failureWords[failure_reason ?? '']]
+      : ['The devbox was shut down', shutdownWords[shutdown_reason ?? '']]
+  return why ? `${what}: ${why}` : what
+}
+
+type EndingDevbox = Pick<Devbox, 'status' | 'shutdown_reason' | 'failure_reason'>
+
+const shutdownWords: Record<string, string> = {
+  keep_alive_timeout: 'its keep-alive time is over',
+  idle: 'it was idle',
+  entrypoint_exit: 'its entrypoint ended',
+}
+
+const failureWords: Record<string, string> = {
+  out_of_memory: 'its memory was used up',
+  out_of_disk: 'its disk was full',
+}

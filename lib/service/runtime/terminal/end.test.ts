@@ -64,4 +64,18 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     expect(third.session.created).toBe(true)
     third.socket.close()
   })
+
+  it('with its devbox is told with the reason', async () => {
+    const { client } = service
+    const inNew = async (launch_parameters = {}) => {
+      const { id } = await client.devboxes.createAndAwaitRunning({ body: { launch_parameters } })
+      return { id, closed: (await open(id)).closed }
+    }
+    const [shut, late, evicted] = await Promise.all([inNew(), inNew({ keep_alive_time_seconds: 2 }), inNew()])
+    await client.devboxes.shutdown({ params: { id: shut.id } })
+    await client.evictions.schedule({ body: { devbox_id: evicted.id, eviction_deadline_ms: Date.now() } })
+    expect(await shut.closed).toEqual({ code: 4001, reason: 'The devbox was shut down' })
+    expect(await evicted.closed).toEqual({ code: 4001, reason: 'The devbox is suspending: it was evicted' })
+    expect(await late.closed).toEqual({ code: 4001, reason: 'The devbox was shut down: its keep-alive time is over' })
+  })
 })
