@@ -16,6 +16,8 @@ export interface Config {
   sessionSecrets: [string, ...string[]]
   /** Public origins, when the console stands behind a proxy. */
   publicOrigins: string[]
+  /** How long a terminal that nobody looks at stays connected to its shell. */
+  terminalGraceMs: number
 }
 
 /** Everything that is wrong with the environment at once, one line each. */
@@ -95,6 +97,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     dataDir,
     sessionSecrets: first === undefined ? [ownSecret(dataDir)] : [first, ...more],
     publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),
+    terminalGraceMs: 10 * 60_000,
   }
 }
 

@@ -39,6 +39,7 @@ export const startConsole = async (
     dataDir: '/nonexistent',
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
+    terminalGraceMs: 600_000,
     ...overrides,
   }
   const server = createServer((request, response) => void answer(request, response))

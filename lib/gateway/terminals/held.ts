@@ -27,7 +27,7 @@ export const closeTerminal = (request: Request, devboxId: string, name: string):
     const { account } = await callerOf(request, 'write')
     const session = registry().terminals.get(keyOf(account.id, devboxId, name))
     if (!session) throw new Refusal('not_found', `The console holds no terminal ${name} of ${devboxId} open`)
-    await session.close()
+    if (!(await session.close())) throw new Refusal('unavailable', 'The service could not be told to end the shell')
     return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
   })
 

@@ -54,6 +54,10 @@ export class RecordingTap {
     this.#recording?.resize(cols, rows)
   }
 
+  mark(label: string): void {
+    this.#recording?.mark(label)
+  }
+
   end(message?: string): void {
     const recording = this.#recording
     this.#isWanted = false

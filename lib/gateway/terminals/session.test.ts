@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import headless from '@xterm/headless'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
@@ -61,8 +63,8 @@ const open = async (name: string, query: Query = {}, to = gateway, own = cookie)
   return page
 }
 /** A console of its own, in place of the one all tests share. */
-const another = async () => {
-  const own = await startConsole({ url: service.url })
+const another = async (overrides: Parameters<typeof startConsole>[1] = {}) => {
+  const own = await startConsole({ url: service.url }, overrides)
   consoles.push(own)
   return own
 }
@@ -94,6 +96,15 @@ const expectNumbers = (printed: string) => {
     .split('\r\n')
   expect(lines.length).toBeGreaterThan(100)
   expect(lines).toEqual(lines.map((_, i) => `n${i + 1}`))
+}
+/** What the service keeps of a shell's output, asked for without a console. */
+const lastPrinted = async (name: string): Promise<string> => {
+  const { connect_url } = await service.client.terminals.connect({ params: { session_name: `${devboxId}-${name}` } })
+  const socket = new WebSocket(service.url.replace('http', 'ws') + connect_url, [])
+  const [data] = await once(socket, 'message')
+  socket.close()
+  await once(socket, 'close')
+  return String(data)
 }
 const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
 
@@ -213,6 +224,73 @@ describe('a lost connection to the service', () => {
     expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
     await endNumbers(back)
     expectNumbers(textOf(page) + textOf(back))
+  })
+})
+
+describe('a terminal that nobody looks at', () => {
+  it('is left to the service after a while, and taken up again where it stands', async () => {
+    const own = await another({ terminalGraceMs: 20 })
+    const ownCookie = await own.signIn(service.key)
+    const page = await open('rest', { ack: '1' }, own, ownCookie)
+    await run(page, 'sleep 1; echo in-between-$((1+1))')
+    await page.shows('in-between')
+    await page.leave()
+    const [session] = own.registry.terminals.values()
+    await vi.waitFor(async () => {
+      const { attached } = await service.client.terminals.connect({
+        params: { session_name: `${devboxId}-rest` },
+      })
+      expect(attached).toBe(false)
+    })
+    expect(session?.held.ends_at_ms).toBeLessThan(Date.now() + 300_100)
+    const { epoch, offset } = page
+    await vi.waitFor(async () => expect(await lastPrinted('rest')).toContain('in-between-2'), { timeout: 10_000 })
+    const back = await open('rest', { ack: '1', epoch, since: offset }, own, ownCookie)
+    await back.shows('in-between-2')
+    expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
+    expect([...own.registry.terminals.values()]).toEqual([session])
+    await run(back, 'echo again-$((1+1))')
+    await back.shows('again-2')
+  })
+
+  it('is closed for good by a name on the list', async () => {
+    const own = await another({ terminalGraceMs: 0 })
+    const ownCookie = await own.signIn(service.key)
+    const page = await open('rest-closed', {}, own, ownCookie)
+    await page.leave()
+    await vi.waitFor(() => expect([...own.registry.terminals.values()][0]?.held.viewers).toEqual([]))
+    const init = { method: 'DELETE', cookie: ownCookie }
+    expect((await own.fetch(`/api/terminals/${devboxId}/rest-closed`, init)).status).toBe(204)
+    const next = await open('rest-closed', {}, own, ownCookie)
+    expect(next.last('ready')?.created).toBe(true)
+  })
+})
+
+describe('a terminal whose devbox is suspended', () => {
+  it('shows what it had shown above the new shell, once the devbox runs again', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
+    const openThere = async () => {
+      const page = new TestPage(gateway, `/api/terminals/${id}/main?cols=80&rows=24`, { cookie })
+      pages.push(page)
+      await page.told({ t: 'people' })
+      return page
+    }
+    const before = await openThere()
+    await run(before, 'echo old-$((1+1))')
+    await before.shows('old-2')
+    await service.client.devboxes.suspend({ params: { id } })
+    expect((await before.closed).code).toBe(terminalClose.devboxNotRunning)
+    await service.client.devboxes.resume({ params: { id } })
+    await service.client.devboxes.waitForStatus({
+      params: { id },
+      body: { statuses: ['running'], timeout_seconds: 10 },
+    })
+    const after = await openThere()
+    expect(after.last('ready')).toMatchObject({ created: true, from: 'snapshot' })
+    await after.shows('The last shell is gone')
+    expect(after.lastSnapshot?.toString()).toContain('old-2')
+    await run(after, 'echo new-$((1+1))')
+    await after.shows('new-2')
   })
 })
 

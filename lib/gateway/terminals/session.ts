@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '#lib/client/client.ts'
 import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/contract/terminal-relay.ts'
 import type { PtyControl } from '#lib/contract/terminals.ts'
-import { trackStream } from '../registry.ts'
+import { registry, trackStream } from '../registry.ts'
 import type { Session as SignedIn } from '../session-cookie.ts'
 import { FollowLink } from './follow.ts'
 import { People } from './people.ts'
@@ -16,8 +16,6 @@ import type { Viewer, ViewerRequest } from './viewer.ts'
 /** Of output that is not parsed yet; the service has the shell wait while it is not read. */
 const unparsedHighBytes = 1024 * 1024
 const unparsedLowBytes = 256 * 1024
-/** How long the shell is listened to when nobody looks, before it is left to the service. */
-const graceMs = 10 * 60_000
 /** A slow page is given this long to take what it was sent before the end. */
 const lastWordsMs = 10_000
 /** A page is not kept waiting longer for the shell to take on its size. */
@@ -151,9 +149,10 @@ export class TerminalSession {
     void this.#welcome(viewer, false)
   }
 
-  /** Ends the shell itself. */
-  async close(): Promise<void> {
-    await this.#control({ action: 'close' }, 'closed')
+  /** Ends the shell itself. False when the service could not be told. */
+  async close(): Promise<boolean> {
+    this.#link.wake()
+    return (await this.#link.live()) && this.#control({ action: 'close' }, 'closed')
   }
 
   /** Lets go of everything but the shell, which is the service's. */
@@ -234,7 +233,7 @@ export class TerminalSession {
     this.#output.forget(viewer)
     this.#log(`left by ${viewer.view.name}`)
     this.#tellPeople()
-    if (this.#people.isEmpty) this.#restAfter(graceMs)
+    if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
   }
 
   // What pages are told
@@ -247,7 +246,8 @@ export class TerminalSession {
       await Promise.race([this.#size.settled(), delay(sizeWaitMs)])
     if (!this.#isSettled || !this.#people.has(viewer)) return
     const { epoch, since } = viewer.opening
-    const missed = since !== undefined && epoch === this.#output.epoch ? this.#output.from(since) : undefined
+    const knowsUs = !viewer.hasBegun && epoch === this.#output.epoch
+    const missed = knowsUs && since !== undefined ? this.#output.from(since) : undefined
     viewer.begin(
       {
         t: 'ready',
@@ -297,7 +297,9 @@ export class TerminalSession {
   #attached(attached: Attached): boolean {
     const { created, offset, size } = attached
     const awayMs = Date.now() - this.#link.phaseSinceMs
+    const isAnother = created && this.#output.epoch !== ''
     const goesOn = this.#output.enter(attached)
+    if (isAnother) this.#recording.mark('new shell')
     if (!goesOn) this.#isSettled = false
     this.#size.found(size)
     this.#answers = created || (goesOn && awayMs < staleMs)

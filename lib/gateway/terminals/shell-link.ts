@@ -61,6 +61,7 @@ export class ShellLink {
   #phaseSinceMs = Date.now()
   #wake = Promise.withResolvers<void>()
   #idleTtlMs = usualIdleTtlMs
+  #live: PromiseWithResolvers<boolean> | undefined
   #early: Buffer[] = []
   #earlyBytes = 0
   #roundTripMs: number | null = null
@@ -125,7 +126,15 @@ export class ShellLink {
     this.#wake.resolve()
   }
 
+  /** Whether there is a connection, once that is decided. */
+  async live(): Promise<boolean> {
+    if (this.#attached || this.#gone.signal.aborted) return this.#attached !== undefined
+    this.#live ??= Promise.withResolvers()
+    return this.#live.promise
+  }
+
   end(): void {
+    this.#decide(false)
     this.#gone.abort()
     this.#wake.resolve()
   }
@@ -265,6 +274,7 @@ export class ShellLink {
     this.#earlyBytes = 0
     this.#hadShell = true
     this.#setPhase('live')
+    this.#decide(true)
     this.#events.drained()
     this.#measure(socket)
   }
@@ -285,7 +295,13 @@ export class ShellLink {
     return this.#phase === 'resting'
   }
 
+  #decide(isLive: boolean): void {
+    this.#live?.resolve(isLive)
+    this.#live = undefined
+  }
+
   #beginRest(): void {
+    this.#decide(false)
     this.#wake = Promise.withResolvers()
     this.#setPhase('resting')
   }

@@ -5,7 +5,7 @@ import type { Viewer } from './viewer.ts'
 
 const lastScrollback = 500
 /** A page has to hold one of these besides what is on its way to it. */
-const maxSnapshotBytes = 512 * 1024
+const maxSnapshotBytes = 896 * 1024
 
 /**
  * All a shell has printed: as bytes for a page that has missed little, as a picture of the screen for one that has

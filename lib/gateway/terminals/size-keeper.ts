@@ -43,15 +43,18 @@ export class SizeKeeper {
   }
 
   /** Resolves when the shell has the size that is wanted, or does not take it on. */
-  settled(): Promise<void> {
-    this.#run ??= this.#apply().finally(() => {
-      this.#run = undefined
-    })
-    return this.#run
+  async settled(): Promise<void> {
+    if (this.#isSettled) return
+    this.#run ??= this.#apply()
+    await this.#run
+  }
+
+  get #isSettled(): boolean {
+    return !this.#needsNudge && isSame(this.#wanted, this.#has)
   }
 
   async #apply(): Promise<void> {
-    while (this.#needsNudge || !isSame(this.#wanted, this.#has)) {
+    for (let refused: Size | undefined; !this.#isSettled && refused !== this.#wanted; ) {
       if (this.#needsNudge) {
         this.#needsNudge = false
         const { cols, rows } = this.#has
@@ -61,8 +64,9 @@ export class SizeKeeper {
       }
       const size = this.#wanted
       if (await this.#events.control(size)) this.#have(size)
-      else if (isSame(size, this.#wanted)) return
+      else refused = size
     }
+    this.#run = undefined
   }
 
   #have(size: Size): void {

@@ -157,13 +157,15 @@ export class CuttableProxy {
   readonly #server
   readonly #sockets = new Set<Socket>()
   #target: { host: string; port: number } | undefined
+  #isSilent = false
   /** How many connections were made through it. */
   connections = 0
 
   constructor() {
     this.#server = createServer((near) => {
-      if (!this.#target) return near.destroy()
       this.connections++
+      if (this.#isSilent) return void this.#sockets.add(near.on('error', () => undefined))
+      if (!this.#target) return near.destroy()
       const far = dial(this.#target)
       for (const [from, to] of [
         [near, far],
@@ -190,6 +192,12 @@ export class CuttableProxy {
   /** To where connections go from now on; undefined: they are refused. */
   lead(url: string | undefined) {
     this.#target = url === undefined ? undefined : { host: new URL(url).hostname, port: Number(new URL(url).port) }
+  }
+
+  /** Takes connections from now on, and says nothing. */
+  fallSilent() {
+    this.#isSilent = true
+    this.cut()
   }
 
   /** Ends every connection without a word. */

@@ -169,7 +169,7 @@ export class Viewer {
     this.#lastSnapshotAt = Date.now()
     this.tell({ t: 'snap', bytes: bytes.length, offset, cols, rows, marks })
     this.#send(bytes)
-    if (since) {
+    if (since && since.length <= lowWaterBytes) {
       this.#phase = 'live'
       if (since.length > 0) this.#send(since)
     } else this.#catchUp()
