@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { TestPage } from './testing.ts'
+
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+let devboxId: string
+beforeAll(async () => {
+  // Every page that comes and goes is told there.
+  vi.spyOn(console, 'log').mockReturnValue(undefined)
+  service = await startService()
+  gateway = await startConsole({ url: service.url })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'followed' } })).id
+})
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+const open = async (name: string, own = cookie) => {
+  const page = new TestPage(gateway, `/api/terminals/${devboxId}/${name}?cols=80&rows=24`, { cookie: own })
+  await page.told({ t: 'people' })
+  return page
+}
+const linkOf = async (page: TestPage) => {
+  page.ask({ t: 'follow', on: true })
+  await page.told({ t: 'follow', path: expect.stringMatching(/^\/follow\/[\w-]{32}$/) as unknown as string })
+  return page.last('follow')?.path?.slice('/follow/'.length) ?? ''
+}
+const follow = (token: string, options = {}) => new TestPage(gateway, `/api/follow/${token}?cols=50&rows=10`, options)
+const wrongToken = 'A'.repeat(32)
+
+describe('a link to follow by', () => {
+  it('shows the terminal to who has not signed in, and nothing more', async () => {
+    const writer = await open('shown')
+    await writer.shows(/[$#] /)
+    const token = await linkOf(writer)
+    const follower = follow(token)
+    await follower.told({ t: 'people', role: 'watcher' })
+    expect(follower.last('ready')).toMatchObject({ cols: 80, rows: 24, role: 'watcher' })
+    await vi.waitFor(() => expect(writer.last('people')?.viewers).toHaveLength(2))
+    expect(writer.last('people')?.viewers[1]).toMatchObject({ follower: true })
+    follower.type('echo no-$((1+1))\n')
+    for (const request of ['takeover', 'close', 'record', 'follow', 'resize', 'signal'])
+      follower.ask({ t: request, on: true, cols: 20, rows: 5, signal: 'SIGKILL' })
+    follower.socket.send('not json')
+    follower.ask({ t: 'ping', id: 9 })
+    await follower.told({ t: 'pong', id: 9 })
+    writer.type('echo seen-$((1+1)); stty size\n')
+    await follower.shows(/seen-2\r\n24 80/)
+    expect(writer.shown).not.toContain('no-2')
+    expect(follower.notices.map(({ t }) => t)).not.toContain('problem')
+    expect(follower.notices.map(({ t }) => t)).not.toContain('follow')
+    await follower.leave()
+    await writer.leave()
+  })
+
+  it('tells what it is of', async () => {
+    const writer = await open('named')
+    const token = await linkOf(writer)
+    await writer.shows(/[$#] /)
+    writer.type("printf '\\e]2;a build\\a'; echo do''ne\n")
+    await writer.shows('done')
+    const answer = await gateway.fetch(`/api/follow/${token}`)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(await answer.json()).toEqual({ name: 'named', title: 'a build' })
+    await writer.leave()
+  })
+
+  it('is one and the same until it is revoked, and then closes on who followed', async () => {
+    const writer = await open('revoked')
+    const token = await linkOf(writer)
+    expect(await linkOf(writer)).toBe(token)
+    const later = await open('revoked')
+    expect(later.last('follow')?.path).toContain(token)
+    const follower = follow(token)
+    await follower.told({ t: 'ready' })
+    writer.ask({ t: 'follow', on: false })
+    expect((await follower.closed).code).toBe(terminalClose.linkEnded)
+    await later.told({ t: 'follow', path: null })
+    expect((await follow(token).refused()).status).toBe(404)
+    expect((await gateway.fetch(`/api/follow/${token}`)).status).toBe(404)
+    expect(await linkOf(writer)).not.toBe(token)
+    await writer.leave()
+    await later.leave()
+  })
+
+  it('is not made by who only watches', async () => {
+    const writer = await open('watched')
+    const watcher = await open('watched')
+    watcher.ask({ t: 'follow', on: true })
+    await watcher.told({ t: 'problem', code: 'conflict' })
+    expect(watcher.last('follow')).toBeUndefined()
+    await writer.leave()
+    await watcher.leave()
+  })
+
+  it('ends when its maker signs out, though another keeps the terminal', async () => {
+    const own = await gateway.signIn(service.key)
+    const maker = await open('left', own)
+    const other = await open('left')
+    const token = await linkOf(maker)
+    const follower = follow(token)
+    await follower.told({ t: 'ready' })
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
+    expect((await follower.closed).code).toBe(terminalClose.linkEnded)
+    expect((await maker.closed).code).toBe(terminalClose.signedOut)
+    expect((await follow(token).refused()).status).toBe(404)
+    other.ask({ t: 'takeover' })
+    await other.shows(/[$#] /)
+    other.type('echo stays-$((1+1))\n')
+    await other.shows('stays-2')
+    await other.leave()
+  })
+
+  it('ends when the last session signs out', async () => {
+    const own = await gateway.signIn(service.key)
+    const maker = await open('gone', own)
+    const follower = follow(await linkOf(maker))
+    await follower.told({ t: 'ready' })
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
+    expect((await follower.closed).code).toBe(terminalClose.linkEnded)
+    await maker.closed
+  })
+
+  it('ends with the shell', async () => {
+    const writer = await open('ends')
+    const token = await linkOf(writer)
+    const follower = follow(token)
+    await follower.told({ t: 'ready' })
+    await writer.shows(/[$#] /)
+    writer.type('exit 3\n')
+    expect((await follower.closed).code).toBe(terminalClose.shellEnded)
+    expect(follower.last('exit')).toMatchObject({ code: 3 })
+    expect((await follow(token).refused()).status).toBe(404)
+  })
+
+  it('lets twenty follow', async () => {
+    const writer = await open('crowd')
+    const token = await linkOf(writer)
+    const crowd = Array.from({ length: 20 }, () => follow(token))
+    await Promise.all(crowd.map((each) => each.told({ t: 'ready' })))
+    expect((await follow(token).refused()).status).toBe(429)
+    await Promise.all(crowd.map((each) => each.leave()))
+    await writer.leave()
+  })
+
+  it('does not lift the checks of where a request comes from', async () => {
+    const writer = await open('foreign')
+    const token = await linkOf(writer)
+    expect((await follow(token, { origin: 'https://evil.example' }).refused()).status).toBe(403)
+    expect((await follow(token, { headers: { host: 'evil.example' } }).refused()).status).toBe(403)
+    expect((await gateway.fetch(`/api/follow/${token}`, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(
+      403,
+    )
+    await writer.leave()
+  })
+
+  it('cannot be guessed', async () => {
+    const writer = await open('guessed')
+    const token = await linkOf(writer)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => follow(wrongToken).refused()))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404, 429]))
+    // Who has the right one is not kept out by those who guess.
+    const follower = follow(token)
+    await follower.told({ t: 'ready' })
+    for (const odd of ['', '..', 'a%2fb', `${token}%00`, 'x'.repeat(65)])
+      expect([400, 404, 429]).toContain((await follow(odd).refused()).status)
+    await follower.leave()
+    await writer.leave()
+  })
+})

@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type HeldTerminal, terminalClose } from '#lib/contract/terminal-relay.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { CuttableProxy, TestPage } from './testing.ts'
+
+const proxy = new CuttableProxy()
+let proxyPort: number
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+let devboxId: string
+const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-terminals-'))
+const log = vi.spyOn(console, 'log').mockReturnValue(undefined)
+beforeAll(async () => {
+  proxyPort = await proxy.listen()
+  service = await startService({ allowHosts: [`127.0.0.1:${proxyPort}`] })
+  proxy.lead(service.url)
+  gateway = await startConsole({ url: service.url }, { dataDir })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'held' } })).id
+})
+afterAll(async () => {
+  await gateway.close()
+  await proxy.close()
+  await service.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+const open = async (name: string, { own = cookie, agent = '' } = {}) => {
+  const page = new TestPage(gateway, `/api/terminals/${devboxId}/${name}?cols=81&rows=25`, {
+    cookie: own,
+    headers: { 'user-agent': agent },
+  })
+  await page.told({ t: 'people' })
+  return page
+}
+const list = async (own = cookie) => {
+  const response = await gateway.fetch(`/api/terminals/${devboxId}`, { cookie: own })
+  expect(response.status).toBe(200)
+  return ((await response.json()) as { terminals: HeldTerminal[] }).terminals
+}
+const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36'
+
+describe('GET /api/terminals/{devbox_id}', () => {
+  it('200 lists what the console holds of the devbox, for this account', async () => {
+    const page = await open('listed', { agent: chrome })
+    const watcher = await open('listed', { agent: 'curl/8 <script>' })
+    expect(await list()).toMatchObject([
+      {
+        name: 'listed',
+        cols: 81,
+        rows: 25,
+        writer: { name: 'Chrome on Linux', follower: false },
+        viewers: [{ name: 'Chrome on Linux' }, { name: 'A program' }],
+        ends_at_ms: null,
+        recording: null,
+      },
+    ])
+    await page.leave()
+    await watcher.leave()
+    const [left] = await list()
+    expect(left).toMatchObject({ viewers: [], writer: null })
+    expect(left?.ends_at_ms).toBeGreaterThan(Date.now() + 600_000)
+    expect(await list(await gateway.signIn(service.otherKey))).toEqual([])
+  })
+
+  it('401 without a session, 403 for the page of another site', async () => {
+    expect((await gateway.fetch(`/api/terminals/${devboxId}`)).status).toBe(401)
+    const foreign = { 'sec-fetch-site': 'cross-site' }
+    expect((await gateway.fetch(`/api/terminals/${devboxId}`, { cookie, headers: foreign })).status).toBe(403)
+  })
+})
+
+describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
+  const remove = (name: string, init = {}) =>
+    gateway.fetch(`/api/terminals/${devboxId}/${name}`, { method: 'DELETE', cookie, ...init })
+
+  it('204 ends the shell, also when nobody looks', async () => {
+    const page = await open('removed')
+    await page.leave()
+    expect((await remove('removed')).status).toBe(204)
+    await vi.waitFor(async () => expect((await list()).map(({ name }) => name)).not.toContain('removed'))
+    const next = await open('removed')
+    expect(next.last('ready')?.created).toBe(true)
+    expect((await remove('removed')).status).toBe(204)
+    expect((await next.closed).code).toBe(terminalClose.shellEnded)
+  })
+
+  it('404 for one that is not held, or of another account; 403 from elsewhere', async () => {
+    const page = await open('mine')
+    expect((await remove('none')).status).toBe(404)
+    expect((await remove('mine', { cookie: await gateway.signIn(service.otherKey) })).status).toBe(404)
+    expect((await remove('mine', { headers: { origin: 'https://evil.example' } })).status).toBe(403)
+    await page.leave()
+  })
+})
+
+describe('a terminal', () => {
+  it('is recorded from the screen it has, while its writer wants it', async () => {
+    const page = await open('recorded')
+    await page.shows(/[$#] /)
+    page.type('echo before-$((1+1))\n')
+    await page.shows('before-2')
+    page.ask({ t: 'record', on: true })
+    await page.told({ t: 'recording', id: expect.stringMatching(/^rec_/) as unknown as string })
+    const id = page.last('recording')?.id
+    expect((await list()).find(({ name }) => name === 'recorded')?.recording).toBe(id)
+    const watcher = await open('recorded')
+    expect(watcher.last('recording')).toMatchObject({ id })
+    page.type('echo during-$((1+1))\n')
+    await page.shows('during-2')
+    page.ask({ t: 'record', on: false })
+    await watcher.told({ t: 'recording', id: null })
+    page.type('echo after-$((1+1))\n')
+    await page.shows('after-2')
+    const response = await gateway.fetch(`/api/recordings/${id}`, { cookie })
+    const text = await response.text()
+    expect(text).toMatch(/before-2.*during-2/s)
+    expect(text).not.toContain('after-2')
+    await page.leave()
+    await watcher.leave()
+  })
+
+  it('is told to the log by who opens, takes and leaves it, and by nothing that was typed or shown', async () => {
+    log.mockClear()
+    const first = await open('audited', { agent: chrome })
+    const second = await open('audited')
+    second.ask({ t: 'takeover' })
+    await first.told({ t: 'taken' })
+    await second.shows(/[$#] /)
+    second.type('echo secret-word\n')
+    await second.shows('secret-word\r\n')
+    await second.leave()
+    await vi.waitFor(() => expect(log.mock.calls.flat().join('\n')).toMatch(/left by A program/))
+    const lines = log.mock.calls.flat().filter((line) => line.includes('/audited '))
+    expect(lines).toMatchObject([
+      expect.stringMatching(/opened by Chrome on Linux as writer, 81x25$/),
+      expect.stringMatching(/opened by A program as watcher, 81x25$/),
+      expect.stringMatching(/taken over by A program$/),
+      expect.stringMatching(/left by A program$/),
+    ])
+    expect(lines.join('\n')).not.toContain('secret')
+    await first.leave()
+  })
+})
+
+describe('the number of terminals', () => {
+  it('is limited for an account, those nobody looks at not counted', async () => {
+    const stalled = await startConsole({ url: `http://127.0.0.1:${proxyPort}` })
+    const own = await stalled.signIn(service.key)
+    // What is opened stays open, and costs no shell.
+    proxy.fallSilent()
+    const pages = Array.from({ length: 64 }, (_, i) => new TestPage(stalled, `/api/terminals/d/t${i}`, { cookie: own }))
+    await vi.waitFor(() => expect(stalled.registry.terminals.size).toBe(64))
+    const refused = await new TestPage(stalled, '/api/terminals/d/more', { cookie: own }).refused()
+    expect(refused.status).toBe(429)
+    await pages[5]?.leave()
+    await vi.waitFor(() =>
+      expect([...stalled.registry.terminals.values()].some(({ held }) => held.ends_at_ms)).toBe(true),
+    )
+    const next = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
+    await vi.waitFor(() => expect([...stalled.registry.terminals.keys()].join()).toContain(' d more'))
+    expect(stalled.registry.terminals.size).toBe(64)
+    await stalled.close()
+    expect((await next.closed).code).toBe(terminalClose.consoleRestarting)
+  })
+})

@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { terminalClose } from '#lib/contract/terminal-relay.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { TestPage } from './testing.ts'
+
+/** A service that is not ours: it counts no bytes, and does as each test says. */
+const service = {
+  created: true,
+  connectUrl: undefined as string | undefined,
+  /** Statuses the next handshakes are refused with. */
+  refusals: [] as number[],
+  attached: (_: WebSocket) => undefined as unknown,
+  controls: [] as unknown[],
+  targets: [] as string[],
+  typed: '',
+}
+const fresh = { ...service }
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const path = request.url?.split('?')[0] ?? ''
+  let body = ''
+  for await (const chunk of request) body += chunk
+  if (path.endsWith('/create_pty_tunnel')) json(response, { tunnel_key: 'k', auth_token: 'token' })
+  else if (path.endsWith('/control')) {
+    service.controls.push(JSON.parse(body))
+    json(response, { session_name: 's', status: 'ready' })
+  } else if (path.startsWith('/pty/'))
+    json(response, { created: service.created, attached: false, connect_url: service.connectUrl })
+  else if (path === '/v1/axons') json(response, { axons: [], has_more: false })
+  else json(response, { message: 'not found' }, 404)
+}
+const http = createServer((request, response) => void answer(request, response))
+const sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false })
+http.on('upgrade', (request, socket, head) => {
+  const status = service.refusals.shift()
+  if (status !== undefined) return socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`)
+  service.targets.push(request.url ?? '')
+  sockets.handleUpgrade(request, socket, head, (client) => {
+    client.on('message', (data) => {
+      service.typed += data
+    })
+    service.attached(client)
+  })
+})
+
+let gateway: TestConsole
+let cookie: string
+let names = 0
+let page: TestPage | undefined
+beforeAll(async () => {
+  vi.spyOn(console, 'log').mockReturnValue(undefined)
+  http.listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  gateway = await startConsole({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` })
+  cookie = await gateway.signIn('a-key')
+})
+beforeEach(() => {
+  Object.assign(service, fresh, { controls: [], targets: [], refusals: [] })
+})
+afterEach(() => page?.socket.terminate())
+afterAll(async () => {
+  await gateway.close()
+  for (const client of sockets.clients) client.terminate()
+  http.close()
+  http.closeAllConnections()
+})
+const open = () => {
+  page = new TestPage(gateway, `/api/terminals/dbx_1/t${names++}?cols=80&rows=24`, { cookie })
+  return page
+}
+
+describe('a service that does not count what a shell prints', () => {
+  it('is followed to what it replays, and full-screen programs are asked to draw anew', async () => {
+    service.created = false
+    service.attached = (client) => client.send(Buffer.from('replayed\x1b[6n'))
+    const page = open()
+    await page.told({ t: 'ready', created: false, from: 'snapshot' })
+    await page.shows('replayed')
+    expect(service.targets[0]).not.toContain('after')
+    await vi.waitFor(() =>
+      expect(service.controls).toEqual([
+        { action: 'resize', cols: 80, rows: 23 },
+        { action: 'resize', cols: 80, rows: 24 },
+      ]),
+    )
+    // What was asked long ago is not answered.
+    expect(service.typed).toBe('')
+  })
+
+  it('is shown anew when its connection was lost, by another epoch', async () => {
+    let times = 0
+    service.attached = (client) => {
+      client.send(Buffer.from(times++ === 0 ? 'first' : 'first and more'))
+      if (times === 1) setTimeout(() => client.terminate(), 50)
+    }
+    const page = open()
+    await page.told({ t: 'ready', created: true })
+    const { epoch } = page
+    service.created = false
+    await page.told({ t: 'state', upstream: 'retrying' })
+    await page.shows('first and more')
+    expect(page.epoch).not.toBe(epoch)
+    expect(page.lastSnapshot?.toString()).not.toContain('firstfirst')
+    expect(page.last('state')?.upstream).toBe('live')
+    expect(service.targets[1]).not.toContain('after')
+  })
+
+  it('may end a shell without saying how', async () => {
+    service.attached = (client) => client.close(4000)
+    const page = open()
+    expect((await page.closed).code).toBe(terminalClose.shellEnded)
+    expect(page.last('exit')).toEqual({ t: 'exit', code: null, reason: 'The shell has ended' })
+  })
+
+  it('may have its shell killed', async () => {
+    service.attached = (client) => client.close(1011, 'The shell was killed by signal 9')
+    const page = open()
+    expect((await page.closed).reason).toBe('The shell was killed by signal 9')
+    expect(page.last('exit')).toMatchObject({ code: null })
+  })
+})
+
+describe('a service that misbehaves', () => {
+  it.each(['//evil.example/pty', 'http://evil.example/pty', '/\\evil.example/pty', 'ws://127.0.0.1:1/pty', 'pty'])(
+    'is not followed to %s',
+    async (connectUrl) => {
+      service.connectUrl = connectUrl
+      const page = open()
+      expect((await page.closed).code).toBe(terminalClose.upstreamLost)
+      expect(page.last('problem')?.code).toBe('bad_upstream')
+      expect(service.targets).toEqual([])
+    },
+  )
+
+  it('is asked again when it is not available, or still holds the last connection', async () => {
+    service.refusals = [503, 409, 502]
+    service.attached = (client) => client.send(Buffer.from('here'))
+    await open().shows('here')
+  })
+
+  it('is taken at its word when it sends us away again and again', async () => {
+    service.attached = (client) => client.close(4009, 'Another client is attached')
+    const page = open()
+    expect((await page.closed).code).toBe(terminalClose.upstreamLost)
+    expect(page.last('problem')).toMatchObject({ code: 'unavailable' })
+    expect(service.targets).toHaveLength(4)
+  })
+
+  it('cannot have its headers name a shell that pages would choke on', async () => {
+    sockets.once('headers', (headers) => headers.push('x-shell-id: <b>"x\'', 'x-output-offset: -7'))
+    service.attached = (client) => client.send(Buffer.from('here'))
+    const page = open()
+    await page.shows('here')
+    expect(page.epoch).toMatch(/^[\w-]+$/)
+    expect(page.last('ready')?.offset).toBe(0)
+  })
+})
