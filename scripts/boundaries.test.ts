@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
 const packages: Record<string, RegExp> = {
   'lib/contract': /^zod(\/|$)/,
   'lib/client': /^$/,
-  'lib/service': /^(node:|zod(\/|$)|ws$|@lydell\/node-pty$|@fastify\/busboy$|yaml$|smol-toml$)/,
+  'lib/service': /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$)/,
   'lib/console': /^(@tanstack\/react-query$|zod(\/|$)|react$|@xterm\/)/,
 }
 
