@@ -32,9 +32,11 @@ export const FollowedTerminal = ({ token }: { token: string }) => {
           )}
         </h1>
         <span className="flex-1" />
-        <Badge tone="neutral" icon={Eye} title="You see what is on its screen, and cannot type">
-          {phase === 'ended' ? 'Ended' : 'Read only'}
-        </Badge>
+        {followed.data && (
+          <Badge tone="neutral" icon={Eye} title="You see what is on its screen, and cannot type">
+            {phase === 'ended' ? 'Ended' : 'Read only'}
+          </Badge>
+        )}
         <ThemeMenu />
       </header>
       <main id="content" tabIndex={-1} className="min-h-0 flex-1 p-2 outline-none md:p-3">

@@ -156,7 +156,12 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
                   <span className="min-w-0 truncate">
                     <VisibleText max={60}>{face.title}</VisibleText>
                   </span>
-                  {face.panes > 1 && <span className="tabular text-xs text-muted">{face.panes}</span>}
+                  {face.panes > 1 && (
+                    <span className="tabular text-xs text-muted">
+                      {face.panes}
+                      <span className="sr-only"> panes</span>
+                    </span>
+                  )}
                   <Unseen status={face.status} />
                 </button>
               )}
