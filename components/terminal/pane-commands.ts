@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** What one part of a pane asks of another: buttons, menus and keys open what is drawn elsewhere in it. */
-export type PaneCommand = 'find' | 'settings'
+export type PaneCommand = 'find' | 'settings' | 'links'
 
 export const tellPane = ({ element }: OpenedTerminal, command: PaneCommand): void =>
   void element.dispatchEvent(new CustomEvent(`pane-${command}`))

@@ -15,8 +15,10 @@ import {
   reportedFolder,
 } from '#lib/console/terminal-links.ts'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { LinkList, targetsInView } from './link-list.tsx'
 import { type HoveredLink, LinkAddress, LinkTooltip } from './link-tooltip.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
+import { usePaneCommand } from './pane-commands.ts'
 import { isMac } from './platform.ts'
 import { useDevboxPort } from './use-devbox-port.tsx'
 
@@ -35,7 +37,10 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const port = useDevboxPort(opened.devboxId)
   const [hovered, setHovered] = useState<HoveredLink>()
   const [question, setQuestion] = useState<Question>()
+  const [listed, setListed] = useState<readonly LinkTarget[]>()
   const folder = useRef<string>(undefined)
+  const targets = useRef(new WeakMap<ILink, LinkTarget>())
+  usePaneCommand(opened, 'links', () => setListed(targetsInView(opened.terminal, (link) => targets.current.get(link))))
 
   const open = (target: LinkTarget) => {
     if (target.kind === 'port') port.open(target.port, target.path)
@@ -65,13 +70,15 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
         const links = found.map(({ start, end, target }): ILink => {
           const first = placeOf(buffer, line, start)
           const last = placeOf(buffer, line, end - 1)
-          return {
+          const link: ILink = {
             text: line.text.slice(start, end),
             range: { start: { x: first.column + 1, y: first.row + 1 }, end: { x: last.column + 1, y: last.row + 1 } },
             activate: (event) => follow.current(target, event),
             hover: (event) => hover(target, event),
             leave,
           }
+          targets.current.set(link, target)
+          return link
         })
         answer(links.filter(({ range }) => range.start.y <= y && y <= range.end.y))
       },
@@ -108,6 +115,16 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   return (
     <>
       {port.dialog}
+      {listed && (
+        <LinkList
+          targets={listed}
+          onClose={() => setListed(undefined)}
+          onOpen={(target) => {
+            setListed(undefined)
+            open(target)
+          }}
+        />
+      )}
       {hovered && <LinkTooltip {...hovered} />}
       {question && (
         <ConfirmDialog

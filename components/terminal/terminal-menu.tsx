@@ -1,11 +1,11 @@
 'use client'
-import { ClipboardPaste, Copy, Search, Settings2, TextSelect } from 'lucide-react'
+import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import { copySelection } from './clipboard.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
-import { tellPane } from './pane-commands.ts'
+import { type PaneCommand, tellPane } from './pane-commands.ts'
 import { isMac } from './platform.ts'
 
 interface TerminalMenuProps {
@@ -41,6 +41,11 @@ export const TerminalMenu = ({ opened, onPaste }: TerminalMenuProps) => {
 
   if (!place) return null
   const { terminal, session } = opened
+  const tell = (command: PaneCommand) => {
+    // Where the focus goes back to from what opens now; the menu's item will be gone.
+    opened.focus()
+    tellPane(opened, command)
+  }
   const keys = (letter: string) => (isMac ? `⌘${letter}` : `Ctrl Shift ${letter}`)
   const items: MenuItem[] = [
     {
@@ -59,8 +64,9 @@ export const TerminalMenu = ({ opened, onPaste }: TerminalMenuProps) => {
     },
     { label: 'Select all', icon: TextSelect, onSelect: () => terminal.selectAll() },
     'separator',
-    { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => tellPane(opened, 'find') },
-    { label: 'Terminal settings', icon: Settings2, onSelect: () => tellPane(opened, 'settings') },
+    { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => tell('find') },
+    { label: 'Links on the screen', icon: Link, onSelect: () => tell('links') },
+    { label: 'Terminal settings', icon: Settings2, onSelect: () => tell('settings') },
   ]
   return (
     <DropdownMenu
