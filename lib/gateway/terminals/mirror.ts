@@ -15,10 +15,10 @@ const turnMs = 6
  */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
 /**
- * Text that has waited a frame is often text that has scrolled away before it was looked at. Less than this is parsed at
- * once, and whatever someone waits for.
+ * Plain text that waits a little has mostly scrolled away before anyone could look at it, and need not be parsed. It
+ * waits until there is much of it, and no longer than `waitMs`; whatever someone waits for has it parsed at once.
  */
-const flood = { bytes: 4 * 1024, waitMs: 16, skipFrom: 64 * 1024 }
+const flood = { pieceBytes: 4 * 1024, waitMs: 50, bytes: 640 * 1024, skipFrom: 64 * 1024 }
 /** 12 bytes each. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks more often is none that waits for the answers. */
@@ -159,7 +159,11 @@ export class TerminalMirror {
   #take(step: Step): void {
     if (this.#isDisposed) return
     this.#steps.push(step)
-    const mayWait = 'bytes' in step && step.bytes.length >= flood.bytes && isPlain(step.bytes)
+    const mayWait =
+      'bytes' in step &&
+      step.bytes.length >= flood.pieceBytes &&
+      this.#pendingBytes < flood.bytes &&
+      isPlain(step.bytes)
     if (!mayWait) this.#goOn()
     else if (!this.#next) this.#soon ??= setTimeout(() => this.#goOn(), flood.waitMs)
   }
