@@ -1,7 +1,6 @@
 'use client'
 import type { IBufferRange, ILink } from '@xterm/xterm'
 import { useEffect, useRef, useState } from 'react'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { downloadFile } from '#lib/console/file-download.ts'
@@ -16,18 +15,12 @@ import {
 } from '#lib/console/terminal-links.ts'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import { LinkList, targetsInView } from './link-list.tsx'
-import { type HoveredLink, LinkAddress, LinkTooltip } from './link-tooltip.tsx'
+import { LinkQuestion, type QuestionedLink } from './link-question.tsx'
+import { type HoveredLink, LinkTooltip } from './link-tooltip.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { usePaneCommand } from './pane-commands.ts'
 import { isMac } from './platform.ts'
 import { useDevboxPort } from './use-devbox-port.tsx'
-
-/** A link somebody has to say yes to: its text names another address, or no pointer could show where it leads. */
-interface Question {
-  target: LinkTarget
-  /** What its text names. */
-  named: string | null
-}
 
 /** As many rows of a wrapped line as an address may take, above and below the one under the pointer. */
 const maxRows = 24
@@ -36,7 +29,7 @@ const maxRows = 24
 export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const port = useDevboxPort(opened.devboxId)
   const [hovered, setHovered] = useState<HoveredLink>()
-  const [question, setQuestion] = useState<Question>()
+  const [question, setQuestion] = useState<QuestionedLink>()
   const [listed, setListed] = useState<readonly LinkTarget[]>()
   const folder = useRef<string>(undefined)
   const targets = useRef(new WeakMap<ILink, LinkTarget>())
@@ -52,6 +45,7 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
     if (!isMeant(event, opened)) return
     const named = text !== undefined && target.kind !== 'file' ? otherAddress(text, target.url) : null
     const hidesLogin = target.kind === 'web' && target.url.username !== ''
+    setHovered(undefined)
     if (named || hidesLogin || !canHover()) setQuestion({ target, named })
     else open(target)
   }
@@ -60,7 +54,9 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
     const { terminal, devboxId } = opened
     // Who follows by a link may not take files.
     const canTake = ({ kind }: LinkTarget) => kind !== 'file' || devboxId !== ''
-    const hover = (target: LinkTarget, event: MouseEvent) => setHovered({ target, x: event.clientX, y: event.clientY })
+    // A finger covers what it touches; where it leads is then asked.
+    const hover = (target: LinkTarget, event: MouseEvent) =>
+      canHover() && setHovered({ target, x: event.clientX, y: event.clientY })
     const leave = () => setHovered(undefined)
     const provider = terminal.registerLinkProvider({
       provideLinks(y, answer) {
@@ -127,49 +123,17 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
       )}
       {hovered && <LinkTooltip {...hovered} />}
       {question && (
-        <ConfirmDialog
-          open
-          onOpenChange={() => setQuestion(undefined)}
-          title={question.named ? 'Open another address than the link names?' : 'Follow this link?'}
-          tone="primary"
-          confirmLabel={confirmLabels[question.target.kind]}
-          consequence={<QuestionWords {...question} />}
-          onConfirm={() => {
+        <LinkQuestion
+          {...question}
+          onAnswer={(isWanted) => {
             setQuestion(undefined)
-            open(question.target)
+            if (isWanted) open(question.target)
           }}
         />
       )}
     </>
   )
 }
-
-const confirmLabels: Record<LinkTarget['kind'], string> = {
-  web: 'Open in a new tab',
-  port: 'Open port',
-  file: 'Download file',
-}
-
-const QuestionWords = ({ target, named }: Question) => (
-  <div className="space-y-3">
-    {named && (
-      <div>
-        <p>The text of the link names</p>
-        <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">
-          <VisibleText mono max={300}>
-            {named}
-          </VisibleText>
-        </p>
-      </div>
-    )}
-    <div>
-      {named ? <p>but it leads to</p> : <p>It leads to</p>}
-      <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">
-        <LinkAddress target={target} />
-      </p>
-    </div>
-  </div>
-)
 
 /** With the key, unless a click alone is wanted; never at the end of selecting. */
 const isMeant = (event: MouseEvent, { terminal }: OpenedTerminal): boolean => {
