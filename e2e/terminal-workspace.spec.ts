@@ -285,7 +285,7 @@ test('a folder that is dropped is refused in words, and a file beside a terminal
   signedIn: page,
   product,
 }) => {
-  await openTerminals(page, product)
+  const id = await openTerminals(page, product)
   await says(page, 'main', prompt)
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-dropped-'))
   writeFileSync(join(folder, 'inside.txt'), 'text')
@@ -306,7 +306,22 @@ test('a folder that is dropped is refused in words, and a file beside a terminal
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await dropAt(page.getByRole('heading', { name: 'desk' }), join(folder, 'inside.txt'))
   await dropAt(pane(page, 'main'), join(folder, 'inside.txt'))
-  await expect(page.getByRole('dialog', { name: 'Upload this file to the devbox?' })).toBeVisible()
+  await page
+    .getByRole('dialog', { name: 'Upload this file to the devbox?' })
+    .getByRole('button', { name: 'Do not' })
+    .click()
+
+  // A slow upload tells how far it is, and what is cancelled leaves nothing behind.
+  writeFileSync(join(folder, 'large.bin'), Buffer.alloc(8_000_000))
+  await real.send('Network.enable')
+  const line = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 }
+  await real.send('Network.emulateNetworkConditions', line)
+  await dropAt(pane(page, 'main'), join(folder, 'large.bin'))
+  await page.getByRole('dialog').getByRole('button', { name: 'Upload file' }).click()
+  await expect(page.getByText(/^[1-9]\d? % of 7\.63 MiB/)).toBeVisible()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByText('The upload was cancelled')).toBeVisible()
+  expect(await inDevbox(product, id, 'ls')).toBe('')
   rmSync(folder, { recursive: true })
 })
 

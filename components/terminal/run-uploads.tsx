@@ -40,9 +40,9 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
   }
   const [first] = failures
   if (leaving.signal.aborted)
+    // Its own one goes with the click that cancels it.
     toast.attention('The upload was cancelled', {
-      id,
-      description: `${done} of ${count(uploads.length)} were written.`,
+      description: `${done} of ${count(uploads.length)} ${done === 1 ? 'was' : 'were'} written.`,
     })
   else if (first)
     toast.danger(`${count(failures.length)} could not be uploaded`, {
