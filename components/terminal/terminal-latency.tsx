@@ -33,8 +33,9 @@ export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
       label="Latency"
       trigger={
         <StatusButton icon={Activity} label={`Latency ${amount}, ${word}`} colour={isStale ? undefined : level?.colour}>
-          <span className={isStale ? 'line-through' : ''}>{amount}</span>
-          {!isStale && totalMs >= 100 && <span>{word}</span>}
+          <span className={isStale ? 'line-through' : ''}>
+            {isStale || totalMs < 100 ? amount : `${amount}, ${word}`}
+          </span>
         </StatusButton>
       }
     >

@@ -85,10 +85,16 @@ export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: stri
   }, [terminal])
 }
 
-/** Says on the pane itself what its terminal is, for its looks. */
-export const usePaneLooks = ({ element }: OpenedTerminal, state: TerminalState, refusal: string | null): void => {
+/** Says on the pane itself what its terminal is, for its looks, and of a dimmed screen that it is out of use. */
+export const usePaneLooks = (
+  { terminal, element }: OpenedTerminal,
+  state: TerminalState,
+  refusal: string | null,
+): void => {
   const phase = refusal === null ? phaseOf(state) : 'lost'
   useEffect(() => {
     element.dataset.terminal = phase
-  }, [element, phase])
+    terminal.element?.setAttribute('role', 'group')
+    terminal.element?.setAttribute('aria-disabled', String(phase === 'lost'))
+  }, [terminal, element, phase])
 }
