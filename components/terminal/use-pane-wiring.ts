@@ -9,11 +9,15 @@ const askAgainMs = 3_000
 
 /** Connects a terminal once all its parts listen, and again when its devbox is back. */
 export const useConnecting = (
-  { session, focus }: OpenedTerminal,
+  { session, focus, fit }: OpenedTerminal,
   { connection }: TerminalState,
   { refusal, onNotRunning }: Pick<TerminalPaneProps, 'refusal' | 'onNotRunning'>,
 ): void => {
-  useEffect(() => session.connect(), [session])
+  useEffect(() => {
+    // All bars are there now, and take their room.
+    fit()
+    session.connect()
+  }, [session, fit])
 
   const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
   const notRunning = useRef(onNotRunning)
