@@ -9,15 +9,16 @@ const askAgainMs = 3_000
 
 /** Connects a terminal once all its parts listen, and again when its devbox is back. */
 export const useConnecting = (
-  { session, focus, fit }: OpenedTerminal,
+  opened: OpenedTerminal,
   { connection }: TerminalState,
   { refusal, onNotRunning }: Pick<TerminalPaneProps, 'refusal' | 'onNotRunning'>,
 ): void => {
+  const { session, focus } = opened
   useEffect(() => {
     // All bars are there now, and take their room.
-    fit()
-    session.connect()
-  }, [session, fit])
+    opened.fit()
+    opened.session.connect()
+  }, [opened])
 
   const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
   const notRunning = useRef(onNotRunning)
