@@ -14,6 +14,7 @@ import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** Older prompts keep their place in the log, but no mark beside them: each one costs at every frame. */
 const maxGutterMarks = 200
+const gutterWidth = '0.625rem'
 
 /**
  * The commands of a shell that marks them: how each one ended beside its prompt, Ctrl+Up and Ctrl+Down from prompt to
@@ -203,6 +204,8 @@ class Gutter {
     if (!decoration) return undefined
     const mark: { decoration: IDecoration; command: Command; element?: HTMLElement } = { decoration, command }
     decoration.onRender((element) => {
+      // Set anew by xterm before each of these: as wide as a cell.
+      element.style.width = gutterWidth
       if (mark.element === element) return
       mark.element = element
       element.addEventListener('mousedown', (event) => {
