@@ -1,5 +1,7 @@
 import type { Attributes, Core, Line, Screen } from './xterm.ts'
 
+/** How many characters before the cursor are written again at most. */
+const maxAgain = 16
 const wordsPerCell = 3
 const codeMask = 0x1fffff
 const combined = 0x200000
@@ -98,17 +100,24 @@ export class ScreenWriter {
     this.add(charactersAt(line, start))
   }
 
-  /** The character before the cursor once more, so that one that joins it, or a repetition of it, finds it. */
+  /**
+   * The character before the cursor once more, so that one that joins it, or a repetition of it, finds it. With it those
+   * before that look alike: who reads the bytes as text, to wait for a prompt, finds it at the end as in the shell's own.
+   */
   again(screen: Screen, hasOrigin: boolean, hasInsert: boolean): void {
     const { x, y, lines, ybase } = screen
     const line = lines.get(ybase + y)
     const width = line && isWide(line, x - 2) ? 2 : 1
-    const start = x - width
+    const last = x - width
     // Without wrapping, the cursor may stand on the second half of a wide character.
-    if (!line || start < 0 || contentAt(line, start) === 0 || widthAt(line, start) !== width) return
-    this.#moveTo(screen, start, hasOrigin)
-    if (hasInsert) this.add(`\x1b[${width}P`)
-    this.add(charactersAt(line, start))
+    if (!line || last < 0 || contentAt(line, last) === 0 || widthAt(line, last) !== width) return
+    let first = last
+    // A set of characters in force may not be the one they were printed by.
+    if (!this.#core._charsetService.charset)
+      while (first > 0 && last - first < maxAgain && looksAlike(line, first - 1, last)) first--
+    this.#moveTo(screen, first, hasOrigin)
+    if (hasInsert) this.add(`\x1b[${last - first + width}P`)
+    for (let at = first; at <= last; at++) this.add(charactersAt(line, at))
   }
 
   pen({ fg, bg, extended }: Attributes): void {
@@ -253,6 +262,19 @@ const charactersAt = (line: Line, at: number): string => {
   const word = line._data[at * wordsPerCell] ?? 0
   if (word & combined) return line._combined[at] ?? ' '
   return String.fromCodePoint(word & codeMask || 0x20)
+}
+
+/** Plain characters, which join nothing, printed by the same pen. */
+const looksAlike = (line: Line, a: number, b: number): boolean =>
+  isAscii(line, a) &&
+  isAscii(line, b) &&
+  line._data[a * wordsPerCell + 1] === line._data[b * wordsPerCell + 1] &&
+  line._data[a * wordsPerCell + 2] === line._data[b * wordsPerCell + 2] &&
+  !((line._data[a * wordsPerCell + 2] ?? 0) & extendedFlag)
+
+const isAscii = (line: Line, at: number): boolean => {
+  const content = contentAt(line, at)
+  return content >= 0x20 && content < 0x7f
 }
 
 /** Shows nothing but its background. */
