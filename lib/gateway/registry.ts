@@ -1,3 +1,4 @@
+import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { Config } from './config.ts'
 import type { EvictionHub } from './eviction-hub.ts'
 import type { TerminalSession } from './terminals/session.ts'
@@ -26,6 +27,8 @@ export interface Registry {
   evictionHubs: Map<string, EvictionHub>
   /** By account, devbox and name. */
   terminals: Map<string, TerminalSession>
+  /** What lately opened the terminals of a devbox, by a hash of the key and the devbox it is for. */
+  ptyTunnels: Map<string, { tunnel: PtyTunnel; untilMs: number }>
   /** The terminals that can be watched without signing in, by the hash of the link's token. */
   followLinks: Map<string, TerminalSession>
   /** Times of links that led nowhere by client address. */
@@ -66,6 +69,7 @@ export const createRegistry = (
     openStreams: new Map(),
     evictionHubs: new Map(),
     terminals: new Map(),
+    ptyTunnels: new Map(),
     followLinks: new Map(),
     wrongFollows: new Map(),
     liveRecordings: new Set(),

@@ -236,13 +236,15 @@ describe('a terminal that nobody looks at', () => {
     await page.shows('in-between')
     await page.leave()
     const [session] = own.registry.terminals.values()
+    let ttlSeconds = 0
     await vi.waitFor(async () => {
-      const { attached } = await service.client.terminals.connect({
+      const { attached, idle_ttl_seconds = 0 } = await service.client.terminals.connect({
         params: { session_name: `${devboxId}-rest` },
       })
       expect(attached).toBe(false)
+      ttlSeconds = idle_ttl_seconds
     })
-    expect(session?.held.ends_at_ms).toBeLessThan(Date.now() + 300_100)
+    expect(session?.held.ends_at_ms).toBeLessThanOrEqual(Date.now() + 20 + ttlSeconds * 1000)
     const { epoch, offset } = page
     await vi.waitFor(async () => expect(await lastPrinted('rest')).toContain('in-between-2'), { timeout: 10_000 })
     const back = await open('rest', { ack: '1', epoch, since: offset }, own, ownCookie)

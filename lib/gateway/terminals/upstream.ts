@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { ApiError, createClient } from '#lib/client/client.ts'
+import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
 import { registry } from '../registry.ts'
@@ -14,6 +16,8 @@ export interface Size {
 /** A replayed screen comes in one frame; the service bounds it. */
 const maxOutputBytes = 16 * 1024 * 1024
 const attachTimeoutMs = 15_000
+/** Terminals of a devbox opened one after the other share a token; services keep one for longer. */
+const tunnelKeptMs = 5 * 60_000
 /** After a reload the service may still hold the last connection for a moment. */
 const heldRetriesMs = [50, 100, 200, 400, 800, 1600]
 /** What a service that does not tell is taken to keep a shell for. */
@@ -57,12 +61,32 @@ interface Target {
 }
 
 /** Attaches to a terminal session of the service; it starts the shell if there is none. */
-export const attach = async ({ apiKey, devboxId, sessionName, size, after, signal }: Target): Promise<Attached> => {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(attachTimeoutMs)])
-  const { tunnel_key, auth_token } = await clientFor(apiKey).devboxes.createPtyTunnel({
-    params: { id: devboxId },
-    signal: inTime,
-  })
+export const attach = async (target: Target): Promise<Attached> => {
+  const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
+  const { ptyTunnels } = registry()
+  const key = createHash('sha256').update(`${target.apiKey} ${target.devboxId}`).digest('base64url')
+  const known = ptyTunnels.get(key)
+  if (known && known.untilMs > Date.now()) {
+    try {
+      return await attachThrough(known.tunnel, target, inTime)
+    } catch (error) {
+      ptyTunnels.delete(key)
+      if (!isRevoked(error)) throw error
+    }
+  }
+  for (const [each, { untilMs }] of ptyTunnels) if (untilMs <= Date.now()) ptyTunnels.delete(each)
+  const { createPtyTunnel } = clientFor(target.apiKey).devboxes
+  const tunnel = await createPtyTunnel({ params: { id: target.devboxId }, signal: inTime })
+  const attached = await attachThrough(tunnel, target, inTime)
+  ptyTunnels.set(key, { tunnel, untilMs: Date.now() + tunnelKeptMs })
+  return attached
+}
+
+const attachThrough = async (
+  { tunnel_key, auth_token }: PtyTunnel,
+  { sessionName, size, after, signal }: Target,
+  inTime: AbortSignal,
+): Promise<Attached> => {
   const baseUrl = ptyBaseUrl(registry().service.url(), tunnel_key)
   const { connect, control } = createClient({ baseUrl, headers: bearer(auth_token) }).terminals
   const params = { session_name: sessionName }
@@ -84,6 +108,10 @@ export const attach = async ({ apiKey, devboxId, sessionName, size, after, signa
     },
   }
 }
+
+/** Whether the token no longer opens anything, as after a devbox was suspended. */
+const isRevoked = (error: unknown): boolean =>
+  (error instanceof ApiError || error instanceof RefusedUpgrade) && [401, 403, 404].includes(error.status)
 
 /** Whether the same may work in a moment. */
 export const isUnavailable = (error: unknown): boolean => {
