@@ -1,0 +1,125 @@
+import type { Page } from '@playwright/test'
+import { expect, type Product, test } from './product.ts'
+import { screenText, untilPrompt, untilText } from './terminal-page.ts'
+
+test.use({ journeys: 'terminal-restore' })
+test.setTimeout(120_000)
+
+const openTerminal = async (page: Page, product: Product) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'restore' } })
+  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await untilPrompt(page)
+  await type(page, 'kept=by-this-shell\n')
+  return id
+}
+
+const type = (page: Page, text: string) => page.keyboard.type(text)
+
+/** Every cell with its colours, the cursor, and all modes: what a person sees and what keys and mouse do. */
+const wholeTerminal = (page: Page) =>
+  page.evaluate(() => {
+    const terminal = window.term
+    const core = (terminal as unknown as { _core: Core })?._core
+    interface Core {
+      coreService: { isCursorHidden: boolean; decPrivateModes: object }
+      coreMouseService: { activeProtocol: string; activeEncoding: string }
+      buffers: Record<'normal' | 'alt', { scrollTop: number; scrollBottom: number }>
+    }
+    if (!terminal) return []
+    const { active } = terminal.buffer
+    const lines = Array.from({ length: active.length }, (_, row) => {
+      const line = active.getLine(row)
+      const cells = Array.from({ length: terminal.cols }, (_, column) => {
+        const cell = line?.getCell(column)
+        const flags = [cell?.isBold(), cell?.isInverse(), cell?.isUnderline(), cell?.isDim(), cell?.isItalic()]
+        return `${cell?.getChars()}${cell?.getFgColor()},${cell?.getBgColor()},${flags.map(Number).join('')}`
+      })
+      return `${line?.isWrapped} ${cells.join('|')}`
+    })
+    return [
+      `${active.type} ${terminal.cols}x${terminal.rows} cursor ${active.cursorX},${active.cursorY} base ${active.baseY}`,
+      JSON.stringify({
+        ...terminal.modes,
+        ...core.coreService.decPrivateModes,
+        hidden: core.coreService.isCursorHidden,
+      }),
+      `${core.coreMouseService.activeProtocol} ${core.coreMouseService.activeEncoding}`,
+      ...Object.values(core.buffers).map(({ scrollTop, scrollBottom }) => `region ${scrollTop} to ${scrollBottom}`),
+      ...lines,
+    ]
+  })
+
+/** Once nothing changes any more. */
+const settled = async (page: Page) => {
+  let before: string[] = []
+  await expect
+    .poll(async () => {
+      const now = await wholeTerminal(page)
+      const isSame = now.length > 0 && now.join('\n') === before.join('\n')
+      before = now
+      return isSame
+    })
+    .toBe(true)
+  return before
+}
+
+const programs = [
+  {
+    name: 'vim',
+    start: 'vim -u NONE -c "set mouse=a number" notes.txt',
+    starts: /~/,
+    keys: 'ifirst line\n\tsecond “line” 漢字\x1b',
+    shows: /second “line” 漢字/,
+    quit: ':q!\n',
+  },
+  { name: 'less', start: 'seq 1 500 | less -N', starts: /\s15\b/, keys: '40g', shows: /\s51\b/, quit: 'q' },
+  { name: 'top', start: 'top -d 600', starts: /PID/, keys: '', shows: /PID/, quit: 'q' },
+]
+
+for (const { name, start, starts, keys, shows, quit } of programs)
+  test(`a reload shows ${name} as it was, and it goes on`, async ({ signedIn: page, product }) => {
+    const id = await openTerminal(page, product)
+    const { exit_status } = await product.service.executions.executeSync({
+      params: { id },
+      body: { command: `command -v ${name}` },
+    })
+    test.skip(exit_status !== 0, `${name} is not on this machine`)
+    await type(page, `${start}\n`)
+    await untilText(page, starts)
+    if (keys) await type(page, keys)
+    await untilText(page, shows)
+    const before = await settled(page)
+    await page.reload()
+    await untilText(page, shows)
+    expect(await settled(page)).toEqual(before)
+
+    await page.locator('.xterm-screen').click()
+    await type(page, quit)
+    await untilText(page, /\$\s*$/)
+    await type(page, 'echo "[$kept]"\n')
+    await untilText(page, /^\[by-this-shell\]/m)
+  })
+
+test('a reload keeps the mouse with the program that asked for it', async ({ signedIn: page, product }) => {
+  await openTerminal(page, product)
+  // Says what the mouse sends, on a screen of its own with its own region and no cursor.
+  await type(
+    page,
+    String.raw`printf '\033[?1049h\033[?1002;1006h\033[?25l\033[3;8r\033[4:3;44mready\033[0m'; stty -echo; ` +
+      String.raw`while IFS= read -rsn 1 -d "" byte; do [ "$byte" = q ] && break; printf '%s' "$byte" | tr -d '\033'; done; ` +
+      String.raw`stty echo; printf '\033[?1049l\033[?1002;1006l\033[?25h'` +
+      '\n',
+  )
+  await untilText(page, /^ready/)
+  const before = await settled(page)
+  await page.reload()
+  await untilText(page, /^ready/)
+  expect(await settled(page)).toEqual(before)
+
+  await page.locator('.xterm-screen').click({ position: { x: 60, y: 60 } })
+  await untilText(page, /\[<0;\d+;\d+M/)
+  await untilText(page, /\[<0;\d+;\d+m/)
+  await type(page, 'q')
+  await untilText(page, /\$\s*$/)
+  expect(await screenText(page)).not.toContain('[<0;')
+})
