@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
-import { atPrompt, prompt, type Reader, toCat } from './terminal-reader.ts'
+import { atPrompt, prompt, Reader, toCat } from './terminal-reader.ts'
 import { newName, type Target } from './terminal-targets.ts'
 
 /** Each of these measures once; the caller does so in turns with others, and takes medians. */
@@ -105,19 +105,23 @@ export const interrupt = async (target: Target, { rate, seconds }: { rate: numbe
   }
 }
 
-/** A reader that stops reading its socket while `yes` runs; `during` measures meanwhile. Then ^C, until the prompt. */
+/**
+ * A reader that stops reading its socket while `yes` runs; `during` measures meanwhile. Then it comes back, as a page
+ * that was frozen does: from the new connection with ^C to the prompt.
+ */
 export const stoppedReader = async (target: Target, seconds: number, during: (ms: number) => Promise<void>) => {
-  const { reader } = await atPrompt(target)
+  const session = newName()
+  const { reader } = await atPrompt(target, session)
   reader.shell.send(yes)
   await delay(1000)
   reader.shell.socket?.pause()
   await during(seconds * 1000)
-  reader.forget()
-  const typedAt = performance.now()
-  reader.shell.send('\x03')
-  reader.shell.socket?.resume()
-  const ms = (await reader.until(prompt, 60_000)) - typedAt
-  reader.shell.end()
+  reader.shell.leave()
+  const startedAt = performance.now()
+  const again = new Reader(await target.attach(session))
+  again.shell.send('\x03')
+  const ms = (await again.until(prompt, 60_000)) - startedAt
+  again.shell.end()
   return ms
 }
 

@@ -220,7 +220,7 @@ const benchStopped = async (figures: Figures, product: Product, target: Target, 
       10,
       { unit: ' MB' },
     )
-  figures.say('^C once the stopped reader reads again', [ms], 'ms')
+  figures.say('back after that, with ^C, to the prompt', [ms], 'ms')
 }
 
 const benchReconnects = async (figures: Figures, way: Parameters<typeof reconnects>[0], times: number) => {
