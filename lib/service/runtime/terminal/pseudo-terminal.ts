@@ -3,6 +3,7 @@ import { closeSync, constants, existsSync, openSync, readFileSync, readSync } fr
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
 import { type Box, type Command, type Launch, spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
+import { Batches } from './batches.ts'
 
 export interface Size {
   cols: number
@@ -18,9 +19,6 @@ interface Events {
 // The package's class also starts the command, and loses what was printed last if nobody reads it within 200 ms.
 const native = requireBinary('pty.node')
 
-// The kernel gives 4 KiB at most at a time, so after a read as long as this there is more.
-const fullReadBytes = 4000
-const batch = Buffer.alloc(64 * 1024)
 // More than the kernel holds of what a shell printed before its end.
 const maxLastBytes = 256 * 1024
 
@@ -54,13 +52,15 @@ export class PseudoTerminal {
     this.#box = box
     this.fd = master
     this.#stream = new ReadStream(master)
-    this.#stream.on('data', (chunk) => events.data(this.#withMore(chunk as unknown as Buffer)))
+    const batches = new Batches((bytes) => events.data(bytes))
+    this.#stream.on('data', (chunk) => batches.add(chunk as unknown as Buffer))
     // EIO when the last process has closed it, and `close` follows.
     this.#stream.on('error', () => undefined)
     const closed = new Promise((resolve) => this.#stream.once('close', resolve))
     this.#child.once('exit', async (code, signal) => {
       this.#exited = true
-      this.#readLast(events)
+      this.#readLast((bytes) => batches.add(bytes))
+      batches.flush()
       this.#stream.destroy()
       await closed
       events.ended(code ?? 0, signal ?? undefined)
@@ -88,38 +88,21 @@ export class PseudoTerminal {
     this.#stream.resume()
   }
 
-  /** What a program prints without a pause is told in larger pieces than it can be read. */
-  #withMore(first: Buffer): Buffer {
-    if (first.length < fullReadBytes) return first
-    const length = first.copy(batch)
-    return Buffer.from(batch.subarray(0, length + this.#readInto(batch.subarray(length))))
-  }
-
   /** What it had printed when it ended, to the last byte. Others may hold the terminal open and print for ever. */
-  #readLast(events: Events) {
+  #readLast(take: (bytes: Buffer) => void) {
     // What waited while it was paused; told as any data.
     this.#stream.read()
-    for (let length = 0; length < maxLastBytes; ) {
-      const read = this.#readInto(batch)
-      if (read === 0) return
-      length += read
-      events.data(Buffer.from(batch.subarray(0, read)))
-    }
-  }
-
-  /** Reads until there is nothing more for now, or ever, which the stream finds out as well. */
-  #readInto(buffer: Buffer): number {
-    let length = 0
     try {
-      while (this.isOpen && length < buffer.length) {
-        const read = readSync(this.fd, buffer, { offset: length })
-        if (read === 0) break
+      for (let length = 0; this.isOpen && length < maxLastBytes; ) {
+        const bytes = Buffer.alloc(4096)
+        const read = readSync(this.fd, bytes)
+        if (read === 0) return
         length += read
+        take(bytes.subarray(0, read))
       }
     } catch {
-      // EAGAIN or EIO
+      // EAGAIN or EIO: that was the last.
     }
-    return length
   }
 }
 
