@@ -1,6 +1,6 @@
 import type { Terminal } from '@xterm/xterm'
 import type { TerminalMark, TerminalNotice } from '#lib/contract/terminal-relay.ts'
-import { WholeCharacters } from '#lib/contract/terminal-text.ts'
+import { aboveNewShell, WholeCharacters } from '#lib/contract/terminal-text.ts'
 import { AckCounter } from './ack-counter.ts'
 import { readingPlace } from './reading-place.ts'
 
@@ -11,11 +11,6 @@ export type TerminalScreen = Pick<
 >
 
 export type Snapshot = Extract<TerminalNotice, { t: 'snap' }>
-
-interface Size {
-  cols: number
-  rows: number
-}
 
 /** Puts on a screen what comes from the console, all of it in the order in which it came. */
 export class TerminalPainter {
@@ -90,25 +85,6 @@ export class TerminalPainter {
     this.#acks.stop()
   }
 }
-
-/** Named so that the eye finds where the old shell ended; drawn dimmed over the width of the screen. */
-const newShellRule = ' new shell '
-
-/**
- * Pushes what is on the screen up into the scrollback and draws a rule below it, leaving a screen as empty and its
- * modes as plain as a full reset would.
- */
-const aboveNewShell = ({ cols, rows }: Size): string => {
-  const rule = newShellRule
-    .padStart(Math.ceil((cols + newShellRule.length) / 2), '─')
-    .padEnd(cols, '─')
-    .slice(0, cols)
-  // The cursor is saved first, so that leaving the alternate screen moves it only when it was there.
-  return `\x1b7\x1b[?1049l\x1b[!p${plainModes}\r\n\x1b[0m\x1b[J\x1b[2m${rule}\x1b[0m${'\r\n'.repeat(rows)}\x1b[H`
-}
-/** What a soft reset leaves on: mouse reports, focus reports, bracketed paste, and the palette. */
-const plainModes =
-  '\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\'
 
 /** A snapshot begins with one, after a byte or two that end what was cut off. */
 const withoutReset = (bytes: Uint8Array): Uint8Array => {

@@ -256,10 +256,9 @@ export class TerminalSession {
     }
   }
 
-  #ready({ created, cols, rows, epoch, offset, role }: Extract<TerminalNotice, { t: 'ready' }>) {
+  #ready({ created, has_last_shell, cols, rows, epoch, offset, role }: Extract<TerminalNotice, { t: 'ready' }>) {
     const isAnotherShell = created && this.#hasShownShell
-    // A console that was there when the shell went has the old one above the new one itself.
-    this.#keepsOldShell = isAnotherShell && !this.#isReady
+    this.#keepsOldShell = isAnotherShell && !has_last_shell
     this.#hasShownShell = this.#isReady = true
     this.#place = { epoch, offset }
     this.#snapshot = undefined

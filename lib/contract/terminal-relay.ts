@@ -31,7 +31,10 @@ export interface TerminalOpening {
 
 export type TerminalRequest =
   | { t: 'resize'; cols: number; rows: number }
-  /** Bytes the page's terminal has parsed since the last one, snapshots included; one at least for each 64 KiB. */
+  /**
+   * Bytes the page's terminal has parsed since the last one, snapshots included; one at least for each 64 KiB. What was
+   * sent before the last `ready` counts as parsed.
+   */
   | { t: 'ack'; n: number }
   /** Answered by a `pong` of the same id at once, however much output waits. */
   | { t: 'ping'; id: number }
@@ -72,6 +75,8 @@ export type TerminalNotice =
       t: 'ready'
       /** The shell is a new one, started for this connection. */
       created: boolean
+      /** The snapshot that follows has what the last shell had shown, above the new one. */
+      has_last_shell?: true
       cols: number
       rows: number
       /** Names this run of the shell as the console saw it; offsets of another are worthless. */

@@ -17,6 +17,7 @@ const service = {
   controls: [] as unknown[],
   targets: [] as string[],
   typed: '',
+  tunnels: 0,
 }
 const fresh = { ...service }
 const json = (response: ServerResponse, body: unknown, status = 200) =>
@@ -25,7 +26,7 @@ const answer = async (request: IncomingMessage, response: ServerResponse) => {
   const path = request.url?.split('?')[0] ?? ''
   let body = ''
   for await (const chunk of request) body += chunk
-  if (path.endsWith('/create_pty_tunnel')) json(response, { tunnel_key: 'k', auth_token: 'token' })
+  if (path.endsWith('/create_pty_tunnel')) json(response, { tunnel_key: 'k', auth_token: `token-${++service.tunnels}` })
   else if (path.endsWith('/control')) {
     service.controls.push(JSON.parse(body))
     json(response, { session_name: 's', status: 'ready' })
@@ -51,7 +52,7 @@ http.on('upgrade', (request, socket, head) => {
 let gateway: TestConsole
 let cookie: string
 let names = 0
-let page: TestPage | undefined
+const pages: TestPage[] = []
 beforeAll(async () => {
   vi.spyOn(console, 'log').mockReturnValue(undefined)
   http.listen(0, '127.0.0.1')
@@ -62,7 +63,9 @@ beforeAll(async () => {
 beforeEach(() => {
   Object.assign(service, fresh, { controls: [], targets: [], refusals: [] })
 })
-afterEach(() => page?.socket.terminate())
+afterEach(() => {
+  for (const page of pages.splice(0)) page.socket.terminate()
+})
 afterAll(async () => {
   await gateway.close()
   for (const client of sockets.clients) client.terminate()
@@ -70,7 +73,8 @@ afterAll(async () => {
   http.closeAllConnections()
 })
 const open = () => {
-  page = new TestPage(gateway, `/api/terminals/dbx_1/t${names++}?cols=80&rows=24`, { cookie })
+  const page = new TestPage(gateway, `/api/terminals/dbx_1/t${names++}?cols=80&rows=24`, { cookie })
+  pages.push(page)
   return page
 }
 
@@ -141,6 +145,18 @@ describe('a service that misbehaves', () => {
     service.refusals = [503, 409, 502]
     service.attached = (client) => client.send(Buffer.from('here'))
     await open().shows('here')
+  })
+
+  it('gives a token that opens the next terminal too, until it is refused', async () => {
+    gateway.registry.ptyTunnels.clear()
+    await open().told({ t: 'ready' })
+    await open().told({ t: 'ready' })
+    expect(service.tunnels).toBe(1)
+    service.refusals = [401]
+    await open().told({ t: 'ready' })
+    expect(service.tunnels).toBe(2)
+    await open().told({ t: 'ready' })
+    expect(service.tunnels).toBe(2)
   })
 
   it('is taken at its word when it sends us away again and again', async () => {

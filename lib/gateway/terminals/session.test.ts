@@ -288,8 +288,8 @@ describe('a terminal whose devbox is suspended', () => {
       body: { statuses: ['running'], timeout_seconds: 10 },
     })
     const after = await openThere()
-    expect(after.last('ready')).toMatchObject({ created: true, from: 'snapshot' })
-    await after.shows('The last shell is gone')
+    expect(after.last('ready')).toMatchObject({ created: true, has_last_shell: true, from: 'snapshot' })
+    await after.shows(' new shell ─')
     expect(after.lastSnapshot?.toString()).toContain('old-2')
     await run(after, 'echo new-$((1+1))')
     await after.shows('new-2')

@@ -62,8 +62,14 @@ export class TerminalSession {
     this.#forget = forget
     this.#signedIn = signedIn
     this.#untrack = this.#track()
-    this.#output = new ShellOutput(size, (bytes) => {
-      if (this.#answers) this.#link.send(Buffer.from(bytes))
+    this.#output = new ShellOutput(size, {
+      answer: (bytes) => {
+        if (this.#answers) this.#link.send(Buffer.from(bytes))
+      },
+      failed: (error) => {
+        console.error(`Terminal ${devboxId}/${name} could not be followed:`, error)
+        this.#size.nudge()
+      },
     })
     this.#size = new SizeKeeper(size, {
       control: (wanted) => this.#control({ action: 'resize', ...wanted }, 'resized'),
@@ -146,7 +152,7 @@ export class TerminalSession {
     if (role === 'writer') this.#size.want(viewer.size)
     this.#tellPeople()
     this.#link.wake()
-    void this.#welcome(viewer, false)
+    void this.#welcome(viewer)
   }
 
   /** Ends the shell itself. False when the service could not be told. */
@@ -239,7 +245,7 @@ export class TerminalSession {
   // What pages are told
 
   /** Tells a page where it stands, with what it has missed or a snapshot. */
-  async #welcome(viewer: Viewer, created: boolean): Promise<void> {
+  async #welcome(viewer: Viewer, { created = false, isAnother = false } = {}): Promise<void> {
     if (!this.#isSettled) return
     // At the right size first: what was laid out for another would be laid out twice.
     if (viewer === this.#people.writer && this.#link.phase === 'live')
@@ -252,6 +258,7 @@ export class TerminalSession {
       {
         t: 'ready',
         created,
+        ...(isAnother && { has_last_shell: true }),
         ...this.#output.size,
         epoch: this.#output.epoch,
         offset: missed && since !== undefined ? since : this.#output.end,
@@ -303,7 +310,7 @@ export class TerminalSession {
     if (!goesOn) this.#isSettled = false
     this.#size.found(size)
     this.#answers = created || (goesOn && awayMs < staleMs)
-    if (goesOn || created) this.#settle(created)
+    if (goesOn || created) this.#settle({ created, isAnother })
     if (!this.#answers)
       this.#link.afterReplay(() => this.#output.onceParsed(() => this.#replayed(goesOn || offset === 0)))
     return goesOn
@@ -311,15 +318,15 @@ export class TerminalSession {
 
   #replayed(isWhole: boolean): void {
     this.#answers = true
-    this.#settle(false)
+    this.#settle({})
     // What has drawn a full screen was not replayed: have the program draw it anew.
     if (!isWhole) this.#size.nudge()
   }
 
-  #settle(created: boolean): void {
+  #settle(shell: { created?: boolean; isAnother?: boolean }): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    for (const viewer of this.#people.all) void this.#welcome(viewer, created)
+    for (const viewer of this.#people.all) void this.#welcome(viewer, shell)
   }
 
   #printed(bytes: Buffer): void {

@@ -1,3 +1,4 @@
+import { aboveNewShell } from '#lib/contract/terminal-text.ts'
 import { TerminalMirror } from './mirror.ts'
 import { OutputRing } from './output-ring.ts'
 import type { Attached, Size } from './upstream.ts'
@@ -7,12 +8,19 @@ const lastScrollback = 500
 /** A page has to hold one of these besides what is on its way to it. */
 const maxSnapshotBytes = 896 * 1024
 
+interface OutputEvents {
+  /** What the shell is to be told, as if it had been typed. */
+  answer(bytes: string): void
+  /** The picture begins anew, empty. */
+  failed(error: unknown): void
+}
+
 /**
  * All a shell has printed: as bytes for a page that has missed little, as a picture of the screen for one that has
  * missed more.
  */
 export class ShellOutput {
-  readonly #answer: (bytes: string) => void
+  readonly #events: OutputEvents
   #mirror: TerminalMirror
   readonly #ring = new OutputRing()
   /** Names what the offsets count: one run of a shell. Empty before the first. */
@@ -24,9 +32,9 @@ export class ShellOutput {
   #wanted = new Map<Viewer, number>()
   #picturesUnderWay = 0
 
-  constructor(size: Size, answer: (bytes: string) => void) {
+  constructor(size: Size, events: OutputEvents) {
     this.#size = size
-    this.#answer = answer
+    this.#events = events
     this.#mirror = this.#newMirror()
   }
 
@@ -73,7 +81,7 @@ export class ShellOutput {
     this.#ring.restart(offset ?? 0)
     if (isFirst) return false
     // What the last shell has shown stays above. Of one that is replayed, all is shown again.
-    if (created) this.#mirror.write(newShellRule)
+    if (created) this.#mirror.write(Buffer.from(`\x18${aboveNewShell(this.#size)}`))
     else {
       this.#mirror.dispose()
       this.#mirror = this.#newMirror()
@@ -156,11 +164,6 @@ export class ShellOutput {
   }
 
   #newMirror(): TerminalMirror {
-    return new TerminalMirror({ ...this.#size, scrollback: this.#scrollback, answer: this.#answer })
+    return new TerminalMirror({ ...this.#size, scrollback: this.#scrollback, ...this.#events })
   }
 }
-
-/** Out of whatever state the last program left, below what it had printed. */
-const newShellRule = Buffer.from(
-  '\x18\x1b[?1049l\x1b[!p\x1b[0m\r\n\x1b[2m[The last shell is gone. This is a new one.]\x1b[0m\r\n',
-)

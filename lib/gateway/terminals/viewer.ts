@@ -138,6 +138,8 @@ export class Viewer {
   /** Goes on from where it stands with `bytes`, or without them is shown a snapshot. */
   begin(ready: Extract<TerminalNotice, { t: 'ready' }>, bytes: Buffer | undefined): void {
     this.tell(ready)
+    // What came before counts as read: a page that begins anew may not say any more that it was.
+    this.#acked = this.#sent
     this.#forgetSnapshot()
     if (bytes) {
       this.#phase = 'live'
