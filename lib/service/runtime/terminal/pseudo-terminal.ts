@@ -114,15 +114,24 @@ interface OpenTerminal {
   tty: string
 }
 
+const openTerminal = ({ ptmx }: Box): OpenTerminal =>
+  (ptmx !== undefined && unlock !== undefined && openInside(ptmx)) || { ...native.open(80, 24), tty: '/proc/self/fd/0' }
+
 /**
- * In the devbox's own devpts, where that can be done: there alone the terminal has a name in the devbox, which programs
- * ask for (`tty`, screen, gpg).
+ * In the devbox's own devpts: there alone the terminal has a name in the devbox, which programs ask for (`tty`, screen,
+ * gpg). Undefined when that gives none, as when one devbox has taken all that there are for devboxes.
  */
-const openTerminal = ({ ptmx }: Box): OpenTerminal => {
-  if (ptmx === undefined || unlock === undefined) return { ...native.open(80, 24), tty: '/proc/self/fd/0' }
-  const master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
-  const index = /^tty-index:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'latin1'))?.[1]
-  return { master, tty: `/dev/pts/${index}` }
+const openInside = (ptmx: string): OpenTerminal | undefined => {
+  let master: number | undefined
+  try {
+    master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
+    const [, index] = /^tty-index:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'latin1')) ?? []
+    if (index !== undefined) return { master, tty: `/dev/pts/${index}` }
+  } catch {
+    // The machine's own is left.
+  }
+  if (master !== undefined) closeSync(master)
+  return undefined
 }
 
 // A new slave is locked until an ioctl on its master, and Node has none. TIOCSPTLCK has this number on x86 and ARM.
