@@ -32,23 +32,3 @@ export interface RelayData {
   heartbeat: { now_ms: number }
 }
 export type RelayEvent = { [Name in keyof RelayData]: { event: Name; data: RelayData[Name] } }[keyof RelayData]
-
-/** Text frames on `/api/terminals/{devbox_id}/{name}`; binary frames are terminal bytes, both ways. */
-export type TerminalRequest = { type: 'resize'; cols: number; rows: number } | { type: 'close' }
-export type TerminalNotice =
-  /** Before the first output, and again after a lost connection was restored. `created`: the shell is a new one. */
-  | { type: 'ready'; created: boolean; cols: number; rows: number }
-  | { type: 'exit'; reason: string }
-  | { type: 'problem'; code: string; message: string }
-
-/** Why the console closed a terminal's WebSocket. */
-export const terminalClose = {
-  shellEnded: 4000,
-  signedOut: 4401,
-  devboxNotFound: 4404,
-  takenOver: 4409,
-  devboxNotRunning: 4412,
-  consoleRestarting: 1012,
-  /** The service could not be reached or lost the session; the `problem` before it says more. */
-  upstreamLost: 1013,
-} as const
