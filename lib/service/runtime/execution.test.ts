@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,6 +10,23 @@ import { createClient } from '#lib/client/client.ts'
 import { defaultLimits } from '#lib/service/config.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+
+/** Makes every look at what has happened take long, as on a machine that has no time for this process. */
+const holdUpEvents = async (ms: number): Promise<() => void> => {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('data', (chunk) => {
+    Atomics.wait(never, 0, 0, ms)
+    socket.write(chunk)
+  })
+  socket.write('again')
+  return () => {
+    socket.destroy()
+    server.close()
+  }
+}
 
 describe('launching', () => {
   let service: TestService
@@ -38,6 +56,21 @@ describe('launching', () => {
     )
     expect(await linesOf('~/same-id')).toBe(1)
   })
+
+  // Ends are heard of before output when both happen while the service is busy; it took the output for nobody's.
+  it('keeps all of the output when the service is held up while commands end', async () => {
+    const stopHoldingUp = await holdUpEvents(200)
+    try {
+      // Ending one after the other: whoever ends while another is heard of is heard of at once.
+      const pauses = Array.from({ length: 60 }, (_, number) => String(number / 50))
+      const answers = await Promise.all(
+        pauses.map((pause) => post('execute_sync', { command: `sleep ${pause}; echo ${pause}` })),
+      )
+      expect(answers.map(({ stdout }) => stdout.trim())).toEqual(pauses)
+    } finally {
+      stopHoldingUp()
+    }
+  }, 60_000)
 
   it('runs a command once when the call is repeated with its request id, and each other command', async () => {
     const command = 'echo x >> ~/same-request; sleep 0.1; echo done'

@@ -209,16 +209,22 @@ export class LiveExecution {
  */
 const orQuiet = async (drained: Promise<unknown>, readers: readonly Socket[]): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const endAfter = (ms: number) => {
+  let isOver = false
+  let drainedBytes = 0
+  const endAfter = (ms: number, unlessMore: boolean) => {
     const timer: NodeJS.Timeout = setTimeout(() => {
-      if (readers.some((reader) => reader.isPaused())) timer.refresh()
-      else resolve()
+      // A process that had to wait for its turn finds its timers due before it has looked at the pipes: first it looks.
+      const bytesBefore = drainedBytes
+      setImmediate(() => {
+        if (isOver) return
+        if (readers.some((reader) => reader.isPaused()) || (unlessMore && drainedBytes > bytesBefore)) timer.refresh()
+        else resolve()
+      })
     }, ms)
     return timer
   }
-  const quiet = endAfter(quietMs)
-  const last = endAfter(maxDrainMs)
-  let drainedBytes = 0
+  const quiet = endAfter(quietMs, true)
+  const last = endAfter(maxDrainMs, false)
   const onData = (chunk: Buffer) => {
     quiet.refresh()
     drainedBytes += chunk.length
@@ -226,6 +232,7 @@ const orQuiet = async (drained: Promise<unknown>, readers: readonly Socket[]): P
   }
   for (const reader of readers) reader.on('data', onData)
   await Promise.race([drained, promise])
+  isOver = true
   clearTimeout(quiet)
   clearTimeout(last)
 }
