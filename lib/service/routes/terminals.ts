@@ -3,6 +3,7 @@ import type { Deps } from '#lib/service/deps.ts'
 import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { grantOf } from '#lib/service/runtime/pty-tokens.ts'
+import type { Size } from '#lib/service/runtime/terminal/pseudo-terminal.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
   // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
@@ -16,11 +17,19 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
     )
   }
 
+  const open = async (
+    caller: Pick<Caller, 'account' | 'ptyDevboxId' | 'signal'>,
+    name: string,
+    size: Size | undefined,
+  ) => {
+    const key = keyOf(caller, name)
+    const running = () => devboxes.running(key.account, key.devboxId, 'open_terminal')
+    return { key, ...(await runtime.open(key, { running, size, signal: caller.signal })) }
+  }
+
   return implement(terminals, {
-    connect: ({ params: { session_name }, query, ...caller }) => {
-      const key = keyOf(caller, session_name)
-      const devbox = devboxes.running(key.account, key.devboxId, 'open_terminal')
-      const { session, created } = runtime.open(key, devbox, query.size)
+    connect: async ({ params: { session_name }, query, ...caller }) => {
+      const { key, session, created } = await open(caller, session_name, query.size)
       const ticket = ptyTokens.issue(grantOf(caller, key.devboxId), session_name)
       return session.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
     },
@@ -35,14 +44,12 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
       return { session_name, status: body.action === 'close' ? 'closed' : 'ready' }
     },
     attach: async ({ params: { session_name }, query, setHeader, ...caller }) => {
-      const key = keyOf(caller, session_name)
-      const open = () =>
-        runtime.open(key, devboxes.running(key.account, key.devboxId, 'open_terminal'), query.size).session
+      const { session: before } = await open(caller, session_name, query.size)
       // Unspecified: the status for a second client of a session.
-      if (!(await open().isFree()))
+      if (!(await before.isFree()))
         throw new ServiceError('conflict', `Terminal session ${session_name} has a client already`)
       // The shell may have ended meanwhile.
-      const session = open()
+      const { session } = await open(caller, session_name, query.size)
       const offset = session.offsetFor(query.after)
       setHeader(outputOffsetHeader, String(offset))
       setHeader(shellIdHeader, session.shellId)

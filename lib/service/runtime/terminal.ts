@@ -5,6 +5,7 @@ import { defaultSize, type PtySession, shellEndedCode, type terminalSignals } fr
 import { ServiceError } from '#lib/service/errors.ts'
 import type { RunningDevbox } from './execution.ts'
 import { processStat, signal } from './processes.ts'
+import { Slots } from './slots.ts'
 import { TerminalClient } from './terminal/client.ts'
 import { History } from './terminal/history.ts'
 import { Keyboard } from './terminal/keyboard.ts'
@@ -23,6 +24,7 @@ const lostClientGraceMs = 10_000
 /** Unspecified: how long a client that another wants to replace may take to show that it is there. */
 const proofMs = 1500
 const hangUpGraceMs = 1000
+const maxStartMs = 1000
 
 const devboxEndedCode = 4001
 const shellKilledCode = 1011
@@ -37,10 +39,24 @@ interface Key {
   name: string
 }
 
+interface Opening {
+  running: () => RunningDevbox
+  size: Size | undefined
+  signal: AbortSignal
+}
+
+interface Opened {
+  session: TerminalSession
+  /** The shell was started for this call. */
+  created: boolean
+}
+
 /** The terminal sessions of all devboxes. A session belongs to an account, a devbox and a name. */
 export class Terminals {
   readonly #maxPerAccount: number
   readonly #sessions = new Map<string, TerminalSession>()
+  // Starting a process holds up everything until it runs, the longer the more others are being started.
+  readonly #starts = new Slots(4)
 
   constructor(maxPerAccount: number) {
     this.#maxPerAccount = maxPerAccount
@@ -50,8 +66,24 @@ export class Terminals {
     return this.#sessions.get(keyOf(key))
   }
 
-  /** The session of this key, its shell started if there is none. `size` is taken unless a client is attached. */
-  open(key: Key, devbox: RunningDevbox, size: Size | undefined): { session: TerminalSession; created: boolean } {
+  /**
+   * The session of this key, its shell started if there is none, in the devbox that runs when its turn has come. `size`
+   * is taken unless a client is attached. Rejects when `signal` aborts before.
+   */
+  async open(key: Key, { running, size, signal }: Opening): Promise<Opened> {
+    running()
+    if (this.find(key)) return this.#open(key, running(), size)
+    const { promise, resolve, reject } = Promise.withResolvers<Opened>()
+    const start = async () => {
+      const opened = this.#open(key, running(), size)
+      resolve(opened)
+      await opened.session.started
+    }
+    this.#starts.run(signal, start).catch(reject)
+    return promise
+  }
+
+  #open(key: Key, devbox: RunningDevbox, size: Size | undefined): Opened {
     const found = this.find(key)
     if (found) {
       if (size && !found.attached) found.resize(size)
@@ -86,6 +118,8 @@ const keyOf = ({ account, devboxId, name }: Key) => `${account} ${devboxId} ${na
 class TerminalSession {
   /** Another for each shell, however often the name is used. */
   readonly shellId = randomUUID()
+  /** Resolves when the shell has printed something, or has had the time to. */
+  readonly started: Promise<void>
   readonly name: string
   readonly account: string
   readonly devboxId: string
@@ -112,9 +146,18 @@ class TerminalSession {
     this.#devbox = devbox
     this.#size = size
     this.#forget = forget
+    const { promise: started, resolve: start } = Promise.withResolvers<void>()
+    this.started = started
+    setTimeout(start, maxStartMs).unref()
     this.#terminal = startShell(devbox, size, {
-      data: (bytes) => this.#output(bytes),
-      ended: (exitCode, signalName) => this.#shellEnded(exitCode, signalName),
+      data: (bytes) => {
+        start()
+        this.#output(bytes)
+      },
+      ended: (exitCode, signalName) => {
+        start()
+        this.#shellEnded(exitCode, signalName)
+      },
     })
     this.#keyboard = new Keyboard(this.#terminal)
     this.#startIdle()
