@@ -18,16 +18,26 @@ export interface OpenTerminal {
   close(): void
 }
 
-/**
- * Draws a terminal into `element`, as the settings say and as they change. Loads xterm on first use: it is larger than
- * everything else on the page.
- */
+const load = () =>
+  Promise.all([import('@xterm/xterm'), import('@xterm/addon-fit'), import('@xterm/addon-unicode-graphemes')])
+let loading: ReturnType<typeof load> | undefined
+
+/** On first use, as it is larger than everything else on the page; after a failure, again. */
+const loadLibrary = () => {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+// A page that opens with a terminal asks for it while the rest is still being brought to life.
+if (typeof location !== 'undefined' && new URLSearchParams(location.search).get('tab') === 'terminal')
+  loadLibrary().catch(() => undefined)
+
+/** Draws a terminal into `element`, as the settings say and as they change. */
 export const openTerminal = async (element: HTMLElement): Promise<OpenTerminal> => {
-  const [xterm, fit, graphemes] = await Promise.all([
-    import('@xterm/xterm'),
-    import('@xterm/addon-fit'),
-    import('@xterm/addon-unicode-graphemes'),
-  ])
+  const [xterm, fit, graphemes] = await loadLibrary()
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
   const options = terminalOptions(settings, element)
