@@ -227,6 +227,64 @@ describe('a lost connection to the service', () => {
   })
 })
 
+describe('a terminal in turmoil', () => {
+  it('shows every page the same in the end', async () => {
+    const name = 'turmoil'
+    const print =
+      'i=0; until read -rsn1 -t 0.002; do ((i++)); case $((i % 40)) in 0) tput smcup;; 9) tput rmcup;; 20) seq $i $((i + 3000));; esac; ' +
+      'printf "\\e[%dm%d\\e[0m über \\e[%d;%dH*\\n" $((31 + i % 7)) $i $((1 + i % 24)) $((1 + i % 80)); done; tput rmcup; seq 50; echo qu""iet'
+    const first = await open(name, { client: 'c0', ack: '1' })
+    await run(first, print)
+    const looking = [first]
+    for (let i = 1; i < 4; i++) looking.push(await open(name, { client: `c${i}`, ack: '1', role: 'watch' }))
+    for (let turn = 0; turn < 60; turn++) {
+      const index = (turn * 7) % looking.length
+      const page = looking[index] as TestPage
+      if (turn % 5 === 4) proxy.cut()
+      else if (turn % 3 === 0) page.stopReading()
+      else if (turn % 3 === 1) page.read()
+      else {
+        await page.vanish()
+        const { epoch, offset: since, painted } = page
+        const back = at(name, {
+          client: `c${index}`,
+          epoch,
+          since,
+          ack: '1',
+          ...(index > 0 && { role: 'watch' as const }),
+        })
+        await back.told({ t: 'ready' })
+        // A page that goes on where it stood has painted the same as before.
+        if (back.last('ready')?.from === 'since') back.painted.unshift(...painted)
+        looking[index] = back
+      }
+      const { bytes } = page
+      await vi.waitFor(() => expect(page.bytes).toBeGreaterThan(bytes), { timeout: 100, interval: 5 }).catch(() => 0)
+    }
+    for (const page of looking) page.read()
+    await vi.waitFor(
+      () => {
+        looking[0]?.type('x')
+        expect(looking[0]?.shown).toMatch(/quiet\r\n/)
+      },
+      { timeout: 20_000, interval: 100 },
+    )
+    const late = await open(name, { role: 'watch' })
+    await vi.waitFor(() => {
+      for (const page of looking) expect(page.offset).toBe(late.offset)
+    })
+    const painted = [late, ...looking].map((page) => Buffer.concat(page.painted))
+    const [expected, ...screens] = await Promise.all(painted.map((each) => screenOf(each, { cols: 80, rows: 24 })))
+    expect(expected?.lines.join()).toContain('quiet')
+    for (const { lines, x, y, type } of screens) {
+      expect({ x, y, type }).toEqual({ x: expected?.x, y: expected?.y, type: 'normal' })
+      // One that was shown less above the screen has the same there as far as it goes.
+      const common = Math.min(lines.length, 200)
+      expect(lines.slice(-common)).toEqual(expected?.lines.slice(-common))
+    }
+  }, 90_000)
+})
+
 describe('a terminal that nobody looks at', () => {
   it('is left to the service after a while, and taken up again where it stands', async () => {
     const own = await another({ terminalGraceMs: 20 })
@@ -348,6 +406,24 @@ describe('output faster than a page reads it', () => {
     expect(reason).toContain('ended with 7')
     expect(page.lastNotice).toMatchObject({ t: 'exit', code: 7 })
     expect(page.shown).toMatch(/last words\r\n/)
+  })
+
+  it('has no gap for a page that comes in the middle of it', async () => {
+    const writer = await open('middle', { ack: '1' })
+    await run(writer, 'seq 1 1000000; echo do""ne')
+    await writer.shows(/\d{4}\r\n/)
+    for (let times = 0; times < 15; times++) {
+      const page = await open('middle', { ack: '1', role: 'watch' })
+      await vi
+        .waitFor(() => expect(page.painted.length).toBeGreaterThan(2), { timeout: 1000, interval: 1 })
+        .catch(() => 0)
+      const { lines } = await screenOf(Buffer.concat(page.painted), { cols: 80, rows: 24 })
+      const numbers = lines.filter((line) => /^\d+$/.test(line ?? '')).map(Number)
+      // The last may not be there in full.
+      expect(numbers.slice(0, -1)).toEqual(numbers.slice(0, -1).map((_, i) => (numbers[0] ?? 0) + i))
+      await page.leave()
+    }
+    await writer.shows('done')
   })
 
   it('is followed by all lines above the screen once it is quiet', async () => {

@@ -30,6 +30,8 @@ export class TestPage {
   /** What the shell has printed, without snapshots. */
   readonly printed: Buffer[] = []
   lastSnapshot: Buffer | undefined
+  /** What makes its screen: the last snapshot, and what was printed since. */
+  painted: Buffer[] = []
   epoch = ''
   offset = 0
   /** Of all it was sent, notices not counted. */
@@ -136,8 +138,11 @@ export class TestPage {
     this.unread += data.length
     this.peakUnread = Math.max(this.peakUnread, this.unread)
     this.order.push(this.#snapshotIsNext ? 'snapshot' : 'output')
-    if (this.#snapshotIsNext) this.lastSnapshot = data
-    else {
+    if (this.#snapshotIsNext) {
+      this.lastSnapshot = data
+      this.painted = [data]
+    } else {
+      this.painted.push(data)
       this.printed.push(data)
       this.offset += data.length
     }

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { ShellOutput } from './shell-output.ts'
+import { Viewer } from './viewer.ts'
+
+const size = { cols: 80, rows: 24 }
+let server: WebSocketServer
+beforeAll(async () => {
+  server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+})
+afterEach(() => {
+  for (const client of server.clients) client.terminate()
+})
+afterAll(() => server.close())
+
+/** A page at this output, and what it is sent. */
+const pageAt = async (output: ShellOutput, scrollback = 1000) => {
+  const page = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const [socket] = (await once(server, 'connection')) as [WebSocket]
+  const viewer = new Viewer(socket, {
+    name: 'A page',
+    client: undefined,
+    signedIn: undefined,
+    wantsToWatch: true,
+    size,
+    epoch: undefined,
+    since: undefined,
+    scrollback,
+    promisesAcks: true,
+  })
+  viewer.listen({
+    input: () => undefined,
+    request: () => undefined,
+    behind: (scrollback) => output.showTo(viewer, scrollback),
+    upstreamMs: () => null,
+    left: () => undefined,
+  })
+  const snapshots: { offset: number; cols: number; bytes: Buffer; after: Buffer }[] = []
+  let told: { offset: number; cols: number } | undefined
+  page.on('message', (data: Buffer, isBinary) => {
+    const notice = isBinary ? undefined : JSON.parse(String(data))
+    if (notice?.t === 'snap') told = notice
+    if (!isBinary) return
+    page.send(JSON.stringify({ t: 'ack', n: data.length }))
+    const last = snapshots.at(-1)
+    if (told) snapshots.push({ offset: told.offset, cols: told.cols, bytes: data, after: Buffer.alloc(0) })
+    else if (last) last.after = Buffer.concat([last.after, data])
+    told = undefined
+  })
+  return { viewer, snapshots }
+}
+const ready = { t: 'ready', created: false, ...size, epoch: 'e', offset: 0, from: 'snapshot', role: 'watcher' } as const
+const outputOf = () => new ShellOutput(size, { answer: () => undefined, failed: () => undefined })
+/** Nothing of it may be left out, so that it takes a while to be parsed. */
+const colourful = Buffer.from('\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m\r\n'.repeat(10_000))
+
+it('sends what was printed while a snapshot was on its way right after it', async () => {
+  const output = outputOf()
+  const { viewer, snapshots } = await pageAt(output)
+  const print = (bytes: Buffer) => {
+    viewer.output(bytes)
+    output.add(bytes, () => undefined)
+  }
+  print(colourful)
+  viewer.begin(ready, undefined)
+  print(Buffer.from('one '))
+  print(Buffer.from('two '))
+  await vi.waitFor(() => expect(snapshots).toHaveLength(1))
+  print(Buffer.from('three'))
+  await vi.waitFor(() => expect(snapshots[0]?.after.toString()).toBe('one two three'))
+  expect(snapshots[0]?.offset).toBe(colourful.length)
+  expect(snapshots[0]?.bytes.toString()).not.toContain('one')
+  output.dispose()
+})
+
+it('takes another snapshot when more was printed than a page is to be sent', async () => {
+  const output = outputOf()
+  const { viewer, snapshots } = await pageAt(output)
+  const print = (bytes: Buffer) => {
+    viewer.output(bytes)
+    output.add(bytes, () => undefined)
+  }
+  print(colourful)
+  viewer.begin(ready, undefined)
+  print(colourful)
+  print(Buffer.from('the end'))
+  await vi.waitFor(() => expect(snapshots.at(-1)?.bytes.toString()).toContain('the end'))
+  expect(snapshots.map(({ offset }) => offset)).toEqual([colourful.length, 2 * colourful.length + 7])
+  expect(snapshots[0]?.after).toHaveLength(0)
+  output.dispose()
+})
+
+it('takes another snapshot when the size has changed meanwhile', async () => {
+  const output = outputOf()
+  const { viewer, snapshots } = await pageAt(output)
+  output.add(colourful, () => undefined)
+  viewer.begin(ready, undefined)
+  output.resize({ cols: 40, rows: 12 })
+  await vi.waitFor(() => expect(snapshots).toHaveLength(1))
+  expect(snapshots[0]).toMatchObject({ cols: 40, offset: colourful.length })
+  output.dispose()
+})
+
+it('shows fewer lines rather than more than a page can hold', async () => {
+  const output = outputOf()
+  output.keep(10_000)
+  const { viewer, snapshots } = await pageAt(output, 10_000)
+  for (let i = 0; i < 10_000; i++)
+    output.add(Buffer.from(`\x1b[1;3${i % 8}m${i} ${'long '.repeat(14)}\x1b[0m\r\n`), () => undefined)
+  viewer.begin(ready, undefined)
+  await vi.waitFor(() => expect(snapshots).toHaveLength(1), { timeout: 10_000 })
+  const { length } = snapshots[0]?.bytes ?? []
+  expect(length).toBeGreaterThan(500_000)
+  expect(length).toBeLessThan(900 * 1024)
+  expect(snapshots[0]?.bytes.toString()).toContain('9999')
+  output.dispose()
+})
