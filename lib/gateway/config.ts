@@ -16,7 +16,7 @@ export interface Config {
   sessionSecrets: [string, ...string[]]
   /** Public origins, when the console stands behind a proxy. */
   publicOrigins: string[]
-  /** How long a terminal that nobody looks at stays connected to its shell. */
+  /** Unspecified: how long a terminal that nobody looks at stays connected to its shell. */
   terminalGraceMs: number
 }
 

@@ -4,6 +4,7 @@ import { requireSameOrigin } from '../origin.ts'
 import { registry, trackStream } from '../registry.ts'
 import type { TerminalSession } from './session.ts'
 
+// Unspecified: how long a link lasts. As long as a working day, unless what it shows or who made it goes before.
 const lifeMs = 12 * 60 * 60_000
 const maxWrong = 20
 const wrongWindowMs = 60_000

@@ -141,7 +141,7 @@ describe('a terminal', () => {
       expect.stringMatching(/opened by Chrome on Linux as writer, 81x25$/),
       expect.stringMatching(/opened by A program as watcher, 81x25$/),
       expect.stringMatching(/taken over by A program$/),
-      expect.stringMatching(/left by A program$/),
+      expect.stringMatching(/left by A program, \d+ bytes shown and 17 typed$/),
     ])
     expect(lines.join('\n')).not.toContain('secret')
     await first.leave()

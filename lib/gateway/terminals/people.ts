@@ -1,7 +1,10 @@
 import type { TerminalNotice } from '#lib/contract/terminal-relay.ts'
 import type { Viewer } from './viewer.ts'
 
-/** How long nobody who only watched takes the place of a writer whose connection was lost. */
+/**
+ * Unspecified: who writes after a writer has gone. Nobody, until someone takes over or comes new; and for so long nobody
+ * who only watched and was cut off, too.
+ */
 const roleKeptMs = 30_000
 const maxRemembered = 100
 

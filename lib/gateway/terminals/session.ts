@@ -20,6 +20,7 @@ const unparsedLowBytes = 256 * 1024
 const lastWordsMs = 10_000
 /** A page is not kept waiting longer for the shell to take on its size. */
 const sizeWaitMs = 1_000
+const closeWaitMs = 10_000
 /** What asked the terminal something longer ago may no longer listen. */
 const staleMs = 5_000
 
@@ -51,7 +52,7 @@ export class TerminalSession {
   #isSettled = false
   /** While false no answer is given: what asks is old output, answered long ago. */
   #answers = false
-  #saidNotTyped = false
+  #saidUnheard = false
   #ended = false
   #restTimer: NodeJS.Timeout | undefined
   #endsAtMs: number | null = null
@@ -93,6 +94,7 @@ export class TerminalSession {
         attached: (attached) => this.#attached(attached),
         output: (bytes) => this.#printed(bytes),
         phase: () => this.#tellPhase(),
+        unheard: () => this.#unheard(),
         drained: () => this.#people.writer?.hold('shell', false),
         exited: (exit) => this.#exited(exit),
         failed: (ending) => this.#failed(ending),
@@ -158,7 +160,8 @@ export class TerminalSession {
   /** Ends the shell itself. False when the service could not be told. */
   async close(): Promise<boolean> {
     this.#link.wake()
-    return (await this.#link.live()) && this.#control({ action: 'close' }, 'closed')
+    const isLive = await Promise.race([this.#link.live(), delay(closeWaitMs, false)])
+    return isLive && this.#control({ action: 'close' }, 'closed')
   }
 
   /** Lets go of everything but the shell, which is the service's. */
@@ -184,17 +187,17 @@ export class TerminalSession {
 
   #typed(viewer: Viewer, bytes: Buffer): void {
     if (viewer !== this.#people.writer) return
-    if (this.#link.send(bytes)) {
-      if (this.#link.isFull) viewer.hold('shell', true)
-      if (isInterrupt(bytes)) viewer.hurry()
-    } else if (!this.#saidNotTyped) {
-      this.#saidNotTyped = true
-      viewer.tell({
-        t: 'problem',
-        code: 'unavailable',
-        message: 'The service is away: what was typed did not reach the shell',
-      })
-    }
+    this.#link.send(bytes)
+    if (this.#link.isFull) viewer.hold('shell', true)
+    if (isInterrupt(bytes)) viewer.hurry()
+  }
+
+  /** Told once for each time the service is away. */
+  #unheard(): void {
+    if (this.#saidUnheard) return
+    this.#saidUnheard = true
+    const message = 'The service is away: what was typed did not reach the shell'
+    this.#people.writer?.tell({ t: 'problem', code: 'unavailable', message })
   }
 
   #asked(viewer: Viewer, request: ViewerRequest): void {
@@ -237,7 +240,7 @@ export class TerminalSession {
     if (!this.#people.has(viewer)) return
     this.#people.leave(viewer)
     this.#output.forget(viewer)
-    this.#log(`left by ${viewer.view.name}`)
+    this.#log(`left by ${viewer.view.name}, ${viewer.sentBytes} bytes shown and ${viewer.typedBytes} typed`)
     this.#tellPeople()
     if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
   }
@@ -283,7 +286,7 @@ export class TerminalSession {
 
   #tellPhase(): void {
     const { phase } = this.#link
-    this.#saidNotTyped = false
+    if (phase === 'live') this.#saidUnheard = false
     if (phase === 'live' || phase === 'retrying') this.#tellAll(this.#phaseNotice())
   }
 
@@ -307,7 +310,10 @@ export class TerminalSession {
     const isAnother = created && this.#output.epoch !== ''
     const goesOn = this.#output.enter(attached)
     if (isAnother) this.#recording.mark('new shell')
-    if (!goesOn) this.#isSettled = false
+    if (!goesOn) {
+      this.#isSettled = false
+      for (const viewer of this.#people.all) viewer.wait()
+    }
     this.#size.found(size)
     this.#answers = created || (goesOn && awayMs < staleMs)
     if (goesOn || created) this.#settle({ created, isAnother })

@@ -43,6 +43,8 @@ interface LinkEvents {
   attached(attached: Attached): boolean
   output(bytes: Buffer): void
   phase(): void
+  /** What was typed does not reach the shell. */
+  unheard(): void
   /** The shell takes what is typed again. */
   drained(): void
   exited(exit: Exit): void
@@ -139,20 +141,19 @@ export class ShellLink {
     this.#wake.resolve()
   }
 
-  /** What is typed before the shell is there waits for it. False when it does not arrive: the connection is lost. */
-  send(bytes: Buffer): boolean {
+  /** What is typed before the shell is there waits for it; while the connection is lost, it is not heard. */
+  send(bytes: Buffer): void {
     const socket = this.#attached?.socket
     if (socket) {
       socket.send(bytes, { binary: true }, () => {
         if (socket.bufferedAmount < lowWaterBytes) this.#events.drained()
       })
-      return true
+      return
     }
-    // Once the service is back nobody knows what it would be typed into.
-    if (this.#phase === 'retrying') return false
     this.#early.push(bytes)
     this.#earlyBytes += bytes.length
-    return true
+    // Once the service is back nobody knows what it would be typed into.
+    if (this.#phase === 'retrying') this.#dropEarly()
   }
 
   /** The shell does not take what is typed as fast as it comes. */
@@ -228,7 +229,10 @@ export class ShellLink {
         const waitMs = this.#hadShell ? Math.min(maxRetryMs, 100 * 2 ** tries) : firstRetriesMs[tries]
         const isOver = this.#hadShell && Date.now() - triedAt > this.#idleTtlMs
         if (!mayWork || waitMs === undefined || isOver || this.#phase === 'resting') throw endingOf(error)
-        if (this.#hadShell) this.#setPhase('retrying')
+        if (this.#hadShell) {
+          this.#setPhase('retrying')
+          this.#dropEarly()
+        }
         await delay(waitMs, undefined, { signal })
       }
     }
@@ -269,7 +273,8 @@ export class ShellLink {
     this.#idleTtlMs = idleTtlMs
     const isKnown = this.#events.attached(attached)
     // What was typed for a shell that is gone must not run in the one that took its place.
-    if (isKnown || !this.#hadShell) for (const bytes of this.#early) socket.send(bytes, { binary: true })
+    if (this.#hadShell && !isKnown) this.#dropEarly()
+    for (const bytes of this.#early) socket.send(bytes, { binary: true })
     this.#early = []
     this.#earlyBytes = 0
     this.#hadShell = true
@@ -293,6 +298,14 @@ export class ShellLink {
 
   get #isResting(): boolean {
     return this.#phase === 'resting'
+  }
+
+  #dropEarly(): void {
+    if (this.#early.length === 0) return
+    this.#early = []
+    this.#earlyBytes = 0
+    this.#events.drained()
+    this.#events.unheard()
   }
 
   #decide(isLive: boolean): void {

@@ -65,10 +65,12 @@ export class Viewer {
   /** The size its window has, whether it may set it or not. */
   size: Size
   #events: ViewerEvents | undefined
-  /** `new` and `behind` pages are not sent output; a snapshot is on its way to a page that is behind. */
-  #phase: 'new' | 'live' | 'behind' = 'new'
+  /** Only a `live` page is sent output. One that is `behind` is shown a snapshot next, one that waits is told where it stands. */
+  #phase: 'waiting' | 'live' | 'behind' = 'waiting'
+  #hasBegun = false
   #acks: boolean
   #sent = 0
+  #typed = 0
   #acked = 0
   #askedForSnapshot = false
   #askedForAll = false
@@ -122,7 +124,15 @@ export class Viewer {
 
   /** Has been told where it stands. */
   get hasBegun(): boolean {
-    return this.#phase !== 'new'
+    return this.#hasBegun
+  }
+
+  get sentBytes(): number {
+    return this.#sent
+  }
+
+  get typedBytes(): number {
+    return this.#typed
   }
 
   get isBehind(): boolean {
@@ -141,6 +151,7 @@ export class Viewer {
     // What came before counts as read: a page that begins anew may not say any more that it was.
     this.#acked = this.#sent
     this.#forgetSnapshot()
+    this.#hasBegun = true
     if (bytes) {
       this.#phase = 'live'
       if (bytes.length > 0) this.#send(bytes)
@@ -150,6 +161,12 @@ export class Viewer {
     this.#wantsAll = true
     this.#isHurried = true
     this.#catchUp()
+  }
+
+  /** What comes is not what it was shown until now: nothing more until it begins anew. */
+  wait(): void {
+    this.#forgetSnapshot()
+    this.#phase = 'waiting'
   }
 
   /** What the shell prints is passed on at once, or not at all. */
@@ -272,7 +289,9 @@ export class Viewer {
   #message(data: Buffer, isBinary: boolean): void {
     this.#spend(isBinary ? data.length : Math.max(requestCost, data.length))
     if (isBinary) {
-      if (!this.view.follower) this.#events?.input(data)
+      if (this.view.follower) return
+      this.#typed += data.length
+      this.#events?.input(data)
       return
     }
     const request = PageRequest.safeParse(parseJson(String(data))).data
