@@ -15,7 +15,7 @@ import { Shells } from './terminal/shells.ts'
 /** Unspecified: how long a shell without a client is kept. The hosted service keeps one for minutes; here it costs nobody. */
 const idleTtlSeconds = 3600
 // The shell waits while a client has this much still to take, so a flood costs the slow client's time, not memory. All
-// that is on the way is history as well, and half as much again that a client took and had no time to use.
+// that is on the way is history as well, and as much again that a client took and had no time to use.
 const pauseAboveBytes = 512 * 1024
 const resumeBelowBytes = 256 * 1024
 const maxWaitingInputBytes = 256 * 1024
