@@ -73,6 +73,37 @@ describe('coming back to a terminal', () => {
     expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '1500000'], { maxBuffer: 2 ** 30 })))
   })
 
+  it('loses nothing of a flood to a client that does not read, loses its connection and is away for a moment', async () => {
+    const name = `${id}-away`
+    const first = await read(
+      name,
+      undefined,
+      until('begin\n'),
+      `stty -onlcr; printf 'be''gin\\n'; seq 1 3000000; printf 'en''d\\n'\r`,
+    )
+    const parts = [first.bytes]
+    let at = first.bytes.length
+    const wait = () => service.client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.5' } })
+    for (let cut = 0; cut < 3; cut++) {
+      const { connect_url } = await connect(name)
+      const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${at}`)
+      await new Promise((resolve) => socket.once('open', resolve))
+      socket.pause()
+      // Long enough to print more than is kept, if nobody held it up.
+      await wait()
+      socket.terminate()
+      await wait()
+      const part = await read(name, at, (_, length) => length > 100_000)
+      expect(part).toMatchObject({ offset: at, shell: first.shell })
+      parts.push(part.bytes)
+      at += part.bytes.length
+    }
+    const rest = await read(name, at, until('\nend\n'))
+    const all = Buffer.concat([...parts, rest.bytes])
+    const numbers = all.subarray(all.indexOf('begin\n') + 6, all.indexOf('\nend\n') + 1)
+    expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '3000000'], { maxBuffer: 2 ** 30 })))
+  })
+
   it('begins with the first line it still has when more was printed meanwhile', async () => {
     const name = `${id}-gap`
     const command = 'seq 1 200000; printf "do""ne\\n"; sleep 1000\r'
