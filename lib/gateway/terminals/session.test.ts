@@ -204,6 +204,8 @@ describe('a lost connection to the service', () => {
     page.type('echo lost\n')
     await page.told({ t: 'problem', code: 'unavailable' })
     expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(1)
+    page.ask({ t: 'signal', signal: 'SIGINT' })
+    await vi.waitFor(() => expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(2))
     proxy.lead(service.url)
     await vi.waitFor(() => expect(page.last('state')?.upstream).toBe('live'), { timeout: 10_000 })
     page.type('echo back-$((1+1))\n')

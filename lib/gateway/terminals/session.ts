@@ -65,7 +65,7 @@ export class TerminalSession {
     this.#untrack = this.#track()
     this.#output = new ShellOutput(size, {
       answer: (bytes) => {
-        if (this.#answers) this.#link.send(Buffer.from(bytes))
+        if (this.#answers && this.#link.phase === 'live') this.#link.send(Buffer.from(bytes))
       },
       failed: (error) => {
         console.error(`Terminal ${devboxId}/${name} could not be followed:`, error)
@@ -131,6 +131,7 @@ export class TerminalSession {
 
   /** Takes a page in. It is told where it stands as soon as the shell is there. */
   join(viewer: Viewer): void {
+    if (!viewer.isOpen) return
     if (this.#ended) {
       viewer.close(terminalClose.upstreamLost, 'The terminal has just ended')
       return
@@ -160,8 +161,8 @@ export class TerminalSession {
   /** Ends the shell itself. False when the service could not be told. */
   async close(): Promise<boolean> {
     this.#link.wake()
-    const isLive = await Promise.race([this.#link.live(), delay(closeWaitMs, false)])
-    return isLive && this.#control({ action: 'close' }, 'closed')
+    await Promise.race([this.#link.live(), delay(closeWaitMs, undefined, { ref: false })])
+    return this.#control({ action: 'close' }, 'closed')
   }
 
   /** Lets go of everything but the shell, which is the service's. */
@@ -252,7 +253,7 @@ export class TerminalSession {
     if (!this.#isSettled) return
     // At the right size first: what was laid out for another would be laid out twice.
     if (viewer === this.#people.writer && this.#link.phase === 'live')
-      await Promise.race([this.#size.settled(), delay(sizeWaitMs)])
+      await Promise.race([this.#size.settled(), delay(sizeWaitMs, undefined, { ref: false })])
     if (!this.#isSettled || !this.#people.has(viewer)) return
     const { epoch, since } = viewer.opening
     const knowsUs = !viewer.hasBegun && epoch === this.#output.epoch
@@ -355,14 +356,20 @@ export class TerminalSession {
 
   async #control(request: PtyControl, done: string): Promise<boolean> {
     try {
-      return await this.#link.control(request)
+      if (await this.#link.control(request)) return true
+      // A size is told again with the next connection.
+      if (request.action !== 'resize') this.#tellFailure(done, 'unavailable', 'the service is away')
     } catch (error) {
       // A shell that is gone already tells so by closing its socket.
-      if (this.#ended || (error instanceof ApiError && error.status === 404)) return false
+      const isGone = this.#ended || (error instanceof ApiError && error.status === 404)
       const { code, message } = endingOf(error)
-      this.#people.writer?.tell({ t: 'problem', code, message: `The terminal could not be ${done}: ${message}` })
-      return false
+      if (!isGone) this.#tellFailure(done, code, message)
     }
+    return false
+  }
+
+  #tellFailure(done: string, code: string, message: string): void {
+    this.#people.writer?.tell({ t: 'problem', code, message: `The terminal could not be ${done}: ${message}` })
   }
 
   #exited(exit: Exit): void {

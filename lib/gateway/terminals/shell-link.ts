@@ -166,7 +166,8 @@ export class ShellLink {
     const attached = this.#attached
     if (!attached) return false
     await attached.control(request)
-    return attached === this.#attached
+    // A size given to a connection that is lost by now says nothing of the next.
+    return request.action !== 'resize' || attached === this.#attached
   }
 
   /** Whether output is left unread; the service has its shell wait then. */
