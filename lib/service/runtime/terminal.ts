@@ -9,8 +9,7 @@ import { Slots } from './slots.ts'
 import { TerminalClient } from './terminal/client.ts'
 import { History } from './terminal/history.ts'
 import { Keyboard } from './terminal/keyboard.ts'
-import type { PseudoTerminal, Size } from './terminal/pseudo-terminal.ts'
-import { Shells } from './terminal/shells.ts'
+import { PseudoTerminal, type Size } from './terminal/pseudo-terminal.ts'
 
 /** Unspecified: how long a shell without a client is kept. The hosted service keeps one for minutes; here it costs nobody. */
 const idleTtlSeconds = 3600
@@ -56,7 +55,6 @@ interface Opened {
 export class Terminals {
   readonly #maxPerAccount: number
   readonly #sessions = new Map<string, TerminalSession>()
-  readonly #shells = new Shells()
   // Starting a process holds up everything until it runs, the longer the more others are being started.
   readonly #starts = new Slots(4)
 
@@ -77,11 +75,9 @@ export class Terminals {
     if (this.find(key)) return this.#open(key, running(), size)
     const { promise, resolve, reject } = Promise.withResolvers<Opened>()
     const start = async () => {
-      const devbox = running()
-      const opened = this.#open(key, devbox, size)
+      const opened = this.#open(key, running(), size)
       resolve(opened)
       await opened.session.started
-      this.#shells.prepare(devbox)
     }
     this.#starts.run(signal, start).catch(reject)
     return promise
@@ -98,11 +94,9 @@ export class Terminals {
       throw new ServiceError('rate_limited', `The account has ${count} terminal sessions already; close one`, {
         retryAfterSeconds: 30,
       })
-    const forget = () => {
+    const session = new TerminalSession(key, devbox, size ?? defaultSize, () => {
       if (this.find(key) === session) this.#sessions.delete(keyOf(key))
-    }
-    const options = { devbox, shells: this.#shells, size: size ?? defaultSize, forget }
-    const session = new TerminalSession(key, options)
+    })
     this.#sessions.set(keyOf(key), session)
     return { session, created: true }
   }
@@ -114,7 +108,6 @@ export class Terminals {
   }
 
   close(): void {
-    this.#shells.close()
     for (const session of this.#sessions.values()) session.end(lostCode, 'The service is stopping')
   }
 }
@@ -146,10 +139,7 @@ class TerminalSession {
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
-  constructor(
-    { account, devboxId, name }: Key,
-    { devbox, shells, size, forget }: { devbox: RunningDevbox; shells: Shells; size: Size; forget: () => void },
-  ) {
+  constructor({ account, devboxId, name }: Key, devbox: RunningDevbox, size: Size, forget: () => void) {
     this.name = name
     this.account = account
     this.devboxId = devboxId
@@ -159,7 +149,7 @@ class TerminalSession {
     const { promise: started, resolve: start } = Promise.withResolvers<void>()
     this.started = started
     setTimeout(start, maxStartMs).unref()
-    this.#terminal = shells.start(devbox, size, {
+    this.#terminal = startShell(devbox, size, {
       data: (bytes) => {
         start()
         this.#output(bytes)
@@ -332,3 +322,18 @@ class TerminalSession {
 
 /** Closed as one closes what is not needed any more; a lost connection or a client that restarts has other codes. */
 const leavesForGood = (code: number) => code === closedNormallyCode || code === noCode
+
+const startShell = (
+  { box, env }: RunningDevbox,
+  size: Size,
+  events: ConstructorParameters<typeof PseudoTerminal>[3],
+) => {
+  const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
+  // Unspecified: that shells mark their prompts, and how a devbox is told not to.
+  const marks = env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', box.bashrc]
+  try {
+    return new PseudoTerminal(box, { argv: ['/bin/bash', ...marks, '-i'], env: { ...env, ...terminal } }, size, events)
+  } catch (cause) {
+    throw new ServiceError('unavailable', 'The terminal could not be started', { cause, retryAfterSeconds: 1 })
+  }
+}

@@ -40,9 +40,8 @@ export interface Command {
   argv: readonly string[]
   env: Readonly<Record<string, string>>
   /**
-   * Path, for the devbox, of a terminal: the command reads from it, writes to it and is controlled by it. It begins when
-   * a line comes from file 3 of what is spawned, which has to lead a session. Without a terminal the command begins at
-   * once and leads a session of its own.
+   * Path, for the devbox, of a terminal: the command reads from it, writes to it and is controlled by it. What is spawned
+   * has to lead a session. Without one the command leads a session of its own.
    */
   tty?: string
 }
@@ -115,12 +114,8 @@ for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
 echo 500 2>/dev/null >/proc/self/oom_score_adj
 shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
-/**
- * For bash, before the command: its first argument is `tty`. It waits for a line from file 3, and gives up when there is
- * none: as its stdin, what Node makes a pipe would have bash read ~/.bashrc. Who leads a session gets a terminal by
- * opening it.
- */
-export const takeTerminal = 'read -r _ <&3 && exec <>"$1" >&0 2>&0 3<&- || exit; shift;'
+/** For bash, before the command: its first argument is `tty`. Whoever leads a session gets a terminal by opening it. */
+export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 
 /** The same launch within its limits and without any open file but the first `kept`. */
 const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({

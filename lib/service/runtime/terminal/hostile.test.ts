@@ -99,19 +99,4 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     expect(socket.readyState).toBe(socket.OPEN)
     await control(name, { action: 'close' })
   })
-
-  // Under plain processes it might be that of another service.
-  it.runIf(isolation === 'bubblewrap')('a devbox that ends what waits to be its next shell gets another', async () => {
-    const waiting = 'pgrep -f "[r]ead -r _ <&3"'
-    const execute = async (command: string) =>
-      (await service.client.executions.executeSync({ params: { id }, body: { command } })).stdout
-    const first = await openTerminal(service, `${id}-first`)
-    await first.shows(/\$ /)
-    const pid = await execute(`until ${waiting}; do sleep 0.02; done`)
-    await execute(`kill -9 ${pid.trim()}`)
-    const second = await openTerminal(service, `${id}-second`)
-    second.type('echo he"re"\r')
-    await second.shows(/\rhere\r\n/)
-    for (const { socket } of [first, second]) socket.close()
-  })
 })

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
-import type { Socket } from 'node:net'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
 import { type Box, type Command, type Launch, spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
@@ -23,24 +22,24 @@ const native = requireBinary('pty.node')
 // More than the kernel holds of what a shell printed before its end.
 const maxLastBytes = 256 * 1024
 
-/** A pseudoterminal of a devbox, and a command that is about to begin in it. */
+/** A command of a devbox in a pseudoterminal. */
 export class PseudoTerminal {
   readonly fd: number
   readonly #box: Box
+  readonly #stream: ReadStream
   readonly #child: ChildProcess
-  readonly #start: Socket
-  #stream: ReadStream | undefined
   #exited = false
 
   /** Throws when no terminal is to be had or nothing can be started. */
-  constructor(box: Box, command: Pick<Command, 'argv' | 'env'>) {
+  constructor(box: Box, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
     const { master, slave, tty } = openTerminal(box)
     try {
+      native.resize(master, size.cols, size.rows)
       const launch = box.launch({ ...command, tty })
       this.#child =
         slave === undefined
-          ? spawnIn(unlocked(launch), { stdio: ['ignore', 'ignore', 'ignore', 'pipe', master], detached: true })
-          : spawnIn(launch, { stdio: ['ignore', slave, slave, 'pipe'], detached: true })
+          ? spawnIn(unlocked(launch), { stdio: ['ignore', 'ignore', 'ignore', master], detached: true })
+          : spawnIn(launch, { stdio: [slave, slave, slave], detached: true })
       this.#child.on('error', () => undefined)
       if (this.#child.pid === undefined) throw new Error('The shell could not be started')
     } catch (error) {
@@ -52,47 +51,24 @@ export class PseudoTerminal {
     }
     this.#box = box
     this.fd = master
-    this.#start = this.#child.stdio[3] as Socket
-    // It has ended.
-    this.#start.on('error', () => undefined)
-    this.#child.once('exit', () => {
-      this.#exited = true
-      if (!this.#stream) closeSync(master)
-    })
-  }
-
-  /** Whether it can begin still. */
-  get isWaiting(): boolean {
-    return !this.#exited && !this.#stream && this.#start.writable
-  }
-
-  /** Lets the command begin. */
-  begin(size: Size, events: Events): void {
-    native.resize(this.fd, size.cols, size.rows)
-    const stream = new ReadStream(this.fd)
-    this.#stream = stream
+    this.#stream = new ReadStream(master)
     const batches = new Batches((bytes) => events.data(bytes))
-    stream.on('data', (chunk) => batches.add(chunk as unknown as Buffer))
+    this.#stream.on('data', (chunk) => batches.add(chunk as unknown as Buffer))
     // EIO when the last process has closed it, and `close` follows.
-    stream.on('error', () => undefined)
-    const closed = new Promise((resolve) => stream.once('close', resolve))
+    this.#stream.on('error', () => undefined)
+    const closed = new Promise((resolve) => this.#stream.once('close', resolve))
     this.#child.once('exit', async (code, signal) => {
-      this.#readLast(stream, (bytes) => batches.add(bytes))
+      this.#exited = true
+      this.#readLast((bytes) => batches.add(bytes))
       batches.flush()
-      stream.destroy()
+      this.#stream.destroy()
       await closed
       events.ended(code ?? 0, signal ?? undefined)
     })
-    this.#start.end('\n')
-  }
-
-  /** Ends one that has not begun. */
-  discard(): void {
-    this.#start.destroy()
   }
 
   get isOpen(): boolean {
-    return this.#stream?.destroyed === false
+    return !this.#stream.destroyed
   }
 
   /** The host's process id of the command itself; undefined while it is being started and once it is gone. */
@@ -105,17 +81,17 @@ export class PseudoTerminal {
   }
 
   pause(): void {
-    this.#stream?.pause()
+    this.#stream.pause()
   }
 
   resume(): void {
-    this.#stream?.resume()
+    this.#stream.resume()
   }
 
   /** What it had printed when it ended, to the last byte. Others may hold the terminal open and print for ever. */
-  #readLast(stream: ReadStream, take: (bytes: Buffer) => void) {
+  #readLast(take: (bytes: Buffer) => void) {
     // What waited while it was paused; told as any data.
-    stream.read()
+    this.#stream.read()
     try {
       for (let length = 0; this.isOpen && length < maxLastBytes; ) {
         const bytes = Buffer.alloc(4096)
@@ -139,7 +115,7 @@ interface OpenTerminal {
 }
 
 const openTerminal = ({ ptmx }: Box): OpenTerminal =>
-  (ptmx !== undefined && unlock !== undefined && openInside(ptmx)) || { ...native.open(80, 24), tty: '/proc/self/fd/1' }
+  (ptmx !== undefined && unlock !== undefined && openInside(ptmx)) || { ...native.open(80, 24), tty: '/proc/self/fd/0' }
 
 /**
  * In the devbox's own devpts: there alone the terminal has a name in the devbox, which programs ask for (`tty`, screen,
@@ -159,17 +135,17 @@ const openInside = (ptmx: string): OpenTerminal | undefined => {
 }
 
 // A new slave is locked until an ioctl on its master, and Node has none. TIOCSPTLCK has this number on x86 and ARM.
-// The master is file 4: of the first three Node makes blocking ones, for itself as well.
+// The master is file 3: of the first three Node makes blocking ones, for itself as well.
 const unlockers = [
   [
     '/usr/bin/perl',
     '-e',
-    'open($master, "+<&=", 4); $no = pack("i", 0); ioctl($master, 0x40045431, $no) or die; close($master); exec @ARGV',
+    'open($master, "+<&=", 3); $no = pack("i", 0); ioctl($master, 0x40045431, $no) or die; close($master); exec @ARGV',
   ],
   [
     '/usr/bin/python3',
     ...['-I', '-S', '-c'],
-    'import fcntl,os,sys;fcntl.ioctl(4,0x40045431,bytes(4));os.close(4);os.execv(sys.argv[1],sys.argv[1:])',
+    'import fcntl,os,sys;fcntl.ioctl(3,0x40045431,bytes(4));os.close(3);os.execv(sys.argv[1],sys.argv[1:])',
   ],
 ]
 const unlock = unlockers.find(([file = '']) => existsSync(file))
