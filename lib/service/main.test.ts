@@ -19,7 +19,8 @@ afterEach(async () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  rmSync(dataDir, { recursive: true, force: true })
+  // A helper of a service that was just ended may still make a file.
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const run = (args: string[], environment: Record<string, string> = {}) => {
