@@ -3,6 +3,7 @@ import { Download, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { saveFile } from '#lib/console/export.ts'
 import { formatBytes } from '#lib/console/format.ts'
 import { type DownloadState, fileNameOf, readZip } from '#lib/console/log-download.ts'
 import { downloadRunLogs } from '#lib/console/queries/benchmark-runs.ts'
@@ -23,7 +24,7 @@ export const LogDownload = ({ run: { id, name } }: { run: BenchmarkRun }) => {
         received = receivedBytes
         setState({ phase: 'loading', receivedBytes })
       })
-      save(zip, fileNameOf(name ?? '', id))
+      saveFile(zip, fileNameOf(name ?? '', id))
       setState({ phase: 'done', receivedBytes: zip.size })
     } catch (error) {
       setState(
@@ -58,14 +59,4 @@ export const LogDownload = ({ run: { id, name } }: { run: BenchmarkRun }) => {
       </p>
     </>
   )
-}
-
-const save = (file: Blob, fileName: string) => {
-  const url = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = fileName
-  link.click()
-  // The browser reads it after the click.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -1,10 +1,9 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Download, SearchX, Trash2 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useMemo, useState } from 'react'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
@@ -15,14 +14,10 @@ import { parseCast } from '#lib/console/asciicast.ts'
 import { isMissing, isPassing } from '#lib/console/failures.ts'
 import { formatBytes } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
-import {
-  maxPlayedBytes,
-  recordingAddress,
-  recordingMutations,
-  recordingQueries,
-} from '#lib/console/queries/recordings.ts'
-import type { Recording } from '#lib/contract/recordings.ts'
-import { Recorded, titleOf } from './recording-list.tsx'
+import { maxPlayedBytes, recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
+import { type Recording, titleOf } from '#lib/contract/recordings.ts'
+import { DeleteRecording } from './delete-recording.tsx'
+import { Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
 
 export const RecordingDetail = ({ id }: { id: string }) => {
@@ -63,7 +58,6 @@ const RecordingMissing = () => (
 const Header = ({ recording }: { recording: Recording }) => {
   const router = useRouter()
   const [isDeleting, setIsDeleting] = useState(false)
-  const remove = useMutation(recordingMutations.delete())
   const { id, devbox_id, live, size_bytes, start_time_ms } = recording
   return (
     <>
@@ -93,16 +87,13 @@ const Header = ({ recording }: { recording: Recording }) => {
           {live && '. It is still being written: what is played ends where it was when this page was opened'}
         </p>
       </PageHeader>
-      <ConfirmDialog
-        open={isDeleting}
-        onOpenChange={setIsDeleting}
-        title="Delete recording?"
-        consequence={<p>{formatBytes(size_bytes)} of what the terminal showed are deleted for good.</p>}
-        confirmLabel="Delete recording"
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => remove.mutate(id, { onSuccess: () => router.push(paths.recordings()) })}
-      />
+      {isDeleting && (
+        <DeleteRecording
+          recording={recording}
+          onClose={() => setIsDeleting(false)}
+          onDeleted={() => router.push(paths.recordings())}
+        />
+      )}
     </>
   )
 }

@@ -1,11 +1,10 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import Link from 'next/link'
 import { useState } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
@@ -19,8 +18,9 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/failures.ts'
 import { formatBytes, formatDurationMs, formatShown } from '#lib/console/format.ts'
 import { paths } from '#lib/console/paths.ts'
-import { recordingAddress, recordingMutations, recordingQueries } from '#lib/console/queries/recordings.ts'
-import type { Recording } from '#lib/contract/recordings.ts'
+import { recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
+import { type Recording, titleOf } from '#lib/contract/recordings.ts'
+import { DeleteRecording } from './delete-recording.tsx'
 
 export const RecordingList = () => (
   <>
@@ -68,7 +68,6 @@ const Recordings = () => {
 
 const RecordingTable = ({ recordings }: { recordings: readonly Recording[] }) => {
   const [deleting, setDeleting] = useState<Recording>()
-  const remove = useMutation(recordingMutations.delete())
   return (
     <>
       <DataTable
@@ -93,38 +92,15 @@ const RecordingTable = ({ recordings }: { recordings: readonly Recording[] }) =>
               icon={Trash2}
               label={`Delete ${titleOf(recording)}`}
               disabledReason={recording.live ? 'It is being written: stop it in its terminal first' : null}
-              onClick={() => {
-                remove.reset()
-                setDeleting(recording)
-              }}
+              onClick={() => setDeleting(recording)}
             />
           </>
         )}
       />
-      {deleting && (
-        <ConfirmDialog
-          open
-          onOpenChange={(open) => !open && setDeleting(undefined)}
-          title="Delete recording?"
-          consequence={
-            <>
-              <p className="font-medium">
-                <VisibleText max={120}>{titleOf(deleting)}</VisibleText>
-              </p>
-              <p>{formatBytes(deleting.size_bytes)} of what the terminal showed are deleted for good.</p>
-            </>
-          }
-          confirmLabel="Delete recording"
-          busy={remove.isPending}
-          error={remove.error}
-          onConfirm={() => remove.mutate(deleting.id, { onSuccess: () => setDeleting(undefined) })}
-        />
-      )}
+      {deleting && <DeleteRecording recording={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   )
 }
-
-export const titleOf = ({ title, terminal }: Recording): string => title || terminal
 
 const columns: Column<Recording>[] = [
   {

@@ -1,4 +1,4 @@
-import { type Client, createClient } from '#lib/client/client.ts'
+import { ApiError, type Client, createClient, readError } from '#lib/client/client.ts'
 import { paths } from './paths.ts'
 
 /**
@@ -13,6 +13,23 @@ export const browserApi: Client = createClient({
     return response
   },
 })
+
+/** Asks the console itself, for what no service knows. Rejects with an ApiError, as a call of the service does. */
+export const askConsole = async (path: string, init: RequestInit = {}): Promise<Response> => {
+  const response = await fetch(path, { cache: 'no-store', ...init }).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause
+    throw new ApiError('unreachable', 0, 'The console itself cannot be reached', { cause })
+  })
+  if (!response.ok) throw await readError(response)
+  return response
+}
+
+/** The same from a page of somebody who is signed in: who is no more is led to the sign-in page. */
+export const askConsoleSignedIn = (path: string, init?: RequestInit): Promise<Response> =>
+  askConsole(path, init).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 401) void leaveForSignIn()
+    throw error
+  })
 
 let leaving = false
 /** Many calls may find out at once; the page leaves once. */

@@ -48,11 +48,15 @@ const types: Record<string, string> = {
 }
 
 /** Has the browser save text as a file. */
-export const saveText = (what: string, extension: 'csv' | 'json' | 'ndjson' | 'txt', text: string): void => {
-  const url = URL.createObjectURL(new Blob([text], { type: `${types[extension]};charset=utf-8` }))
+export const saveText = (what: string, extension: 'csv' | 'json' | 'ndjson' | 'txt', text: string): void =>
+  saveFile(new Blob([text], { type: `${types[extension]};charset=utf-8` }), exportName(what, extension, Date.now()))
+
+/** Has the browser save a file under this name. */
+export const saveFile = (file: Blob, name: string): void => {
+  const url = URL.createObjectURL(file)
   const link = document.createElement('a')
   link.href = url
-  link.download = exportName(what, extension, Date.now())
+  link.download = name
   link.click()
   // Not at once: the browser may still be about to read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)

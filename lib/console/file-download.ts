@@ -1,4 +1,5 @@
 import { browserApi } from './api.ts'
+import { saveFile } from './export.ts'
 import { formatBytes } from './format.ts'
 
 /** A page holds what it downloads in memory until it is saved. */
@@ -15,13 +16,7 @@ export const downloadFile = async (devboxId: string, path: string): Promise<void
       `It has ${formatBytes(sizeBytes)}, more than a page can hold: take it by the API or the command line`,
     )
   }
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = downloadName(path)
-  link.click()
-  // Not at once: the browser may still be about to read it.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  saveFile(await response.blob(), downloadName(path))
 }
 
 /** The last part of a path, without what is no name on some system or hides what kind of file it is. */

@@ -19,6 +19,9 @@ export interface Recording {
   live: boolean
 }
 
+/** What a recording is called: by the terminal's title, else by its name. */
+export const titleOf = ({ title, terminal }: Pick<Recording, 'title' | 'terminal'>): string => title || terminal
+
 export interface RecordingList {
   recordings: Recording[]
 }

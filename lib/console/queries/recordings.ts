@@ -1,8 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { ApiError } from '#lib/client/client.ts'
-import type { ErrorBody } from '#lib/contract/errors.ts'
 import type { Recording, RecordingList } from '#lib/contract/recordings.ts'
-import { leaveForSignIn } from '../api.ts'
+import { askConsoleSignedIn } from '../api.ts'
 
 const recordingKeys = {
   all: ['recordings'] as const,
@@ -22,20 +20,22 @@ export const recordingQueries = {
   list: () =>
     queryOptions({
       queryKey: recordingKeys.list,
-      queryFn: async ({ signal }): Promise<RecordingList> => (await ask(recordingAddress(), { signal })).json(),
+      queryFn: async ({ signal }): Promise<RecordingList> =>
+        (await askConsoleSignedIn(recordingAddress(), { signal })).json(),
       refetchInterval: ({ state: { data } }) => (data?.recordings.some(({ live }) => live) ? liveMs : false),
     }),
   get: (id: string) =>
     queryOptions({
       queryKey: recordingKeys.one(id),
       queryFn: async ({ signal }): Promise<Recording> =>
-        (await ask(`${recordingAddress(id)}?view=summary`, { signal })).json(),
+        (await askConsoleSignedIn(`${recordingAddress(id)}?view=summary`, { signal })).json(),
     }),
   /** The whole file. It is read once: what is being written is played up to here. */
   file: (id: string) =>
     queryOptions({
       queryKey: [...recordingKeys.one(id), 'file'],
-      queryFn: async ({ signal }): Promise<string> => (await ask(recordingAddress(id), { signal })).text(),
+      queryFn: async ({ signal }): Promise<string> =>
+        (await askConsoleSignedIn(recordingAddress(id), { signal })).text(),
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 0,
     }),
@@ -44,21 +44,8 @@ export const recordingQueries = {
 export const recordingMutations = {
   delete: () =>
     mutationOptions({
-      mutationFn: (id: string) => ask(recordingAddress(id), { method: 'DELETE' }),
+      mutationFn: (id: string) => askConsoleSignedIn(recordingAddress(id), { method: 'DELETE' }),
       onSettled: (_answer, _error, _id, _result, { client }) =>
         void client.invalidateQueries({ queryKey: recordingKeys.all }),
     }),
-}
-
-/** Recordings are the console's own: no service knows them, and the contract's client does not. */
-const ask = async (path: string, init: RequestInit): Promise<Response> => {
-  const response = await fetch(path, { cache: 'no-store', ...init }).catch((cause: unknown) => {
-    if (cause instanceof Error && cause.name === 'AbortError') throw cause
-    throw new ApiError('unreachable', 0, 'The console cannot be reached', { cause })
-  })
-  if (response.ok) return response
-  if (response.status === 401) void leaveForSignIn()
-  const body = (await response.json().catch(() => undefined)) as ErrorBody | undefined
-  const message = body?.message ?? `The console answered ${response.status}`
-  throw new ApiError(body?.code ?? 'internal', response.status, message, { requestId: body?.request_id })
 }

@@ -1,17 +1,12 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { ApiError, readError } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/contract/relay.ts'
+import { askConsole } from '../api.ts'
 
-const send = async (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> => {
-  const response = await fetch('/api/session', {
+const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>
+  askConsole('/api/session', {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  }).catch((cause: unknown) => {
-    throw new ApiError('unreachable', 0, 'The console itself cannot be reached', { cause })
   })
-  if (!response.ok) throw await readError(response)
-  return response
-}
 
 export const sessionQueries = {
   /** Who is signed in, and at which service. */
