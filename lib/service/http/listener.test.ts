@@ -102,6 +102,16 @@ const serveThings = (
   idleTimeoutMs?: number,
 ) => serve(implement(things, { get: get as never, watch: watch as never, download }), noTokens, idleTimeoutMs)
 
+/** Once the buffers on the way are full a source rests: two looks with the same count. */
+const atRest = async (count: () => number): Promise<number> => {
+  let before = -1
+  while (count() !== before) {
+    before = count()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return before
+}
+
 describe('a JSON answer', () => {
   it('is kept out of caches and named by its request', async () => {
     const { get } = await serveThings({
@@ -294,13 +304,7 @@ describe('an event stream', () => {
       socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
     )
     await once(socket, 'readable')
-    // Once the buffers on the way are full the source rests: two looks with the same count.
-    let before = -1
-    while (made !== before) {
-      before = made
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    expect(made).toBeLessThan(500)
+    expect(await atRest(() => made)).toBeLessThan(500)
     socket.destroy()
   })
 
@@ -399,13 +403,8 @@ describe('an event stream of a feed', () => {
       socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
     )
     await once(socket, 'readable')
-    // Once the buffers on the way are full the feed rests: two looks with the same count.
-    let before = -1
-    while (made !== before) {
-      before = made
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    expect(made).toBeLessThan(500)
+    const before = await atRest(() => made)
+    expect(before).toBeLessThan(500)
     socket.resume()
     await expect.poll(() => made).toBeGreaterThan(before)
     socket.destroy()
