@@ -13,6 +13,7 @@ export class EncodedJson {
 /** Whole events of a stream, encoded once for all who listen. */
 export class EncodedEvents {
   readonly bytes: Uint8Array
+  #chunk: Uint8Array | undefined
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
@@ -21,6 +22,16 @@ export class EncodedEvents {
   /** One event in the framing of `sendEvents`. */
   static frame(json: string): Uint8Array {
     return Buffer.from(`data: ${json}\n\n`)
+  }
+
+  /** The bytes in the framing of HTTP/1.1. */
+  get chunk(): Uint8Array {
+    this.#chunk ??= Buffer.concat([
+      Buffer.from(`${this.bytes.length.toString(16)}\r\n`),
+      this.bytes,
+      Buffer.from('\r\n'),
+    ])
+    return this.#chunk
   }
 
   /** The JSON of each event. */

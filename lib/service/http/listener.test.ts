@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import WebSocket from 'ws'
 import * as z from 'zod/mini'
 import { bytes, defineEndpoint, events, json } from '#lib/contract/endpoint.ts'
@@ -345,6 +345,85 @@ describe('an event stream of a feed', () => {
     const events = [1, 2, 3, 4].map((size) => `data: ${JSON.stringify(thing(size))}\n\n`)
     expect(body).toBe(`: connected\n\n${events.join('')}`)
     await stopped
+  })
+
+  const ask = (path: string, version = '1.1') =>
+    `GET ${path} HTTP/${version}\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`
+  /** What comes on one connection, without its headers, until `end` was said so many times. */
+  const readBodies = async (port: number, requests: string, end: string, times = 1) => {
+    const socket = createConnection(port, '127.0.0.1', () => socket.write(requests))
+    let seen = ''
+    for await (const chunk of socket.setEncoding('utf8')) {
+      seen += chunk
+      if (seen.split(end).length > times) break
+    }
+    return seen.replaceAll(/HTTP\/1\.1 200 OK\r\n.*?\r\n\r\n/gs, '')
+  }
+  const chunked = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+  const named = (id: string) => ({ ...thing(), id })
+  const framed = (...given: object[]) => given.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')
+
+  it('is framed byte for byte, with its signs of life between the events and others behind it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const overhead = framed(named('')).length
+      // Around the sizes where the number of digits changes, and larger than a socket's buffer.
+      const sizes = [0xf0, 0xff, 0x100, 0xffff, 0x10000, 300_000]
+      const sized = sizes.map((size) => named('x'.repeat(size - overhead)))
+      const tricky = named('ü€🚀\r\n0\r\n\r\n\u2028')
+      const { watch } = feed((sink) => {
+        sink.write(encoded(tricky))
+        vi.advanceTimersByTime(15_000)
+        for (const each of sized) sink.write(encoded(each))
+        setImmediate(() => {
+          sink.write(new EncodedEvents(Buffer.from(framed(thing(3), tricky))))
+          vi.advanceTimersByTime(15_000)
+          sink.write(encoded(thing(5)))
+          sink.end()
+        })
+      })
+      const { port } = await serveThings({ watch })
+      const seen = await readBodies(port, ask('/watch') + ask('/things/a'), JSON.stringify(thing()))
+      const parts = [
+        ': connected\n\n',
+        framed(tricky),
+        ': keep-alive\n\n',
+        ...sized.map((each) => framed(each)),
+        framed(thing(3), tricky),
+        ': keep-alive\n\n',
+        framed(thing(5)),
+        '',
+      ]
+      expect(seen).toBe(parts.map(chunked).join('') + JSON.stringify(thing()))
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('has no framing over HTTP/1.0', async () => {
+    const { watch } = feed((sink) => {
+      sink.write(encoded(named('ü')))
+      sink.end()
+    })
+    const { port } = await serveThings({ watch })
+    const seen = await readBodies(port, ask('/watch', '1.0'), 'never')
+    expect(seen).toBe(`: connected\n\n${framed(named('ü'))}`)
+  })
+
+  it('that begins before an earlier answer of its connection is out comes after it', async () => {
+    const started = Promise.withResolvers<void>()
+    const { watch } = feed((sink) => {
+      sink.write(encoded(thing(2)))
+      started.resolve()
+      setImmediate(() => {
+        sink.write(encoded(thing(3)))
+        sink.end()
+      })
+    })
+    const { port } = await serveThings({ watch, get: () => started.promise.then(() => thing()) })
+    const seen = await readBodies(port, ask('/things/a') + ask('/watch'), '\r\n0\r\n\r\n')
+    const parts = [': connected\n\n', framed(thing(2)), framed(thing(3)), '']
+    expect(seen).toBe(JSON.stringify(thing()) + parts.map(chunked).join(''))
   })
 
   it('stops the feed when the client leaves', async () => {
