@@ -59,7 +59,18 @@ export const TerminalPane = (props: TerminalPaneProps) => {
     >
       {opened && <WatchingBar opened={opened} isFollower={isFollower} />}
       <div className="relative min-h-0 flex-1">
-        <section ref={screen} aria-label={`Terminal ${name}`} data-takes-keys className="terminal-screen font-mono" />
+        <section
+          ref={screen}
+          aria-label={`Terminal ${name}`}
+          data-takes-keys
+          data-devbox={isFollower ? undefined : devboxId}
+          data-terminal-session={isFollower ? undefined : name}
+          className="terminal-screen font-mono"
+          // What is in it is xterm's, which may be there before React is.
+          suppressHydrationWarning
+          // biome-ignore lint/security/noDangerouslySetInnerHtml: nothing, and by that the only way to have React leave it alone
+          dangerouslySetInnerHTML={nothing}
+        />
         {failure && (
           <NoticeBar tone="danger" icon={CircleAlert}>
             The terminal could not be loaded: {failure}
@@ -79,6 +90,8 @@ export const TerminalPane = (props: TerminalPaneProps) => {
     </div>
   )
 }
+
+const nothing = { __html: '' }
 
 /** As high as what comes: else the screen would have another size first, and every program in it draw itself twice. */
 const RoomForBars = () => (

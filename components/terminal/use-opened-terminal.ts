@@ -1,22 +1,8 @@
-import type { Terminal } from '@xterm/xterm'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { isSignedOut } from '#lib/console/api.ts'
-import { pageIdentity } from '#lib/console/page-identity.ts'
-import { TerminalSession } from '#lib/console/terminal-session.ts'
-import { openTerminal } from './open-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
+import { startTerminal, type TerminalTarget, takeStarted } from './start-terminal.ts'
 
-declare global {
-  interface Window {
-    /** The terminal that has or last had the focus, for people's own scripts and measurements. */
-    term?: Terminal | undefined
-  }
-}
-
-interface Options {
-  devboxId: string
-  name: string
-  followToken?: string | undefined
+interface Options extends TerminalTarget {
   isVisible: boolean
 }
 
@@ -45,20 +31,10 @@ export const useOpenedTerminal = (
     let isGone = false
     let close = () => {}
     const start = async (element: HTMLElement, into: HTMLElement) => {
-      const drawn = await openTerminal(into)
-      if (isGone) return drawn.close()
-      const { terminal } = drawn
-      const room = drawn.room()
-      if (room) terminal.resize(room.cols, room.rows)
-      const session = new TerminalSession({
-        url: () => `${location.origin.replace(/^http/, 'ws')}${socketPath({ devboxId, name, followToken })}`,
-        screen: terminal,
-        page: pageIdentity,
-        role: followToken ? 'watch' : undefined,
-        isSignedOut: async () => followToken === undefined && (await isSignedOut()),
-        isOffline: () => !navigator.onLine && !isLoopback,
-        isVisible: () => document.visibilityState === 'visible',
-      })
+      const target = { devboxId, name, followToken }
+      const started = await (takeStarted(into, target) ?? startTerminal(into, target))
+      if (isGone) return started.close()
+      const { terminal, session } = started
       const keys: ((event: KeyboardEvent) => boolean)[] = []
       const inputs: ((text: string) => string)[] = []
       terminal.attachCustomKeyEventHandler((event) => !keys.some((handler) => handler(event)))
@@ -66,16 +42,15 @@ export const useOpenedTerminal = (
       terminal.onBinary(session.sendBinary)
 
       const fit = () => {
-        const room = visible.current ? drawn.room() : undefined
+        const room = visible.current ? started.room() : undefined
         if (room) session.fit(room)
       }
-      drawn.onCells(fit)
+      started.onCells(fit)
       const stopFitting = whenResized(into, fit)
       const stopChecking = whenReachable(session.check)
       const becomeTerm = () => {
         window.term = terminal
       }
-      window.term ??= terminal
       terminal.textarea?.addEventListener('focus', becomeTerm)
       setOpened({
         terminal,
@@ -92,9 +67,7 @@ export const useOpenedTerminal = (
       close = () => {
         stopFitting()
         stopChecking()
-        if (window.term === terminal) window.term = undefined
-        session.dispose()
-        drawn.close()
+        started.close()
         setOpened(undefined)
       }
     }
@@ -111,14 +84,6 @@ export const useOpenedTerminal = (
   }, [opened, isVisible])
   return { opened, failure }
 }
-
-const socketPath = ({ devboxId, name, followToken }: Omit<Options, 'isVisible'>): string =>
-  followToken === undefined
-    ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
-    : `/api/follow/${encodeURIComponent(followToken)}`
-
-/** A console on this machine is reached without any network. */
-const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 
 const addFirst = <T>(list: T[], entry: T): (() => void) => {
   list.unshift(entry)

@@ -1,5 +1,6 @@
 import { ApiError, type Client, createClient, readError } from '#lib/client/client.ts'
 import { paths } from './paths.ts'
+import { isSignedOut } from './signed-out.ts'
 
 /**
  * The service as pages call it: through the console, which knows the key. An answer of 401 anywhere means that the
@@ -39,10 +40,4 @@ export const leaveForSignIn = async (): Promise<void> => {
   // Who is still signed in was refused by the service itself: the page has to say so, or it seems to ask for nothing.
   const problem = (await isSignedOut()) ? undefined : 'key-refused'
   location.assign(paths.signIn(location.pathname + location.search, problem))
-}
-
-/** Whether the console's server says so; while it says nothing, nobody is. */
-export const isSignedOut = async (): Promise<boolean> => {
-  const answer = await fetch('/api/session', { cache: 'no-store' }).catch(() => undefined)
-  return answer?.status === 401
 }

@@ -41,6 +41,8 @@ export class TerminalConnection {
   #attempt = 0
   /** Counts the tries; what an earlier one still has to say is not for now. */
   #try = 0
+  /** What has happened to a socket opened ahead, until somebody connects. */
+  #ahead: (() => void)[] | undefined
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -56,8 +58,31 @@ export class TerminalConnection {
     return this.#state
   }
 
+  /**
+   * Opens the socket for the `connect` to come. What it brings until then waits, and happens when that is called;
+   * `onOutput` of it is called here and now, too, for it to be seen meanwhile.
+   */
+  openAhead(onData: (data: ArrayBuffer | string) => void) {
+    const number = this.#hangUp()
+    this.#options.url().then(
+      (url) => {
+        if (number !== this.#try) return
+        this.#ahead = []
+        this.#open(url, onData)
+      },
+      // `connect` will find out itself.
+      () => undefined,
+    )
+  }
+
   /** Tries now, whatever the state. */
   connect() {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    if (ahead) {
+      for (const happen of ahead) happen()
+      return
+    }
     const number = this.#hangUp()
     const { state } = this
     this.#enter(state.phase === 'lost' ? { ...state, retryAtMs: null, isOffline: false } : { phase: 'connecting' })
@@ -94,25 +119,35 @@ export class TerminalConnection {
     this.#hangUp()
   }
 
-  #open(url: string) {
+  #open(url: string, onEarlyData?: (data: ArrayBuffer | string) => void) {
     const { WebSocket = globalThis.WebSocket } = this.#options
     const socket = new WebSocket(url)
     socket.binaryType = 'arraybuffer'
     this.#socket = socket
     let isRefused = true
-    socket.onopen = () => {
-      isRefused = false
-      this.#pulse.start()
+    const isOver = () => this.#socket !== socket
+    const happen = (what: () => void) => {
+      if (this.#ahead) this.#ahead.push(() => isOver() || what())
+      else what()
     }
+    socket.onopen = () =>
+      happen(() => {
+        isRefused = false
+        this.#pulse.start()
+      })
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      this.#pulse.heard()
-      if (typeof data === 'string') this.#hear(JSON.parse(data) as TerminalNotice)
-      else this.#options.onOutput(new Uint8Array(data))
+      if (this.#ahead) onEarlyData?.(data)
+      happen(() => {
+        this.#pulse.heard()
+        if (typeof data === 'string') this.#hear(JSON.parse(data) as TerminalNotice)
+        else this.#options.onOutput(new Uint8Array(data))
+      })
     }
-    socket.onclose = ({ code, reason }) => {
-      this.#closed(code, reason)
-      if (isRefused) void this.#stopIfSignedOut()
-    }
+    socket.onclose = ({ code, reason }) =>
+      happen(() => {
+        this.#closed(code, reason)
+        if (isRefused) void this.#stopIfSignedOut()
+      })
   }
 
   #hear(notice: TerminalNotice) {
@@ -178,7 +213,7 @@ export class TerminalConnection {
     clearTimeout(this.#retry)
     this.#pulse.stop()
     const socket = this.#socket
-    this.#socket = undefined
+    this.#socket = this.#ahead = undefined
     if (socket) {
       socket.onopen = socket.onmessage = socket.onclose = null
       socket.close()

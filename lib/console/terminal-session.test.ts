@@ -89,6 +89,49 @@ describe('a terminal session', () => {
     expect(page.state.held.text).toBe('')
   })
 
+  it('shows a terminal that is opened ahead, and tells of it all when it connects', async () => {
+    const before = await plain(await open({ name: 'opened-ahead' }))
+    before.type("printf '\\e]2;its title\\a\\e]133;A\\a\\e]133;B\\aonce'; read; echo $REPLY\r")
+    await before.shows('once')
+    const page = pageOf({ name: 'opened-ahead' })
+    const titles: string[] = []
+    page.screen.onTitleChange((title) => titles.push(title))
+    await page.listen()
+    page.session.openAhead()
+    await page.shows('once')
+    expect(page.state.connection.phase).toBe('connecting')
+    titles.length = 0
+    // Whoever watches sees what is printed meanwhile as well.
+    await before.until(() => before.state.viewers.length === 2)
+    before.type('typed before\r')
+    await page.shows('typed before')
+    page.session.connect()
+    expect(page.state.connection.phase).toBe('open')
+    await page.until(() => titles.length > 0)
+    expect(titles).toEqual(['its title'])
+    expect(page.marks.length).toBeGreaterThan(0)
+    expect(page.text).toBe(before.text)
+    expect(page.addresses).toHaveLength(1)
+    page.session.request({ t: 'takeover' })
+    await page.until(() => page.state.role === 'writer')
+    page.type('echo an""swers\r')
+    await page.shows(/^answers/m)
+  })
+
+  it('finds out when it connects that what was opened ahead is gone, and opens another', async () => {
+    const page = pageOf({ name: 'ahead-cut' })
+    await page.listen()
+    page.session.openAhead()
+    await page.shows('$')
+    page.network.cut()
+    await page.until(() => page.closes > 0)
+    page.session.connect()
+    expect(page.state.connection.phase).toBe('lost')
+    await page.is('open')
+    page.type('echo an""swers\r')
+    await page.shows(/^answers/m)
+  })
+
   it('sends a long paste in pieces that arrive whole', async () => {
     const page = await plain(await open({ name: 'paste' }))
     page.type('echo go; cat > pasted; md5sum < pasted\r')

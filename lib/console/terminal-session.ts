@@ -1,6 +1,6 @@
 import type { IDisposable } from '@xterm/xterm'
 import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/contract/terminal-relay.ts'
-import { maxCells } from '#lib/contract/terminals.ts'
+import { maxCells } from '#lib/contract/terminal-size.ts'
 import { type HeldInput, noHeldInput } from './held-input.ts'
 import { silenceAnswers } from './terminal-answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './terminal-connection.ts'
@@ -128,6 +128,19 @@ export class TerminalSession {
    * line of the screen's buffer; what was marked before is gone. Nothing printed later has been parsed then.
    */
   onMarks = (listener: (marks: readonly TerminalMark[]) => void): (() => void) => this.#painter.onMarks(listener)
+
+  /**
+   * Connects before there is anyone to listen. What the shell shows is on the screen at once; with `connect` it comes
+   * there again, and all there is to hear of it is heard then.
+   */
+  openAhead = () => {
+    const { screen } = this.#options
+    this.#connection.openAhead((data) => {
+      if (typeof data !== 'string') return screen.write(new Uint8Array(data))
+      const notice = JSON.parse(data) as TerminalNotice
+      if (notice.t === 'snap') screen.write('', () => screen.resize(notice.cols, notice.rows))
+    })
+  }
 
   /** Connects now, whatever the state; also the way to start a new shell after the last one ended. */
   connect = () => this.#connection.connect()

@@ -95,6 +95,7 @@ export class TestPage {
   readonly addresses: URL[] = []
   marks: readonly TerminalMark[] = []
   received = { output: 0, snapshots: 0, snapshotBytes: 0 }
+  closes = 0
   isOffline = false
   #url = ''
   #wake = () => {}
@@ -208,6 +209,10 @@ export class TestPage {
         let isSnapshot = false
         // Its close tells the session.
         this.on('error', () => undefined)
+        this.on('close', () => {
+          page.closes += 1
+          page.#wake()
+        })
         this.on('message', (data: Buffer | ArrayBuffer, isBinary) => {
           // The session has turned away from it; what still comes is lost.
           if (!this.onmessage) return

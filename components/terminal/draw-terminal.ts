@@ -9,7 +9,7 @@ import { TerminalRenderer } from './renderer.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
 import { onThemeChange } from './terminal-theme.ts'
 
-export interface OpenTerminal {
+export interface DrawnTerminal {
   terminal: Terminal
   /** How many cells its element has room for; a hidden element has none. */
   room(): { cols: number; rows: number } | undefined
@@ -31,18 +31,15 @@ const loadLibrary = () => {
   return loading
 }
 
-// A page that opens with a terminal asks for it while the rest is still being brought to life.
-if (typeof location !== 'undefined' && new URLSearchParams(location.search).get('tab') === 'terminal')
-  loadLibrary().catch(() => undefined)
-
 /** Draws a terminal into `element`, as the settings say and as they change. */
-export const openTerminal = async (element: HTMLElement): Promise<OpenTerminal> => {
+export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal> => {
   const [xterm, fit, graphemes] = await loadLibrary()
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
   const options = terminalOptions(settings, element)
   // Cells are measured once: with the wrong font in them, every column would be off.
-  await document.fonts.load(`${options.fontSize}px ${options.fontFamily}`).catch(() => undefined)
+  const font = `${options.fontSize}px ${options.fontFamily}`
+  if (!document.fonts.check(font)) await document.fonts.load(font).catch(() => undefined)
   const terminal = new xterm.Terminal({
     ...options,
     allowProposedApi: true,

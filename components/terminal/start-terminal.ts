@@ -1,0 +1,90 @@
+import type { Terminal } from '@xterm/xterm'
+import { pageIdentity } from '#lib/console/page-identity.ts'
+import { isSignedOut } from '#lib/console/signed-out.ts'
+import { TerminalSession } from '#lib/console/terminal-session.ts'
+import { type DrawnTerminal, drawTerminal } from './draw-terminal.ts'
+import { setTerminalTop } from './terminal-top.ts'
+
+declare global {
+  interface Window {
+    /** The terminal that has or last had the focus, for people's own scripts and measurements. */
+    term?: Terminal | undefined
+  }
+}
+
+export interface TerminalTarget {
+  devboxId: string
+  name: string
+  /** Of a link to follow by, instead of the devbox's own terminal. */
+  followToken?: string | undefined
+}
+
+/** A terminal that is drawn, with a session that is not connected yet. */
+export interface StartedTerminal extends DrawnTerminal {
+  session: TerminalSession
+}
+
+/** Draws a terminal into `screen`, as large as there is room. */
+export const startTerminal = async (screen: HTMLElement, target: TerminalTarget): Promise<StartedTerminal> => {
+  const drawn = await drawTerminal(screen)
+  const { terminal } = drawn
+  const room = drawn.room()
+  if (room) terminal.resize(room.cols, room.rows)
+  const session = new TerminalSession({
+    url: () => `${location.origin.replace(/^http/, 'ws')}${socketPath(target)}`,
+    screen: terminal,
+    page: pageIdentity,
+    role: target.followToken ? 'watch' : undefined,
+    isSignedOut: async () => target.followToken === undefined && (await isSignedOut()),
+    isOffline: () => !navigator.onLine && !isLoopback,
+    isVisible: () => document.visibilityState === 'visible',
+  })
+  window.term ??= terminal
+  return {
+    ...drawn,
+    session,
+    close() {
+      if (window.term === terminal) window.term = undefined
+      session.dispose()
+      drawn.close()
+    },
+  }
+}
+
+let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTerminal> } | undefined
+
+/**
+ * Starts the terminal of a page as the server sent it, before React has brought that to life: who opens a terminal
+ * waits for its prompt. Only where one is shown alone; of several, their sizes are not known yet.
+ */
+export const startAhead = (): void => {
+  const shown = [...document.querySelectorAll<HTMLElement>('[data-terminal-session]')].filter(
+    (screen) => getComputedStyle(screen).visibility === 'visible',
+  )
+  const [screen] = shown
+  const { terminalSession: session, devbox: devboxId } = screen?.dataset ?? {}
+  if (!screen || !session || !devboxId || shown.length > 1) return
+  setTerminalTop(screen)
+  const started = startTerminal(screen, { devboxId, name: session })
+  ahead = { screen, session, started }
+  // Whoever takes it hears of a failure.
+  started.then((each) => each.session.openAhead()).catch(() => undefined)
+}
+
+/** The terminal that was started ahead in `screen`, to be taken once. */
+export const takeStarted = (screen: HTMLElement, { name }: TerminalTarget): Promise<StartedTerminal> | undefined => {
+  const taken = ahead
+  ahead = undefined
+  if (!taken) return undefined
+  if (taken.screen === screen && taken.session === name) return taken.started
+  void taken.started.then((each) => each.close()).catch(() => undefined)
+  return undefined
+}
+
+const socketPath = ({ devboxId, name, followToken }: TerminalTarget): string =>
+  followToken === undefined
+    ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
+    : `/api/follow/${encodeURIComponent(followToken)}`
+
+/** A console on this machine is reached without any network. */
+const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)

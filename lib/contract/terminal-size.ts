@@ -1,0 +1,2 @@
+/** No terminal has more columns, or more rows. */
+export const maxCells = 1000
