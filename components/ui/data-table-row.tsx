@@ -35,16 +35,10 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         tabIndex={href ? undefined : -1}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
-        className={classes(
-          'group/row relative',
-          rowClasses,
-          href && linkedRowClasses,
-          (isCurrent || isSelected) && 'bg-accent-soft',
-          className,
-        )}
+        className={classes(href ? linkedRow : rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
       >
         {isSelected !== undefined && (
-          <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
+          <td className={classes(selectCell, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
             {!isLight && (
               <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
                 <input
@@ -59,12 +53,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           </td>
         )}
         {columns.map((column, at) => {
-          const shape = classes(
-            cellClasses,
-            column.align === 'right' && 'tabular text-right',
-            column.mono && 'font-mono text-sm',
-            column.priority === 3 && wideOnly,
-          )
+          const shape = shapeOf(column)
           // A row keeps its height whatever it holds. Contained, it is not gone through again when its neighbours change.
           const content = (
             <div className="truncate [contain:layout_paint] [&_.flex-wrap]:flex-nowrap">
@@ -78,12 +67,12 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           )
           if (at > 0)
             return (
-              <td key={column.id} className={shape}>
+              <td key={column.id} className={shape.cell}>
                 {content}
               </td>
             )
           return (
-            <th key={column.id} scope="row" className={classes(shape, 'font-medium')}>
+            <th key={column.id} scope="row" className={shape.head}>
               {href ? (
                 // The link covers its row, so that the whole row opens in all the ways a link does.
                 <LightLink data-row="" href={href} className={rowLinkClasses}>
@@ -96,7 +85,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           )
         })}
         {rowActions && (
-          <td className={classes(cellClasses, wideOnly, 'text-right')}>
+          <td className={actionsCell}>
             <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
               {!isLight && rowActions(row)}
             </div>
@@ -123,7 +112,7 @@ interface MoreCellProps {
 }
 
 const MoreCell = memo(({ isOpen, onToggle }: MoreCellProps) => (
-  <td className={classes(cellClasses, narrowOnly, 'px-1')}>
+  <td className={moreCell}>
     <button
       type="button"
       aria-expanded={isOpen}
@@ -187,10 +176,30 @@ const Card = <Row,>({
 export const wideOnly = 'hidden @2xl:table-cell'
 export const narrowOnly = '@2xl:hidden'
 const cellClasses = 'h-9 border-b border-line px-3 py-0'
+const selectCell = classes(cellClasses, wideOnly, 'px-0!')
+const actionsCell = classes(cellClasses, wideOnly, 'text-right')
+const moreCell = classes(cellClasses, narrowOnly, 'px-1')
+
+const shapes = new WeakMap<object, { cell: string; head: string }>()
+/** Of a column's cells. Kept: to join them anew for each was a seventh of what rows that go by leave to the garbage collector. */
+const shapeOf = <Row,>(column: Column<Row>) => {
+  let shape = shapes.get(column)
+  if (!shape) {
+    const cell = classes(
+      cellClasses,
+      column.align === 'right' && 'tabular text-right',
+      column.mono && 'font-mono text-sm',
+      column.priority === 3 && wideOnly,
+    )
+    shape = { cell, head: classes(cell, 'font-medium') }
+    shapes.set(column, shape)
+  }
+  return shape
+}
 
 const rowClasses =
-  'hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
+  'group/row relative hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
 // What is contained lies over the link, but for the pointer nothing does that is not clicked itself.
-const linkedRowClasses = '[&_td>div]:pointer-events-none [&_td_:is(a,button)]:pointer-events-auto'
+const linkedRow = `${rowClasses} [&_td>div]:pointer-events-none [&_td_:is(a,button)]:pointer-events-auto`
 const rowLinkClasses =
   'block after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'
