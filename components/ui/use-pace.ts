@@ -9,8 +9,8 @@ export interface Pace {
   whenAtRest: (draw: () => void) => () => void
 }
 
-/** More rows than these coming with one frame go by too fast to be read: 140 pixels, faster than a wheel is turned. */
-const readableRows = 4
+/** More rows than these coming with one frame go by too fast to be read: 72 pixels, five screens a second. */
+const readableRows = 2
 /** Rows completed in one frame: all at once would be the long task that drawing them lightly has avoided. */
 const rowsPerFrame = 6
 
