@@ -1,5 +1,6 @@
 import './terminal-text.css'
 import type { Terminal } from '@xterm/xterm'
+import { restoreColoursSetBefore } from '#lib/console/terminal-colours.ts'
 import { type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'
 import { boundClusters } from '#lib/contract/terminal-clusters.ts'
 import { boundCounts } from '#lib/contract/terminal-counts.ts'
@@ -60,6 +61,7 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   boundClusters(terminal)
   boundCounts(terminal)
   mendXterm(terminal)
+  restoreColoursSetBefore(terminal)
   terminal.open(element)
 
   const listeners: (() => void)[] = []
