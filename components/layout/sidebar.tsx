@@ -74,6 +74,8 @@ const NavigationLink = ({ label, href, icon: Icon, collapsed, isCurrent, onFollo
   const link = (
     <Link
       href={href}
+      // No page has a part to be had ahead: each of these would be asked for twice, for nothing.
+      prefetch={false}
       onClick={onFollow}
       aria-current={isCurrent ? 'page' : undefined}
       className={classes(
