@@ -70,6 +70,7 @@ export interface PageTarget {
 
 const prompt = '[$#] ?$'
 const capMs = 120_000
+const windowMs = 3_000
 
 export const openBrowser = async () => {
   const browser = await chromium.launch({ ...(await findChromium()), headless: true })
@@ -142,6 +143,8 @@ class TargetPages {
   async #onPage<T>(run: (page: Page, openMs: number) => Promise<T>): Promise<T> {
     const page = await this.#context.newPage()
     try {
+      // With each window Chromium starts the page behind its address bar, which takes a processor for a second.
+      await delay(windowMs)
       await page.goto(this.target.address(), { waitUntil: 'commit' })
       const openMs = await within(
         page.evaluate((wanted) => (window as unknown as ProbedWindow).probe.until(wanted), prompt),
