@@ -16,9 +16,10 @@ const turnMs = 6
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
 /**
  * Plain text that waits a little has mostly scrolled away before anyone could look at it, and need not be parsed. It
- * waits until there is much of it, and no longer than `waitMs`; whatever someone waits for has it parsed at once.
+ * waits no longer than `waitMs`, and whatever someone waits for has it parsed at once. When there is much of it, what
+ * has scrolled away by then is forgotten.
  */
-const flood = { pieceBytes: 4 * 1024, waitMs: 50, bytes: 640 * 1024, skipFrom: 64 * 1024 }
+const flood = { pieceBytes: 4 * 1024, waitMs: 100, bytes: 640 * 1024, skipFrom: 64 * 1024 }
 /** 12 bytes each. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks more often is none that waits for the answers. */
@@ -68,6 +69,7 @@ export class TerminalMirror {
   #sliceBytes = slice.most
   #next: NodeJS.Immediate | undefined
   #soon: NodeJS.Timeout | undefined
+  #floodUntil = 0
   #isDisposed = false
   #answersLeft = answers.burst
   #answersAt = performance.now()
@@ -159,12 +161,12 @@ export class TerminalMirror {
   #take(step: Step): void {
     if (this.#isDisposed) return
     this.#steps.push(step)
-    const mayWait =
-      'bytes' in step &&
-      step.bytes.length >= flood.pieceBytes &&
-      this.#pendingBytes < flood.bytes &&
-      isPlain(step.bytes)
-    if (!mayWait) this.#goOn()
+    const now = performance.now()
+    // Between large pieces come small ones.
+    if ('bytes' in step && step.bytes.length >= flood.pieceBytes) this.#floodUntil = now + flood.waitMs
+    const mayWait = 'bytes' in step && now < this.#floodUntil && isPlain(step.bytes)
+    if (mayWait && this.#pendingBytes >= flood.bytes) this.#skipScrolledPast()
+    if (!mayWait || this.#pendingBytes >= flood.bytes) this.#goOn()
     else if (!this.#next) this.#soon ??= setTimeout(() => this.#goOn(), flood.waitMs)
   }
 
@@ -212,12 +214,15 @@ export class TerminalMirror {
       normal.lines.maxLength + rows,
     )
     this.#pendingBytes -= skipped
-    for (let left = skipped, index = 0; left > 0; index++) {
-      const piece = pieces[index] as Piece
+    let whole = 0
+    for (let left = skipped; left > 0; ) {
+      const piece = pieces[whole] as Piece
       const part = Math.min(left, piece.bytes.length - piece.at)
       piece.at += part
       left -= part
+      if (piece.at === piece.bytes.length) whole++
     }
+    for (const { parsed } of this.#steps.splice(0, whole) as Piece[]) parsed?.()
   }
 
   /** True when all of it is parsed. */
