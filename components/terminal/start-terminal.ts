@@ -59,7 +59,7 @@ let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTermi
  */
 export const startAhead = (): void => {
   const shown = [...document.querySelectorAll<HTMLElement>('[data-terminal-session]')].filter(
-    (screen) => getComputedStyle(screen).visibility === 'visible',
+    (screen) => screen.clientWidth > 0 && getComputedStyle(screen).visibility === 'visible',
   )
   const [screen] = shown
   const { terminalSession: session, devbox: devboxId } = screen?.dataset ?? {}
@@ -69,16 +69,26 @@ export const startAhead = (): void => {
   ahead = { screen, session, started }
   // Whoever takes it hears of a failure.
   started.then((each) => each.session.openAhead()).catch(() => undefined)
+  setTimeout(closeAhead, untakenMs)
+}
+
+/** A pane that has not come by then may never come, and its terminal would keep the keyboard from another page. */
+const untakenMs = 20_000
+
+const closeAhead = () => {
+  void ahead?.started.then((each) => each.close()).catch(() => undefined)
+  ahead = undefined
 }
 
 /** The terminal that was started ahead in `screen`, to be taken once. */
 export const takeStarted = (screen: HTMLElement, { name }: TerminalTarget): Promise<StartedTerminal> | undefined => {
-  const taken = ahead
+  if (ahead?.screen !== screen || ahead.session !== name) {
+    closeAhead()
+    return undefined
+  }
+  const { started } = ahead
   ahead = undefined
-  if (!taken) return undefined
-  if (taken.screen === screen && taken.session === name) return taken.started
-  void taken.started.then((each) => each.close()).catch(() => undefined)
-  return undefined
+  return started
 }
 
 const socketPath = ({ devboxId, name, followToken }: TerminalTarget): string =>
