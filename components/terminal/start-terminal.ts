@@ -58,6 +58,9 @@ let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTermi
  * waits for its prompt. Only where one is shown alone; of several, their sizes are not known yet.
  */
 export const startAhead = (): void => {
+  // Scripts do not wait for style sheets, and without them nothing has its size or its font.
+  const sheets = [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')]
+  if (!sheets.every(({ sheet }) => sheet)) return
   const shown = [...document.querySelectorAll<HTMLElement>('[data-terminal-session]')].filter(
     (screen) => screen.clientWidth > 0 && getComputedStyle(screen).visibility === 'visible',
   )
