@@ -36,11 +36,11 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
 
   it('does not wait for what it left in the background', async () => {
     const { type, closed, shows } = await open()
-    type('(trap "" HUP; exec sleep 1000) & disown; echo rea""dy\r')
+    type('(trap "" HUP; exec sleep 1000) & echo $! > ~/left; disown; echo rea""dy\r')
     await shows(/ready\r\n/)
     type('exit\r')
     expect(await closed).toEqual({ code: 4000, reason: 'The shell ended with 0' })
-    await run('pkill -x sleep')
+    await run('kill "$(cat ~/left)"')
   })
 
   it('by a signal is told as that', async () => {
