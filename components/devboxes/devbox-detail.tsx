@@ -4,6 +4,7 @@ import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw, SearchX } from 'lucide
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
+import { DevboxSnapshots } from '#components/snapshots/devbox-snapshots.tsx'
 import { useTerminalsHref } from '#components/terminal/use-terminal-errands.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -24,19 +25,16 @@ import { paths } from '#lib/console/paths.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { CommandPanel } from './command-panel.tsx'
 import { DevboxOverview } from './devbox-overview.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
 import { EditDevboxDialog } from './edit-devbox-dialog.tsx'
+import { LogPanel } from './log-panel.tsx'
 import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
-// Each tab brings its own code: the terminal alone is as much as all the others.
+// As much code as all other tabs together. They come with the page: what is typed before they are alive would be lost.
 const DevboxTerminal = dynamic(() => import('./devbox-terminal.tsx').then((tab) => tab.DevboxTerminal))
-const CommandPanel = dynamic(() => import('./command-panel.tsx').then((tab) => tab.CommandPanel))
-const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
-const DevboxSnapshots = dynamic(() =>
-  import('#components/snapshots/devbox-snapshots.tsx').then((tab) => tab.DevboxSnapshots),
-)
 
 export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
   const devbox = useQuery(devboxQueries.get(id))
