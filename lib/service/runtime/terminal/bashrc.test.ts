@@ -25,10 +25,8 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
   let count = 0
   /** What a shell with this ~/.bashrc shows, its prompt being `P> `, when each line is typed at a prompt. */
   const shown = async (id: string, bashrc: string, lines: readonly string[]) => {
-    await service.client.executions.executeSync({
-      params: { id },
-      body: { command: `rm -f ~/.bash_history; cat > ~/.bashrc <<'END'\n${bashrc}\nEND` },
-    })
+    const run = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
+    await run(`rm -f ~/.bash_history; cat > ~/.bashrc <<'END'\necho $$ > ~/shell\n${bashrc}\nEND`)
     const query = { cols: 40, rows: 30 }
     const { type, shows, showsTimes, text, socket, name } = await openTerminal(service, `${id}-${++count}`, query)
     // Not where the prompt is set.
@@ -39,6 +37,8 @@ describeUnderEachIsolation('marks of a shell under isolation', (isolation) => {
         const typed = line.slice(0, -1)
         type(typed)
         await shows(new RegExp(`${typed}$`))
+        // An interrupt between what bash shows and its next read is heard with the next key only.
+        await run(`until [ "$(cut -d' ' -f3 /proc/$(cat ~/shell)/stat)" = S ]; do :; done`)
         type(interrupt)
       } else type(`${line}\r`)
     }
