@@ -1,4 +1,5 @@
 // Next runs this before it brings a page to life.
+import { loadXterm } from '#components/terminal/load-xterm.ts'
 import { pageIdentity } from '#lib/console/page-identity.ts'
 
 /**
@@ -7,10 +8,10 @@ import { pageIdentity } from '#lib/console/page-identity.ts'
  */
 const startTerminalAhead = async () => {
   void pageIdentity()
-  const terminal = [import('@xterm/xterm'), import('@xterm/addon-fit'), import('@xterm/addon-unicode-graphemes')]
+  const xterm = loadXterm()
   const { startAhead } = await import('#components/terminal/start-terminal.ts')
   startAhead()
-  await Promise.all(terminal)
+  await xterm
 }
 
 if (new URLSearchParams(location.search).get('tab') === 'terminal') {

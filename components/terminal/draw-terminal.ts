@@ -6,6 +6,7 @@ import { boundClusters } from '#lib/contract/terminal-clusters.ts'
 import { boundCounts } from '#lib/contract/terminal-counts.ts'
 import { mendXterm } from '#lib/contract/terminal-mends.ts'
 import { joinLigatures } from './ligatures.ts'
+import { loadXterm } from './load-xterm.ts'
 import { TerminalRenderer } from './renderer.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
 import { onThemeChange } from './terminal-theme.ts'
@@ -19,22 +20,9 @@ export interface DrawnTerminal {
   close(): void
 }
 
-const load = () =>
-  Promise.all([import('@xterm/xterm'), import('@xterm/addon-fit'), import('@xterm/addon-unicode-graphemes')])
-let loading: ReturnType<typeof load> | undefined
-
-/** On first use, as it is larger than everything else on the page; after a failure, again. */
-const loadLibrary = () => {
-  loading ??= load().catch((error: unknown) => {
-    loading = undefined
-    throw error
-  })
-  return loading
-}
-
 /** Draws a terminal into `element`, as the settings say and as they change. */
 export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal> => {
-  const [xterm, fit, graphemes] = await loadLibrary()
+  const [xterm, fit, graphemes] = await loadXterm()
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
   const options = terminalOptions(settings, element)

@@ -1,3 +1,5 @@
+import { maxCells } from '#lib/contract/terminal-size.ts'
+
 /** What was shown at a moment: output, or another size of the terminal, or a place somebody marked. */
 export interface CastEvent {
   atMs: number
@@ -15,7 +17,6 @@ export interface Cast {
 }
 
 const kinds: Record<string, CastEvent['kind']> = { o: 'output', r: 'size', m: 'mark' }
-const maxCells = 1000
 
 /**
  * Reads a recording of asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/). Throws a sentence for people when
