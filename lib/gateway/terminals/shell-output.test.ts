@@ -50,7 +50,11 @@ const pageAt = async (output: ShellOutput, scrollback = 1000) => {
     else if (last) last.after = Buffer.concat([last.after, data])
     told = undefined
   })
-  return { viewer, snapshots }
+  const print = (bytes: Buffer) => {
+    viewer.output(bytes)
+    output.add(bytes, () => undefined)
+  }
+  return { viewer, snapshots, print }
 }
 const ready = { t: 'ready', created: false, ...size, epoch: 'e', offset: 0, from: 'snapshot', role: 'watcher' } as const
 const outputOf = () => new ShellOutput(size, { answer: () => undefined, failed: () => undefined })
@@ -59,11 +63,7 @@ const colourful = Buffer.from('\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m\r\n'.
 
 it('sends what was printed while a snapshot was on its way right after it', async () => {
   const output = outputOf()
-  const { viewer, snapshots } = await pageAt(output)
-  const print = (bytes: Buffer) => {
-    viewer.output(bytes)
-    output.add(bytes, () => undefined)
-  }
+  const { viewer, snapshots, print } = await pageAt(output)
   print(colourful)
   viewer.begin(ready, undefined)
   print(Buffer.from('one '))
@@ -78,11 +78,7 @@ it('sends what was printed while a snapshot was on its way right after it', asyn
 
 it('takes another snapshot when more was printed than a page is to be sent', async () => {
   const output = outputOf()
-  const { viewer, snapshots } = await pageAt(output)
-  const print = (bytes: Buffer) => {
-    viewer.output(bytes)
-    output.add(bytes, () => undefined)
-  }
+  const { viewer, snapshots, print } = await pageAt(output)
   print(colourful)
   viewer.begin(ready, undefined)
   print(colourful)
