@@ -60,7 +60,7 @@ export class TerminalConnection {
 
   /**
    * Opens the socket for the `connect` to come. What it brings until then waits, and happens when that is called;
-   * `onOutput` of it is called here and now, too, for it to be seen meanwhile.
+   * `onData` has it at once, for it to be seen meanwhile.
    */
   openAhead(onData: (data: ArrayBuffer | string) => void) {
     const number = this.#hangUp()
