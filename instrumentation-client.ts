@@ -1,22 +1,31 @@
 // Next runs this before it brings a page to life.
+import { askForShell, findLoneTerminal } from '#components/terminal/early-terminal.ts'
 import { loadXterm } from '#components/terminal/load-xterm.ts'
-import { pageIdentity } from '#lib/console/page-identity.ts'
+import { letTerminalFirst } from '#components/terminal/terminal-first.tsx'
 
 /**
  * Who opens a terminal waits for its prompt, not for the buttons around it: it starts in the page as the server sent
- * it. All of it is asked for at once, as each answer has to wait for its turn while React is at work.
+ * it. All of it is asked for at once, as each answer has to wait for its turn.
  */
 const startTerminalAhead = async () => {
-  void pageIdentity()
-  const xterm = loadXterm()
-  const { startAhead } = await import('#components/terminal/start-terminal.ts')
-  startAhead()
-  await xterm
+  const starting = import('#components/terminal/start-terminal.ts')
+  loadXterm().catch(() => undefined)
+  const lone = await findLoneTerminal()
+  if (!lone) return
+  const shell = askForShell(lone)
+  try {
+    const { startAhead } = await starting
+    await startAhead(lone, shell)
+  } finally {
+    shell.leave()
+  }
 }
 
 if (new URLSearchParams(location.search).get('tab') === 'terminal') {
+  const isParsed = new Promise<void>((parsed) => {
+    if (document.readyState !== 'loading') parsed()
+    else document.addEventListener('DOMContentLoaded', () => parsed())
+  })
   // A failure is for the page to tell, which asks again.
-  const start = () => void startTerminalAhead().catch(() => undefined)
-  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start)
-  else start()
+  letTerminalFirst(isParsed.then(startTerminalAhead))
 }

@@ -2,6 +2,7 @@ import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
+import { TerminalFirst } from '#components/terminal/terminal-first.tsx'
 import { preferenceCookies, themeOf } from '#lib/console/preferences.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
@@ -38,7 +39,9 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       className={`${geist.variable} ${geistMono.variable}`}
     >
       <body>
-        <Providers>{children}</Providers>
+        <TerminalFirst>
+          <Providers>{children}</Providers>
+        </TerminalFirst>
       </body>
     </html>
   )

@@ -13,8 +13,9 @@ export const screenText = (page: Page): Promise<string> =>
 export const untilText = (page: Page, pattern: RegExp): Promise<void> =>
   expect.poll(() => screenText(page), { timeout: 30_000 }).toMatch(pattern)
 
-/** A shell waits for a command, and the terminal has the keyboard. */
+/** A shell waits for a command, and the terminal has the keyboard and all that belongs to it. */
 export const untilPrompt = async (page: Page): Promise<void> => {
   await untilText(page, /\$\s*$/)
+  await expect(page.locator('[data-terminal]').first()).toBeAttached()
   await expect(page.locator('.xterm-helper-textarea:focus')).toBeAttached()
 }

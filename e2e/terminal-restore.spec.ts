@@ -100,6 +100,28 @@ for (const { name, start, starts, keys, shows, quit } of programs)
     await untilText(page, /^\[by-this-shell\]/m)
   })
 
+test('what is typed to the first prompt arrives, and a reload asks for its shell once', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'first' } })
+  const sockets: string[] = []
+  page.on('websocket', (socket) => sockets.push(new URL(socket.url()).pathname))
+  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`, { waitUntil: 'commit' })
+  // As soon as it is seen, whatever else the page is at.
+  await page.waitForFunction(() => /\$\s*$/.test(document.querySelector('.xterm-rows')?.textContent ?? ''))
+  await type(page, 'echo ty""ped\n')
+  await untilText(page, /^typed/m)
+  expect((await screenText(page)).match(/ty""ped/g)).toHaveLength(1)
+
+  sockets.length = 0
+  await page.reload()
+  await untilPrompt(page)
+  await type(page, 'echo ag""ain\n')
+  await untilText(page, /^typed[\s\S]*^again/m)
+  expect(sockets.filter((path) => path.startsWith('/api/terminals/'))).toHaveLength(1)
+})
+
 test('a reload keeps the mouse with the program that asked for it', async ({ signedIn: page, product }) => {
   await openTerminal(page, product)
   // Says what the mouse sends, on a screen of its own with its own region and no cursor.

@@ -1,6 +1,4 @@
 'use client'
-import '@xterm/xterm/css/xterm.css'
-import '#components/terminal/terminal-colours.css'
 import { Pause, Play, RotateCcw } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { onThemeChange, terminalTheme } from '#components/terminal/terminal-theme.ts'

@@ -1,4 +1,3 @@
-import './terminal-text.css'
 import type { Terminal } from '@xterm/xterm'
 import { restoreColoursSetBefore } from '#lib/console/terminal-colours.ts'
 import { type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'

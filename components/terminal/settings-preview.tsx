@@ -1,4 +1,3 @@
-import './terminal-colours.css'
 import { fontFamilyCss, type TerminalSettings } from '#lib/console/terminal-settings.ts'
 
 /** A few lines as a terminal would draw them. The terminals behind the dialog change, too, but are half hidden by it. */

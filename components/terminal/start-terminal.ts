@@ -1,22 +1,17 @@
 import type { Terminal } from '@xterm/xterm'
 import { pageIdentity } from '#lib/console/page-identity.ts'
 import { isSignedOut } from '#lib/console/signed-out.ts'
+import { type TerminalTarget, terminalUrl } from '#lib/console/terminal-address.ts'
 import { TerminalSession } from '#lib/console/terminal-session.ts'
 import { type DrawnTerminal, drawTerminal } from './draw-terminal.ts'
-import { setTerminalTop } from './terminal-top.ts'
+import type { EarlyShell, LoneTerminal } from './early-terminal.ts'
+import { rememberRoom } from './remembered-room.ts'
 
 declare global {
   interface Window {
     /** The terminal that has or last had the focus, for people's own scripts and measurements. */
     term?: Terminal | undefined
   }
-}
-
-export interface TerminalTarget {
-  devboxId: string
-  name: string
-  /** Of a link to follow by, instead of the devbox's own terminal. */
-  followToken?: string | undefined
 }
 
 /** A terminal that is drawn, with a session that is not connected yet. */
@@ -31,7 +26,7 @@ export const startTerminal = async (screen: HTMLElement, target: TerminalTarget)
   const room = drawn.room()
   if (room) terminal.resize(room.cols, room.rows)
   const session = new TerminalSession({
-    url: () => `${location.origin.replace(/^http/, 'ws')}${socketPath(target)}`,
+    url: () => terminalUrl(target),
     screen: terminal,
     page: pageIdentity,
     role: target.followToken ? 'watch' : undefined,
@@ -51,29 +46,70 @@ export const startTerminal = async (screen: HTMLElement, target: TerminalTarget)
   }
 }
 
-let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTerminal> } | undefined
+let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTerminal>; stopKeys(): void } | undefined
 
 /**
- * Starts the terminal of a page as the server sent it, before React has brought that to life: who opens a terminal
- * waits for its prompt. Only where one is shown alone; of several, their sizes are not known yet.
+ * Starts the terminal of a page as the server sent it, before React has brought that to life. Done when its first
+ * output is on the screen, or none is to come.
  */
-export const startAhead = (): void => {
-  // Scripts do not wait for style sheets, and without them nothing has its size or its font.
-  const sheets = [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')]
-  if (!sheets.every(({ sheet }) => sheet)) return
-  const shown = [...document.querySelectorAll<HTMLElement>('[data-terminal-session]')].filter(
-    (screen) => screen.clientWidth > 0 && getComputedStyle(screen).visibility === 'visible',
-  )
-  const [screen] = shown
-  const { terminalSession: session, devbox: devboxId } = screen?.dataset ?? {}
-  if (!screen || !session || !devboxId || shown.length > 1) return
-  setTerminalTop(screen)
-  const started = startTerminal(screen, { devboxId, name: session })
-  ahead = { screen, session, started }
-  // Whoever takes it hears of a failure.
-  started.then((each) => each.session.openAhead()).catch(() => undefined)
+export const startAhead = async ({ screen, target }: LoneTerminal, shell: EarlyShell): Promise<void> => {
+  const started = startTerminal(screen, target)
+  const mine = { screen, session: target.name, started, stopKeys: () => {} }
+  ahead = mine
   setTimeout(closeAhead, untakenMs)
+  // Whoever takes it hears of a failure.
+  const drawn = await started
+  if (ahead !== mine) return
+  mine.stopKeys = takeKeys(screen, drawn)
+  rememberRoom(screen, drawn.terminal)
+  await drawn.session.openAhead(shell.take(drawn.terminal))
+  await nextFrame()
 }
+
+/**
+ * What is typed to a prompt that is seen is kept for its shell, and a click leaves it the keyboard. Taken at the window,
+ * as React lets no event through to a page it has begun with. Nothing asks about a paste yet: it has to come again.
+ */
+const takeKeys = (screen: HTMLElement, { terminal, session }: StartedTerminal): (() => void) => {
+  const { textarea } = terminal
+  if (document.activeElement === document.body) terminal.focus()
+  const type = (event: KeyboardEvent) => {
+    const text = event.target === textarea ? typedText(event) : undefined
+    if (text === undefined) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    session.sendText(text)
+  }
+  const paste = (event: ClipboardEvent) => {
+    if (event.target === textarea) event.preventDefault()
+  }
+  const click = (event: MouseEvent) => {
+    if (!(event.target instanceof Node && screen.contains(event.target))) return
+    event.preventDefault()
+    terminal.focus()
+  }
+  const over = new AbortController()
+  const before = { capture: true, signal: over.signal }
+  window.addEventListener('keydown', type, before)
+  window.addEventListener('paste', paste, before)
+  window.addEventListener('mousedown', click, before)
+  return () => over.abort()
+}
+
+const namedKeys: Record<string, string> = { Enter: '\r', Backspace: '\x7f', Tab: '\t' }
+
+/** What a key writes that goes into a command line; all others mean something to the page, or to a program. */
+const typedText = ({ key, ctrlKey, altKey, metaKey, isComposing }: KeyboardEvent): string | undefined => {
+  if (ctrlKey || altKey || metaKey || isComposing) return undefined
+  return key.length === 1 ? key : namedKeys[key]
+}
+
+/** Done when what was drawn until now is on the screen; of a page that is not looked at, at once. */
+const nextFrame = () =>
+  new Promise<void>((drawn) => {
+    if (document.visibilityState !== 'visible') return drawn()
+    requestAnimationFrame(() => setTimeout(drawn))
+  })
 
 /** A pane that has not come by then may never come, and its terminal would keep the keyboard from another page. */
 const untakenMs = 20_000
@@ -89,15 +125,10 @@ export const takeStarted = (screen: HTMLElement, { name }: TerminalTarget): Prom
     closeAhead()
     return undefined
   }
-  const { started } = ahead
+  const { started, stopKeys } = ahead
   ahead = undefined
-  return started
+  return started.finally(stopKeys)
 }
-
-const socketPath = ({ devboxId, name, followToken }: TerminalTarget): string =>
-  followToken === undefined
-    ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
-    : `/api/follow/${encodeURIComponent(followToken)}`
 
 /** A console on this machine is reached without any network. */
 const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)

@@ -1,7 +1,4 @@
 'use client'
-import '@xterm/xterm/css/xterm.css'
-import './terminal-colours.css'
-import './terminal-pane.css'
 import { CircleAlert } from 'lucide-react'
 import { type ReactNode, type RefObject, useId, useRef } from 'react'
 import { NoticeBar } from './notice-bar.tsx'

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { TerminalTarget } from '#lib/console/terminal-address.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
-import { startTerminal, type TerminalTarget, takeStarted } from './start-terminal.ts'
+import { startTerminal, takeStarted } from './start-terminal.ts'
 
 interface Options extends TerminalTarget {
   isVisible: boolean

@@ -18,7 +18,8 @@ const takeIdentity = async (): Promise<string> => {
   if (stored && (await isFree(stored))) return stored
   const fresh = crypto.getRandomValues(new Uint32Array(4)).reduce((text, part) => text + part.toString(36), 'p')
   write(fresh)
-  await holdLock(fresh)
+  // Nobody else has it, so nobody has to wait for the lock.
+  void holdLock(fresh)
   return fresh
 }
 

@@ -1,4 +1,5 @@
 import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/contract/terminal-relay.ts'
+import { type EarlySocket, openEarly, tellAgain } from './early-socket.ts'
 import { type Latency, TerminalPulse } from './terminal-pulse.ts'
 
 export type ConnectionState =
@@ -60,18 +61,20 @@ export class TerminalConnection {
 
   /**
    * Opens the socket for the `connect` to come. What it brings until then waits, and happens when that is called;
-   * `onData` has it at once, for it to be seen meanwhile.
+   * `onData` has it at once, for it to be seen meanwhile; `onEnd` is called when there will be no more of it. `early`
+   * is that socket, if there is one already.
    */
-  openAhead(onData: (data: ArrayBuffer | string) => void) {
+  openAhead(onData: (data: ArrayBuffer | string) => void, onEnd: () => void, early?: EarlySocket) {
     const number = this.#hangUp()
+    const listen = (socket: EarlySocket) => {
+      this.#ahead = []
+      this.#listen(socket, { onData, onEnd })
+    }
+    if (early) return listen(early)
     this.#options.url().then(
-      (url) => {
-        if (number !== this.#try) return
-        this.#ahead = []
-        this.#open(url, onData)
-      },
+      (url) => (number === this.#try ? listen(openEarly(url, this.#options.WebSocket)) : onEnd()),
       // `connect` will find out itself.
-      () => undefined,
+      onEnd,
     )
   }
 
@@ -87,7 +90,7 @@ export class TerminalConnection {
     const { state } = this
     this.#enter(state.phase === 'lost' ? { ...state, retryAtMs: null, isOffline: false } : { phase: 'connecting' })
     this.#options.url().then(
-      (url) => number === this.#try && this.#open(url),
+      (url) => number === this.#try && this.#listen(openEarly(url, this.#options.WebSocket)),
       () => number === this.#try && this.#lose(),
     )
   }
@@ -119,10 +122,7 @@ export class TerminalConnection {
     this.#hangUp()
   }
 
-  #open(url: string, onEarlyData?: (data: ArrayBuffer | string) => void) {
-    const { WebSocket = globalThis.WebSocket } = this.#options
-    const socket = new WebSocket(url)
-    socket.binaryType = 'arraybuffer'
+  #listen({ socket, missed }: EarlySocket, ahead?: { onData(data: ArrayBuffer | string): void; onEnd(): void }) {
     this.#socket = socket
     let isRefused = true
     const isOver = () => this.#socket !== socket
@@ -136,18 +136,21 @@ export class TerminalConnection {
         this.#pulse.start()
       })
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      if (this.#ahead) onEarlyData?.(data)
+      if (this.#ahead) ahead?.onData(data)
       happen(() => {
         this.#pulse.heard()
         if (typeof data === 'string') this.#hear(JSON.parse(data) as TerminalNotice)
         else this.#options.onOutput(new Uint8Array(data))
       })
     }
-    socket.onclose = ({ code, reason }) =>
+    socket.onclose = ({ code, reason }) => {
+      ahead?.onEnd()
       happen(() => {
         this.#closed(code, reason)
         if (isRefused) void this.#stopIfSignedOut()
       })
+    }
+    for (const event of missed) tellAgain(socket, event)
   }
 
   #hear(notice: TerminalNotice) {

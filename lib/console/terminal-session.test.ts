@@ -118,6 +118,29 @@ describe('a terminal session', () => {
     await page.shows(/^answers/m)
   })
 
+  it('takes over a socket that was opened before there was a screen, with all it has brought', async () => {
+    const page = pageOf({ name: 'early' })
+    await page.listen()
+    const early = page.openEarly()
+    await expect.poll(() => early.missed.filter(({ type }) => type === 'message').length).toBeGreaterThan(2)
+    await page.session.openAhead(early)
+    expect(page.text).toContain('$')
+    page.type('echo an""swers\r')
+    page.session.connect()
+    await page.shows(/^answers/m)
+    expect(page.addresses).toHaveLength(1)
+    expect(page.text.match(/an""swers/g)).toHaveLength(1)
+  })
+
+  it('has opened ahead when it turns out that nothing can be shown', async () => {
+    const page = pageOf({ name: 'ahead-never' })
+    await page.listen()
+    page.network.close()
+    await page.session.openAhead()
+    page.session.connect()
+    expect(page.state.connection.phase).toBe('lost')
+  })
+
   it('finds out when it connects that what was opened ahead is gone, and opens another', async () => {
     const page = pageOf({ name: 'ahead-cut' })
     await page.listen()

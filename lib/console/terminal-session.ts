@@ -1,7 +1,9 @@
 import type { IDisposable } from '@xterm/xterm'
 import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/contract/terminal-relay.ts'
 import { maxCells } from '#lib/contract/terminal-size.ts'
+import type { EarlySocket } from './early-socket.ts'
 import { type HeldInput, noHeldInput } from './held-input.ts'
+import { openingUrl } from './terminal-address.ts'
 import { silenceAnswers } from './terminal-answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './terminal-connection.ts'
 import { type Snapshot, TerminalPainter, type TerminalScreen } from './terminal-painter.ts'
@@ -131,16 +133,22 @@ export class TerminalSession {
 
   /**
    * Connects before there is anyone to listen. What the shell shows is on the screen at once; with `connect` it comes
-   * there again, and all there is to hear of it is heard then.
+   * there again, and all there is to hear of it is heard then. Done with the first prompt, or when none can come.
+   * `early` was opened for the size the screen has, before there was one.
    */
-  openAhead = () => {
-    const { screen } = this.#options
-    this.#connection.openAhead((data) => {
-      if (typeof data !== 'string') return screen.write(new Uint8Array(data))
-      const notice = JSON.parse(data) as TerminalNotice
-      if (notice.t === 'snap') screen.write('', () => screen.resize(notice.cols, notice.rows))
+  openAhead = (early?: EarlySocket): Promise<void> =>
+    new Promise((shown) => {
+      const { screen } = this.#options
+      this.#connection.openAhead(
+        (data) => {
+          if (typeof data !== 'string') return screen.write(new Uint8Array(data), () => hasPrompt(screen) && shown())
+          const notice = JSON.parse(data) as TerminalNotice
+          if (notice.t === 'snap') screen.write('', () => screen.resize(notice.cols, notice.rows))
+        },
+        shown,
+        early,
+      )
     })
-  }
 
   /** Connects now, whatever the state; also the way to start a new shell after the last one ended. */
   connect = () => this.#connection.connect()
@@ -214,19 +222,13 @@ export class TerminalSession {
 
   #url = async (): Promise<string> => {
     const { url, screen, page, role } = this.#options
-    const query = new URLSearchParams({
-      cols: `${this.#room.cols}`,
-      rows: `${this.#room.rows}`,
-      ack: '1',
+    return openingUrl(url(), {
+      ...this.#room,
       client: await page(),
-      scrollback: `${screen.options.scrollback ?? xtermScrollback}`,
+      scrollback: screen.options.scrollback ?? xtermScrollback,
+      ...(role && { role }),
+      ...(this.#place && { epoch: this.#place.epoch, since: this.#place.offset }),
     })
-    if (role) query.set('role', role)
-    if (this.#place) {
-      query.set('epoch', this.#place.epoch)
-      query.set('since', `${this.#place.offset}`)
-    }
-    return `${url()}?${query}`
   }
 
   #notice = (notice: TerminalNotice) => {
@@ -336,6 +338,10 @@ export class TerminalSession {
     for (const listener of this.#listeners) listener()
   }
 }
+
+/** Or anything else in the line of the cursor. */
+const hasPrompt = ({ buffer: { active } }: TerminalScreen): boolean =>
+  Boolean(active.getLine(active.baseY + active.cursorY)?.translateToString(true))
 
 /** Mouse and focus: nobody typed them, and later they would be wrong. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: reports begin with one

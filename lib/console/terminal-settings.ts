@@ -1,5 +1,3 @@
-import * as z from 'zod/mini'
-
 /** What a number of the settings may be; the fields of the dialog and the reader of what is stored hold to it. */
 export const terminalLimits = {
   fontSize: { min: 8, max: 32 },
@@ -11,20 +9,37 @@ export const terminalLimits = {
 /** xterm's own list, and the quotes and bars that programs draw around names. */
 const wordSeparators = ' ()[]{}\',"`│┃'
 
-const number = ({ min, max }: { min: number; max: number }, fallback: number) =>
-  z.catch(z.number().check(z.gte(min), z.lte(max)), fallback)
-const choice = <const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) =>
-  z.catch(z.enum(values), fallback)
-const flag = (fallback: boolean) => z.catch(z.boolean(), fallback)
+type Reader<T> = (stored: unknown) => T
 
-/** Every field stands for itself: what is missing or makes no sense in a store is as if it had never been set. */
-const Settings = z.object({
+const number =
+  ({ min, max }: { min: number; max: number }, fallback: number): Reader<number> =>
+  (stored) =>
+    typeof stored === 'number' && stored >= min && stored <= max ? stored : fallback
+const whole =
+  (limits: { min: number; max: number }, fallback: number): Reader<number> =>
+  (stored) =>
+    Number.isInteger(stored) ? number(limits, fallback)(stored) : fallback
+const choice =
+  <const Values extends readonly unknown[]>(values: Values, fallback: Values[number]): Reader<Values[number]> =>
+  (stored) =>
+    values.includes(stored) ? stored : fallback
+const flag = (fallback: boolean) => choice([true, false], fallback)
+const text =
+  (pattern: RegExp, fallback: string): Reader<string> =>
+  (stored) =>
+    typeof stored === 'string' && pattern.test(stored) ? stored : fallback
+
+/**
+ * Every field stands for itself: what is missing or makes no sense in a store is as if it had never been set. Read
+ * without zod, which takes longer to load than all else that stands before a prompt.
+ */
+const readers = {
   fontSize: number(terminalLimits.fontSize, 13),
   /** Name of a font on this computer; empty for the console's own. */
-  fontFamily: z.catch(z.string().check(z.regex(/^[\p{L}\p{N} ._-]{0,80}$/u)), ''),
+  fontFamily: text(/^[\p{L}\p{N} ._-]{0,80}$/u, ''),
   ligatures: flag(false),
   lineHeight: number(terminalLimits.lineHeight, 1.25),
-  scrollback: z.catch(z.int().check(z.gte(terminalLimits.scrollback.min), z.lte(terminalLimits.scrollback.max)), 2_000),
+  scrollback: whole(terminalLimits.scrollback, 2_000),
   cursorStyle: choice(['block', 'bar', 'underline'], 'block'),
   cursorBlink: flag(true),
   bell: choice(['visual', 'sound', 'none'], 'visual'),
@@ -32,26 +47,28 @@ const Settings = z.object({
   rightClick: choice(['menu', 'paste', 'browser'], 'menu'),
   theme: choice(['app', 'dark', 'light'], 'app'),
   // Programs choose colours for a background they do not know.
-  minimumContrast: z.catch(z.literal([1, 3, 4.5, 7]), 4.5),
-  wordSeparators: z.catch(z.string().check(z.maxLength(80)), wordSeparators),
+  minimumContrast: choice([1, 3, 4.5, 7], 4.5),
+  wordSeparators: text(/^.{0,80}$/s, wordSeparators),
   linkClick: choice(['modifier', 'plain'], 'modifier'),
   optionIsMeta: flag(true),
   screenReader: flag(false),
   pasteWarning: choice(['always', 'unbracketed', 'never'], 'always'),
   clipboardWrites: choice(['ask', 'always', 'never'], 'ask'),
   renderer: choice(['auto', 'webgl', 'dom'], 'auto'),
-})
+}
 
-export type TerminalSettings = z.output<typeof Settings>
+export type TerminalSettings = { [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> }
 
-export const defaultTerminalSettings: TerminalSettings = Settings.parse({})
+const readAll = (stored: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(stored[name])])) as TerminalSettings
+
+export const defaultTerminalSettings: TerminalSettings = readAll({})
 
 /** What was stored, as far as it makes sense; all of it may be from another version or another hand. */
 export const readTerminalSettings = (stored: string | null): TerminalSettings => {
   try {
-    return Settings.parse(JSON.parse(stored ?? '{}'))
+    return readAll(Object(JSON.parse(stored ?? '{}')))
   } catch {
-    // No JSON, or none of an object.
     return defaultTerminalSettings
   }
 }

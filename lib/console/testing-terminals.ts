@@ -5,6 +5,8 @@ import headless from '@xterm/headless'
 import { WebSocket as NodeWebSocket } from 'ws'
 import type { TerminalMark, TerminalNotice } from '#lib/contract/terminal-relay.ts'
 import type { TestConsole } from '#lib/gateway/testing.ts'
+import { type EarlySocket, openEarly } from './early-socket.ts'
+import { openingUrl } from './terminal-address.ts'
 import { TerminalSession, type TerminalState } from './terminal-session.ts'
 
 const patienceMs = 15_000
@@ -98,6 +100,8 @@ export class TestPage {
   closes = 0
   isOffline = false
   #url = ''
+  readonly #terminalUrl: () => string
+  readonly #webSocket: typeof WebSocket
   #wake = () => {}
 
   constructor(options: TestPageOptions) {
@@ -111,15 +115,17 @@ export class TestPage {
       const write = screen.write.bind(screen)
       screen.write = (data, parsed) => beforeParsing(() => write(data, parsed))
     }
+    this.#terminalUrl = () => `${this.#url}/api/terminals/${devboxId}/${name}`
+    this.#webSocket = this.#socketClass(() => ({ cookie: cookie(), host: new URL(console().url).host }))
     this.session = new TerminalSession({
-      url: () => `${this.#url}/api/terminals/${devboxId}/${name}`,
+      url: this.#terminalUrl,
       screen,
       page: async () => this.client,
       role,
       isSignedOut: async () => (await console().fetch('/api/session', { cookie: cookie() })).status === 401,
       isOffline: () => this.isOffline,
       isVisible: () => true,
-      WebSocket: this.#socketClass(() => ({ cookie: cookie(), host: new URL(console().url).host })),
+      WebSocket: this.#webSocket,
     })
     screen.onData(this.session.sendText)
     screen.onBinary(this.session.sendBinary)
@@ -138,6 +144,12 @@ export class TestPage {
 
   async listen() {
     this.#url = (await this.network.listen()).replace('http', 'ws')
+  }
+
+  /** A socket as it is opened before there is a screen. */
+  openEarly(): EarlySocket {
+    const { cols, rows } = this.screen
+    return openEarly(openingUrl(this.#terminalUrl(), { cols, rows, client: this.client }), this.#webSocket)
   }
 
   close() {
