@@ -27,6 +27,7 @@ interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowA
 const TableRowView = <Row,>(props: TableRowProps<Row>) => {
   const { row, rowId, index, columns, href, rowActions, className, isOpen, hasCard, isCurrent, isSelected } = props
   const isLight = useIsLight(props.pace)
+  const isBlurred = isLight && props.pace.isBlurred
   return (
     <>
       <tr
@@ -37,23 +38,29 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         aria-selected={isSelected ?? (isCurrent || undefined)}
         className={classes(href ? linkedRow : rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
       >
-        {isSelected !== undefined && (
-          <td className={classes(selectCell, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
-            {!isLight && (
-              <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
-                <input
-                  type="checkbox"
-                  aria-label={props.selectLabel?.(row)}
-                  className="size-4 accent-(--accent-solid)"
-                  checked={isSelected}
-                  onChange={({ nativeEvent }) => props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)}
-                />
-              </label>
-            )}
-          </td>
-        )}
+        {isSelected !== undefined &&
+          (isLight && !isSelected ? (
+            emptySelectCell
+          ) : (
+            <td className={classes(selectCell, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
+              {!isLight && (
+                <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
+                  <input
+                    type="checkbox"
+                    aria-label={props.selectLabel?.(row)}
+                    className="size-4 accent-(--accent-solid)"
+                    checked={isSelected}
+                    onChange={({ nativeEvent }) =>
+                      props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)
+                    }
+                  />
+                </label>
+              )}
+            </td>
+          ))}
         {columns.map((column, at) => {
           const shape = shapeOf(column)
+          if (isBlurred && at > 0) return shape.empty
           // A row keeps its height whatever it holds. Contained, it is not gone through again when its neighbours change.
           const content = (
             <div className="truncate [contain:layout_paint] [&_.flex-wrap]:flex-nowrap">
@@ -84,13 +91,16 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             </th>
           )
         })}
-        {rowActions && (
-          <td className={actionsCell}>
-            <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
-              {!isLight && rowActions(row)}
-            </div>
-          </td>
-        )}
+        {rowActions &&
+          (isLight ? (
+            emptyActionsCell
+          ) : (
+            <td className={actionsCell}>
+              <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
+                {rowActions(row)}
+              </div>
+            </td>
+          ))}
         {hasCard && <MoreCell isOpen={isOpen} onToggle={props.onToggle} />}
       </tr>
       {hasCard && isOpen && (
@@ -179,8 +189,11 @@ const cellClasses = 'h-9 border-b border-line px-3 py-0'
 const selectCell = classes(cellClasses, wideOnly, 'px-0!')
 const actionsCell = classes(cellClasses, wideOnly, 'text-right')
 const moreCell = classes(cellClasses, narrowOnly, 'px-1')
+// The same elements for all rows: React goes past them.
+const emptySelectCell = <td className={selectCell} />
+const emptyActionsCell = <td className={actionsCell} />
 
-const shapes = new WeakMap<object, { cell: string; head: string }>()
+const shapes = new WeakMap<object, { cell: string; head: string; empty: ReactNode }>()
 /** Of a column's cells. Kept: to join them anew for each was a seventh of what rows that go by leave to the garbage collector. */
 const shapeOf = <Row,>(column: Column<Row>) => {
   let shape = shapes.get(column)
@@ -191,7 +204,7 @@ const shapeOf = <Row,>(column: Column<Row>) => {
       column.mono && 'font-mono text-sm',
       column.priority === 3 && wideOnly,
     )
-    shape = { cell, head: classes(cell, 'font-medium') }
+    shape = { cell, head: classes(cell, 'font-medium'), empty: <td key={column.id} className={cell} /> }
     shapes.set(column, shape)
   }
   return shape
