@@ -87,16 +87,18 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
         </NoticeBar>
       )
     case 'refused':
-      return <RefusedNotice code={connection.code} again={again} />
+      return <RefusedNotice code={connection.code} problem={problem} again={again} />
   }
 }
 
 /** What a refused terminal says; each of them is final until somebody does something. */
 const RefusedNotice = ({
   code,
+  problem,
   again,
 }: {
   code: Extract<ConnectionState, { phase: 'refused' }>['code']
+  problem: string | null
   again: (label: string) => ReactNode
 }) => {
   switch (code) {
@@ -130,6 +132,12 @@ const RefusedNotice = ({
       return (
         <NoticeBar tone="neutral" icon={CirclePause} actions={again('Try again')}>
           The devbox is not running.
+        </NoticeBar>
+      )
+    case 'too_many':
+      return (
+        <NoticeBar tone="attention" icon={CircleSlash} actions={again('Try again')}>
+          {problem ?? 'Too many terminals are open; close some'}.
         </NoticeBar>
       )
   }

@@ -12,7 +12,7 @@ export type ConnectionState =
   /** Another page or program has it. */
   | { phase: 'taken'; reason: string }
   /** Trying again by itself makes no sense; `connect()` may, once the cause is gone. */
-  | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' }
+  | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'too_many' }
 
 export interface ConnectionOptions {
   /** Asked before each try: where the page stands has moved on by then. */
@@ -179,6 +179,8 @@ export class TerminalConnection {
         return this.#stop({ phase: 'refused', code: 'not_running' })
       case terminalClose.linkEnded:
         return this.#stop({ phase: 'refused', code: 'link_ended' })
+      case terminalClose.tooMany:
+        return this.#stop({ phase: 'refused', code: 'too_many' })
       default:
         return this.#lose()
     }

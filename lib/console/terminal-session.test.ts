@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 import { noHeldInput } from './held-input.ts'
@@ -153,6 +153,22 @@ describe('a terminal session', () => {
     await page.is('open')
     page.type('echo an""swers\r')
     await page.shows(/^answers/m)
+  })
+
+  it('says that too many pages show a terminal, and shows it once one has gone', async () => {
+    const crowd = await Promise.all(Array.from({ length: 32 }, () => open({ name: 'crowd' })))
+    const page = pageOf({ name: 'crowd' })
+    await page.listen()
+    page.session.connect()
+    await page.is('refused')
+    expect(page.state).toMatchObject({
+      connection: { code: 'too_many' },
+      problem: '32 pages show this terminal already; close some',
+    })
+    crowd[0]?.close()
+    await vi.waitFor(() => expect(crowd[1]?.state.viewers).toHaveLength(31))
+    page.session.connect()
+    await page.is('open')
   })
 
   it('sends a long paste in pieces that arrive whole', async () => {

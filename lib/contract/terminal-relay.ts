@@ -118,6 +118,8 @@ export const terminalClose = {
   /** The same page opened it again, or another program holds the session at the service. */
   takenOver: 4409,
   devboxNotRunning: 4412,
+  /** The account shows as many terminals as it may, or this one is looked at by as many; the `problem` before it says which. */
+  tooMany: 4429,
   consoleRestarting: 1012,
   /** The service could not be reached or lost the session; the `problem` before it says more. */
   upstreamLost: 1013,

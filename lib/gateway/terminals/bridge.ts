@@ -16,7 +16,7 @@ import { clientFor } from '../upstream.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
 import { TerminalSession } from './session.ts'
-import { endingOf } from './upstream.ts'
+import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
@@ -78,7 +78,7 @@ const admit = async (request: IncomingMessage): Promise<Enter> => {
 
 const enterByLink = (session: TerminalSession, opening: Omit<ViewerOpening, 'signedIn'>): Enter => {
   if (session.viewersOf('followers') >= maxFollowers)
-    throw new Refusal('rate_limited', `${maxFollowers} follow this terminal already`)
+    return tooMany(`${maxFollowers} follow this terminal already`, { ...opening, signedIn: undefined })
   return (viewerOf) => session.join(viewerOf({ ...opening, signedIn: undefined }))
 }
 
@@ -90,8 +90,12 @@ const enterSignedIn = (
   const { terminals } = registry()
   const key = keyOf(signedIn.account.id, devboxId, name)
   if ((terminals.get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
-    throw new Refusal('rate_limited', `${maxViewers} pages show this terminal already; close some`)
-  if (!terminals.has(key)) makeRoom(signedIn.account.id)
+    return tooMany(`${maxViewers} pages show this terminal already; close some`, { ...opening, signedIn })
+  if (!terminals.has(key) && !makeRoom(signedIn.account.id))
+    return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, {
+      ...opening,
+      signedIn,
+    })
 
   return (viewerOf) => {
     const viewer = viewerOf({ ...opening, signedIn })
@@ -112,6 +116,12 @@ const enterSignedIn = (
       )
   }
 }
+
+/** Told over the open socket: why it got no socket, no browser tells a page. */
+const tooMany =
+  (message: string, opening: ViewerOpening): Enter =>
+  (viewerOf) =>
+    viewerOf(opening).fail(new Ending(terminalClose.tooMany, 'rate_limited', message))
 
 const openSession = (key: string, opening: ConstructorParameters<typeof TerminalSession>[0]): TerminalSession => {
   const { terminals } = registry()
@@ -152,14 +162,13 @@ const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => 
   }
 }
 
-/** A terminal that nobody looks at makes room for one more. */
-const makeRoom = (accountId: string): void => {
+/** A terminal that nobody looks at makes room for one more. Says whether there is room. */
+const makeRoom = (accountId: string): boolean => {
   const own = terminalsOf(accountId)
-  if (own.length < maxTerminalsPerAccount) return
+  if (own.length < maxTerminalsPerAccount) return true
   const unwatched = own.find(({ held }) => held.viewers.length === 0)
-  if (!unwatched)
-    throw new Refusal('rate_limited', `More than ${maxTerminalsPerAccount} terminals are open; close some`)
-  unwatched.end(terminalClose.upstreamLost, 'Another terminal took its place')
+  unwatched?.end(terminalClose.upstreamLost, 'Another terminal took its place')
+  return unwatched !== undefined
 }
 
 const headerOf = (request: IncomingMessage) => (name: string) => {

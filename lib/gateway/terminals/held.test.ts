@@ -156,8 +156,10 @@ describe('the number of terminals', () => {
     proxy.fallSilent()
     const pages = Array.from({ length: 64 }, (_, i) => new TestPage(stalled, `/api/terminals/d/t${i}`, { cookie: own }))
     await vi.waitFor(() => expect(stalled.registry.terminals.size).toBe(64))
-    const refused = await new TestPage(stalled, '/api/terminals/d/more', { cookie: own }).refused()
-    expect(refused.status).toBe(429)
+    const refused = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
+    expect((await refused.closed).code).toBe(terminalClose.tooMany)
+    expect(refused.last('problem')?.message).toBe('64 terminals of this account are open already; close some')
+    expect(stalled.registry.terminals.size).toBe(64)
     await pages[5]?.leave()
     await vi.waitFor(() =>
       expect([...stalled.registry.terminals.values()].some(({ held }) => held.ends_at_ms)).toBe(true),
