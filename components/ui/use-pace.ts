@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 export interface Pace {
   /** Rows go by faster than they can be read. */
   isFast: boolean
-  /** So fast that nothing of them can be seen: most of those drawn are new with each frame. */
+  /** And so fast that nothing of them can be seen: most of those drawn are new, and were with the frame before. */
   isBlurred: boolean
   /** Has `draw` called once scrolling has come to rest, a few rows with each frame. */
   whenAtRest: (draw: () => void) => () => void
@@ -32,14 +32,15 @@ export const usePace = ({ first, last, isScrolling }: Drawn): Pace => {
     }
     return { pace: { isFast: false, isBlurred: false, whenAtRest } as Pace, waiting }
   })
-  const before = useRef({ first, last })
+  const before = useRef({ first, last, isMostlyNew: false })
   const kept = Math.max(0, Math.min(last, before.current.last) - Math.max(first, before.current.first) + 1)
   const coming = last - first + 1 - kept
   // Rows are told before they are drawn; a draw that is thrown away leaves nothing wrong, only rows lighter than needed.
   pace.isFast = isScrolling && (pace.isFast || coming > readableRows)
-  pace.isBlurred = pace.isFast && coming > (last - first + 1) / 2
+  const isMostlyNew = coming > (last - first + 1) / 2
+  pace.isBlurred = pace.isFast && isMostlyNew && before.current.isMostlyNew
   useLayoutEffect(() => {
-    before.current = { first, last }
+    before.current = { first, last, isMostlyNew }
   })
   const isAtRest = !isScrolling
   useEffect(() => {
