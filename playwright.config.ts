@@ -3,8 +3,8 @@ import { findChromium } from './e2e/chromium.ts'
 
 export default defineConfig({
   testDir: 'e2e',
-  // One product, one browser, one journey after the other: two cores are shared with real shells.
-  workers: 1,
+  // Two products and two browsers, the journeys of a file one after the other: two cores are shared with real shells.
+  workers: 2,
   retries: 0,
   forbidOnly: true,
   timeout: 60_000,
