@@ -3,6 +3,7 @@ import { findChromium } from './e2e/chromium.ts'
 
 export default defineConfig({
   testDir: 'e2e',
+  globalSetup: './e2e/build.ts',
   // Two products and two browsers, the journeys of a file one after the other: two cores are shared with real shells.
   workers: 2,
   retries: 0,

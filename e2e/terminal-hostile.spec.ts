@@ -137,6 +137,7 @@ test('several lines are pasted only after a yes, and never end their bracket', a
 
   // What runs lines as they come is asked about with one line already.
   await page.keyboard.type('cat\n')
+  await page.waitForFunction(() => window.term?.modes.bracketedPasteMode === false)
   await paste('line\n')
   await expect(dialog).toContainText('runs at once')
   await dialog.getByRole('button', { name: 'Cancel' }).click()

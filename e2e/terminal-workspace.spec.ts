@@ -35,6 +35,8 @@ const run = async (page: Page, name: string, line: string) => {
 const openTerminals = async (page: Page, product: Product, layout = '', name = 'desk') => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name } })
   await page.goto(`${product.url}/devboxes/${id}?tab=terminal${layout && `&t=${layout}`}`)
+  // A prompt is there before what is around it.
+  await expect(page.locator('[data-terminal]').first()).toBeAttached()
   return id
 }
 /** In the devbox, past all terminals. */
