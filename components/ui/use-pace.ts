@@ -14,7 +14,7 @@ export interface Pace {
 /** More rows than these coming with one frame go by too fast to be read: 72 pixels, five screens a second. */
 const readableRows = 2
 /** Rows completed in one frame: all at once would be the long task that drawing them lightly has avoided. */
-const rowsPerFrame = 6
+const rowsPerFrame = 3
 
 interface Drawn {
   first: number
