@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/
 import { newSignInPath } from '#lib/gateway/sign-in.ts'
 import { terminalUpgrades } from '#lib/gateway/terminals/bridge.ts'
 import { answerAsWeb } from '#lib/gateway/web-answer.ts'
-import { sourceHash } from './scripts/source-hash.ts'
+import { isBuilt } from './scripts/source-hash.ts'
 
 const root = import.meta.dirname
 const dev = process.argv.includes('--dev')
@@ -95,13 +95,11 @@ const stillStarting = (_: IncomingMessage, response: ServerResponse) => {
   response.end('Devdeck is starting …\n')
 }
 
-/** The build id is the hash of the sources, so a build of other sources is known by its id. */
 const buildIfStale = async (): Promise<void> => {
+  if (isBuilt(root)) return
   const stamp = join(root, '.next/BUILD_ID')
-  const hasBuild = existsSync(stamp)
-  if (hasBuild && readFileSync(stamp, 'utf8') === sourceHash(root)) return
   console.log(
-    hasBuild
+    existsSync(stamp)
       ? 'The sources have changed since the last build; building …'
       : 'Building the console, as there is no build yet …',
   )

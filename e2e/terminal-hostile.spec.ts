@@ -73,7 +73,7 @@ test('what a devbox prints reaches no clipboard, title, address or shell', async
     service,
     id,
     'play.sh',
-    `stty raw -echo; cat "$1"; timeout --foreground 0.6 cat > "$1.answers"; stty sane; printf '\\033\\\\\\033c'; echo "played $1"\n`,
+    `stty raw -echo; cat "$1"; timeout --foreground 1.5 cat > "$1.answers"; stty sane; printf '\\033\\\\\\033c'; echo "played $1"\n`,
   )
   for (const [at, [what, bytes]] of Object.entries(corpus).entries()) {
     const file = `corpus-${at}`

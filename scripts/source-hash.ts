@@ -8,6 +8,7 @@ const inputs = [
   'components',
   'lib',
   'public',
+  'instrumentation-client.ts',
   'next.config.mjs',
   'postcss.config.mjs',
   'tsconfig.json',
@@ -35,4 +36,10 @@ const filesOf = (root: string, path: string): string[] => {
   return readdirSync(join(root, path))
     .sort()
     .flatMap((name) => filesOf(root, `${path}/${name}`))
+}
+
+/** Whether the console was built, and from these very sources: a build is named by their hash. */
+export const isBuilt = (root: string): boolean => {
+  const stamp = join(root, '.next/BUILD_ID')
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root)
 }

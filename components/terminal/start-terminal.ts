@@ -50,7 +50,7 @@ let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTermi
 
 /**
  * Starts the terminal of a page as the server sent it, before React has brought that to life. Done when its first
- * output is on the screen, or none is to come.
+ * prompt is on the screen, or none is to come.
  */
 export const startAhead = async ({ screen, target }: LoneTerminal, shell: EarlyShell): Promise<void> => {
   const started = startTerminal(screen, target)
