@@ -19,8 +19,14 @@ export interface DrawnTerminal {
   close(): void
 }
 
-/** Draws a terminal into `element`, as the settings say and as they change. */
-export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal> => {
+/**
+ * Draws a terminal into `element`, as the settings say and as they change. `expected` is the size it will most likely
+ * get: one that is drawn with it need not be drawn again.
+ */
+export const drawTerminal = async (
+  element: HTMLElement,
+  expected?: { cols: number; rows: number },
+): Promise<DrawnTerminal> => {
   const [xterm, fit, graphemes] = await loadXterm()
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
@@ -30,6 +36,7 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   if (!document.fonts.check(font)) await document.fonts.load(font).catch(() => undefined)
   const terminal = new xterm.Terminal({
     ...options,
+    ...expected,
     allowProposedApi: true,
     // Where a program has the mouse, this is the only way to select on a Mac.
     macOptionClickForcesSelection: true,

@@ -5,7 +5,7 @@ import { type TerminalTarget, terminalUrl } from '#lib/console/terminal-address.
 import { TerminalSession } from '#lib/console/terminal-session.ts'
 import { type DrawnTerminal, drawTerminal } from './draw-terminal.ts'
 import type { EarlyShell, LoneTerminal } from './early-terminal.ts'
-import { rememberRoom } from './remembered-room.ts'
+import { rememberedRoom, rememberRoom } from './remembered-room.ts'
 
 declare global {
   interface Window {
@@ -21,7 +21,7 @@ export interface StartedTerminal extends DrawnTerminal {
 
 /** Draws a terminal into `screen`, as large as there is room. */
 export const startTerminal = async (screen: HTMLElement, target: TerminalTarget): Promise<StartedTerminal> => {
-  const drawn = await drawTerminal(screen)
+  const drawn = await drawTerminal(screen, rememberedRoom(screen))
   const { terminal } = drawn
   const room = drawn.room()
   if (room) terminal.resize(room.cols, room.rows)

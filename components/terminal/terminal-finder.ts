@@ -1,6 +1,6 @@
 import type { IDecoration, IDisposable, IMarker, Terminal } from '@xterm/xterm'
 import { type FindMatch, type FindQuery, findMatches, findPattern, matchFrom } from '#lib/console/terminal-find.ts'
-import { withColours } from './terminal-theme.ts'
+import { coloursOf } from './terminal-theme.ts'
 
 export interface FindState {
   count: number
@@ -144,11 +144,10 @@ export class TerminalFinder {
     const { viewportY } = this.#terminal.buffer.active
     this.#decoratedFrom = viewportY
     if (!element || this.#matches.length === 0) return
-    const colours = withColours(element, (colour) => ({
-      other: { backgroundColor: colour('--find-other') },
-      current: { backgroundColor: colour('--find-current'), foregroundColor: colour('--find-current-text') },
-    }))
-    const current = this.#matches[this.#current]
+    const colour = coloursOf(element, ['--find-other', '--find-current', '--find-current-text'])
+    const other = { backgroundColor: colour['--find-other'] }
+    const current = { backgroundColor: colour['--find-current'], foregroundColor: colour['--find-current-text'] }
+    const at = this.#matches[this.#current]
     for (const match of this.#matches) {
       const end = match.row + Math.ceil((match.column + match.cells) / cols)
       if (end <= viewportY) continue
@@ -158,16 +157,13 @@ export class TerminalFinder {
           marker: this.#markerAt(piece.row),
           x: piece.column,
           width: piece.cells,
-          ...defined(match === current ? colours.current : colours.other),
+          ...(match === at ? current : other),
         })
         if (decoration) this.#decorations.push(decoration)
       }
     }
   }
 }
-
-const defined = (colours: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(colours).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
 /** The rows of a match that goes over the end of one. */
 const piecesOf = ({ row, column, cells }: FindMatch, columns: number): FindMatch[] => {

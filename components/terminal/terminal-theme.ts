@@ -1,53 +1,57 @@
 import type { ITheme } from '@xterm/xterm'
 
+const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
+const tokens = [
+  '--surface-0',
+  '--text',
+  '--text-muted',
+  '--accent',
+  ...ansi.flatMap((name) => [`--terminal-${name}`, `--terminal-bright-${name}`] as const),
+] as const
+
 /** The tokens of the page, as they are within `element`, as an xterm theme. */
-export const terminalTheme = (element: HTMLElement = document.body): ITheme => withColours(element, themeOf)
-
-/** xterm reads no `light-dark()` and blends in sRGB, so each token becomes hex. */
-export const withColours = <T>(element: HTMLElement, read: (colour: Colour) => T): T => {
-  const probe = document.createElement('span')
-  probe.hidden = true
-  const canvas = document.createElement('canvas')
-  canvas.width = 1
-  canvas.height = 1
-  const context = canvas.getContext('2d', { willReadFrequently: true })
-  element.append(probe)
-  const result = read((token) => {
-    probe.style.color = `var(${token})`
-    if (!context) return undefined
-    context.fillStyle = getComputedStyle(probe).color
-    context.fillRect(0, 0, 1, 1)
-    const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data
-    return `#${[red, green, blue].map((part) => part.toString(16).padStart(2, '0')).join('')}`
-  })
-  probe.remove()
-  return result
-}
-
-type Colour = (token: string) => string | undefined
-
-const themeOf = (colour: Colour): ITheme => {
-  const selection = colour('--accent')
+export const terminalTheme = (element: HTMLElement = document.body): ITheme => {
+  const colour = coloursOf(element, tokens)
   return {
-    background: colour('--surface-0'),
-    foreground: colour('--text'),
-    cursor: colour('--text'),
-    cursorAccent: colour('--surface-0'),
-    selectionBackground: selection && `${selection}59`,
-    selectionInactiveBackground: selection && `${selection}33`,
-    scrollbarSliderBackground: `${colour('--text-muted')}40`,
-    scrollbarSliderHoverBackground: `${colour('--text-muted')}80`,
-    scrollbarSliderActiveBackground: `${colour('--text-muted')}a0`,
+    background: colour['--surface-0'],
+    foreground: colour['--text'],
+    cursor: colour['--text'],
+    cursorAccent: colour['--surface-0'],
+    selectionBackground: `${colour['--accent']}59`,
+    selectionInactiveBackground: `${colour['--accent']}33`,
+    scrollbarSliderBackground: `${colour['--text-muted']}40`,
+    scrollbarSliderHoverBackground: `${colour['--text-muted']}80`,
+    scrollbarSliderActiveBackground: `${colour['--text-muted']}a0`,
     ...Object.fromEntries(
       ansi.flatMap((name) => [
-        [name, colour(`--terminal-${name}`)],
-        [`bright${name.charAt(0).toUpperCase()}${name.slice(1)}`, colour(`--terminal-bright-${name}`)],
+        [name, colour[`--terminal-${name}`]],
+        [`bright${name.charAt(0).toUpperCase()}${name.slice(1)}`, colour[`--terminal-bright-${name}`]],
       ]),
     ),
   }
 }
 
-const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
+/**
+ * What `tokens` are within `element`: xterm reads no `light-dark()` and blends in sRGB, so each becomes hex. All of them
+ * at once, as the page's styles are worked out anew for each change that is looked at.
+ */
+export const coloursOf = <T extends string>(element: HTMLElement, tokens: readonly T[]): Record<T, string> => {
+  const probes = document.createElement('span')
+  probes.hidden = true
+  for (const token of tokens)
+    probes.appendChild(document.createElement('span')).style.color = `color-mix(in srgb, var(${token}), var(${token}))`
+  element.append(probes)
+  const found = [...probes.children].map((probe, i) => [tokens[i], hexOf(getComputedStyle(probe).color)])
+  probes.remove()
+  return Object.fromEntries(found)
+}
+
+/** Of `color(srgb 0.1 0.2 0.3)`, with parts beyond 0 and 1 where sRGB has no such colour. */
+const hexOf = (colour: string): string => {
+  const parts = colour.slice(colour.indexOf('srgb') + 4).match(/-?[\d.]+(?:e-?\d+)?/g) ?? []
+  const bytes = [0, 1, 2].map((i) => Math.round(Math.min(1, Math.max(0, Number(parts[i] ?? 0))) * 255))
+  return `#${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
 
 /** Calls `changed` whenever the page's theme is another one, by its own switch or by the system's. */
 export const onThemeChange = (changed: () => void): (() => void) => {

@@ -6,7 +6,7 @@ import { type HeldInput, noHeldInput } from './held-input.ts'
 import { openingUrl } from './terminal-address.ts'
 import { silenceAnswers } from './terminal-answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './terminal-connection.ts'
-import { type Snapshot, TerminalPainter, type TerminalScreen } from './terminal-painter.ts'
+import { type Snapshot, TerminalPainter, type TerminalScreen, withoutReset } from './terminal-painter.ts'
 import type { Latency } from './terminal-pulse.ts'
 import { TypedInput } from './typed-input.ts'
 
@@ -139,11 +139,19 @@ export class TerminalSession {
   openAhead = (early?: EarlySocket): Promise<void> =>
     new Promise((shown) => {
       const { screen } = this.#options
+      let isSnapshot = false
+      let isBlank = true
       this.#connection.openAhead(
         (data) => {
-          if (typeof data !== 'string') return screen.write(new Uint8Array(data), () => hasPrompt(screen) && shown())
-          const notice = JSON.parse(data) as TerminalNotice
-          if (notice.t === 'snap') screen.write('', () => screen.resize(notice.cols, notice.rows))
+          if (typeof data === 'string') {
+            const notice = JSON.parse(data) as TerminalNotice
+            if (notice.t !== 'snap') return
+            isSnapshot = true
+            return screen.write('', () => screen.resize(notice.cols, notice.rows))
+          }
+          const bytes = new Uint8Array(data)
+          screen.write(isSnapshot && isBlank ? withoutReset(bytes) : bytes, () => hasPrompt(screen) && shown())
+          isSnapshot = isBlank = false
         },
         shown,
         early,
