@@ -11,6 +11,13 @@ import { admit } from '#lib/gateway/front.ts'
 import { proxy, takesLargeBody } from '#lib/gateway/proxy.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { newSignInPath } from '#lib/gateway/sign-in.ts'
+import {
+  putTerminalFirst,
+  showsTerminal,
+  terminalFolder,
+  terminalScriptIn,
+  terminalScripts,
+} from '#lib/gateway/terminal-script.ts'
 import { terminalUpgrades } from '#lib/gateway/terminals/bridge.ts'
 import { answerAsWeb } from '#lib/gateway/web-answer.ts'
 import { isBuilt } from './scripts/source-hash.ts'
@@ -41,6 +48,7 @@ const start = async (): Promise<void> => {
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
 
   if (!dev) await buildIfStale()
+  await takeTerminalScript()
   const { default: next } = await import('next')
   // Next attaches a listener for WebSocket upgrades to the server it is given. This one never listens; it is handed
   // nothing but what hot reloading needs, so that ours alone decides about every other upgrade.
@@ -48,13 +56,16 @@ const start = async (): Promise<void> => {
   const app = next({ dev, dir: root, hostname: config.host, port, httpServer: nextSide })
   await app.prepare()
   const handle = app.getRequestHandler()
+  const answerScript = terminalScripts(terminalFolder(root))
   stopping.splice(1, 0, () => app.close())
 
   server.off('request', stillStarting)
   server.on('request', (request, response) => {
     if (!admit(request, response, { dev })) return
-    if (takesLargeBody(request.method, request.url)) void answerAsWeb(request, response, proxy)
-    else void handle(request, response)
+    if (answerScript(request, response)) return
+    if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
+    if (showsTerminal(request)) putTerminalFirst(request, response)
+    void handle(request, response)
   })
   server.on(
     'upgrade',
@@ -104,15 +115,18 @@ const buildIfStale = async (): Promise<void> => {
       : 'Building the console, as there is no build yet …',
   )
   rmSync(stamp, { force: true })
-  const build = spawn(process.execPath, [join(root, 'node_modules/next/dist/bin/next'), 'build'], {
-    cwd: root,
-    stdio: 'inherit',
-  })
+  const build = spawn(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'inherit' })
   stopping.push(() => build.kill())
   const [code, signal] = await once(build, 'exit')
   if (code === 0) return
   rmSync(stamp, { force: true })
   throw new ConfigError([`The build failed (${signal ?? `code ${code}`}); what it said is above`])
+}
+
+/** In development it is built with each start, as it is not among what Next watches. */
+const takeTerminalScript = async (): Promise<void> => {
+  if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root)
+  registry().terminalScript = terminalScriptIn(terminalFolder(root))
 }
 
 const drain = async (server: Server): Promise<void> => {

@@ -2,8 +2,8 @@ import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
-import { TerminalFirst } from '#components/terminal/terminal-first.tsx'
 import { preferenceCookies, themeOf } from '#lib/console/preferences.ts'
+import { registry } from '#lib/gateway/registry.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 
@@ -35,13 +35,12 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html
       lang="en"
+      data-terminal-script={registry().terminalScript}
       data-theme={theme === 'system' ? undefined : theme}
       className={`${geist.variable} ${geistMono.variable}`}
     >
       <body>
-        <TerminalFirst>
-          <Providers>{children}</Providers>
-        </TerminalFirst>
+        <Providers>{children}</Providers>
       </body>
     </html>
   )

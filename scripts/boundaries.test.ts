@@ -16,7 +16,6 @@ const allowed: Record<string, readonly string[]> = {
   'app/api': ['app/api', 'lib/gateway'],
   app: ['app', 'components', 'lib/console', 'lib/gateway', 'lib/contract'],
   'server.ts': ['lib/gateway'],
-  'instrumentation-client.ts': ['components', 'lib/console'],
 }
 
 /** Packages a layer may load; layers that are not listed may load any. */
@@ -58,12 +57,9 @@ const problem = ({ from, to }: { from: string; to: string }): boolean => {
   )
 }
 
-const files = globSync(
-  ['server.ts', 'instrumentation-client.ts', 'app/**/*.{ts,tsx}', 'components/**/*.{ts,tsx}', 'lib/**/*.{ts,tsx}'],
-  {
-    cwd: root,
-  },
-)
+const files = globSync(['server.ts', 'app/**/*.{ts,tsx}', 'components/**/*.{ts,tsx}', 'lib/**/*.{ts,tsx}'], {
+  cwd: root,
+})
 
 it('reads every layer', () => {
   const seen = new Set(files.map(layerOf))

@@ -9,7 +9,7 @@ const steps = [
   ['lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['unused code', ['knip']],
   ['unit tests', ['vitest', 'run']],
-  ['build', ['next', 'build']],
+  ['build', ['node', 'scripts/build.ts']],
   ['journeys', ['playwright', 'test']],
 ] as const
 

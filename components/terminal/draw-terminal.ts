@@ -1,11 +1,11 @@
-import type { Terminal } from '@xterm/xterm'
+import { FitAddon } from '@xterm/addon-fit'
+import { Terminal } from '@xterm/xterm'
 import { restoreColoursSetBefore } from '#lib/console/terminal-colours.ts'
 import { type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'
 import { boundClusters } from '#lib/contract/terminal-clusters.ts'
 import { boundCounts } from '#lib/contract/terminal-counts.ts'
 import { mendXterm } from '#lib/contract/terminal-mends.ts'
 import { joinLigatures } from './ligatures.ts'
-import { loadXterm } from './load-xterm.ts'
 import { TerminalRenderer } from './renderer.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
 import { onThemeChange } from './terminal-theme.ts'
@@ -16,6 +16,11 @@ export interface DrawnTerminal {
   room(): { cols: number; rows: number } | undefined
   /** Has `changed` called when cells have another size, so that there is room for another number of them. */
   onCells(changed: () => void): void
+  /**
+   * Has it count the cells of a character as the console's own terminal does, or their screens would differ. Until then
+   * it can be written nothing but ASCII: the tables take as long to unpack as a screen to draw.
+   */
+  countCells(): Promise<void>
   close(): void
 }
 
@@ -27,14 +32,13 @@ export const drawTerminal = async (
   element: HTMLElement,
   expected?: { cols: number; rows: number },
 ): Promise<DrawnTerminal> => {
-  const [xterm, fit, graphemes] = await loadXterm()
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
   const options = terminalOptions(settings, element)
   // Cells are measured once: with the wrong font in them, every column would be off.
   const font = `${options.fontSize}px ${options.fontFamily}`
   if (!document.fonts.check(font)) await document.fonts.load(font).catch(() => undefined)
-  const terminal = new xterm.Terminal({
+  const terminal = new Terminal({
     ...options,
     ...expected,
     allowProposedApi: true,
@@ -48,16 +52,19 @@ export const drawTerminal = async (
     // A link that nothing handles yet leads nowhere.
     linkHandler: { activate: () => undefined },
   })
-  const fitAddon = new fit.FitAddon()
+  const fitAddon = new FitAddon()
   terminal.loadAddon(fitAddon)
-  // As the console's own terminal counts the cells of a character, or their screens would differ.
-  terminal.loadAddon(new graphemes.UnicodeGraphemesAddon())
-  boundClusters(terminal)
   boundCounts(terminal)
   mendXterm(terminal)
   restoreColoursSetBefore(terminal)
   terminal.open(element)
 
+  let counting: Promise<void> | undefined
+  const countCells = async () => {
+    const { UnicodeGraphemesAddon } = await import('@xterm/addon-unicode-graphemes')
+    terminal.loadAddon(new UnicodeGraphemesAddon())
+    boundClusters(terminal)
+  }
   const listeners: (() => void)[] = []
   const cellsChanged = () => {
     for (const listener of listeners) listener()
@@ -78,6 +85,10 @@ export const drawTerminal = async (
     terminal,
     room: () => (element.clientWidth > 0 && element.clientHeight > 0 ? fitAddon.proposeDimensions() : undefined),
     onCells: (changed) => void listeners.push(changed),
+    countCells() {
+      counting ??= countCells()
+      return counting
+    },
     close() {
       for (const stop of stops) stop()
       renderer.dispose()

@@ -60,9 +60,10 @@ export const startAhead = async ({ screen, target }: LoneTerminal, shell: EarlyS
   // Whoever takes it hears of a failure.
   const drawn = await started
   if (ahead !== mine) return
-  mine.stopKeys = takeKeys(screen, drawn)
   rememberRoom(screen, drawn.terminal)
-  await drawn.session.openAhead(shell.take(drawn.terminal))
+  const opened = drawn.session.openAhead({ early: shell.take(drawn.terminal), countCells: drawn.countCells })
+  mine.stopKeys = takeKeys(screen, drawn)
+  await opened
   await nextFrame()
 }
 

@@ -1,6 +1,6 @@
 'use client'
 import { useRouter } from 'next/navigation'
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/console/paths.ts'
@@ -16,7 +16,7 @@ import {
   showTab,
   terminalsOf,
 } from '#lib/console/terminal-moves.ts'
-import { type WorkspaceMove, workspaceMove } from '#lib/console/workspace-keys.ts'
+import type { WorkspaceMove } from '#lib/console/workspace-keys.ts'
 import { PaneActions } from './pane-actions.tsx'
 import type { PaneStatus } from './pane-status.ts'
 import { PortsDialog } from './ports-dialog.tsx'
@@ -34,6 +34,7 @@ import { usePromptLine } from './use-prompt-line.ts'
 import { useServingErrands } from './use-serving-errands.ts'
 import { useTerminalDesk } from './use-terminal-desk.ts'
 import { useTerminalLayout } from './use-terminal-layout.ts'
+import { useWorkspaceKeys } from './use-workspace-keys.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 export interface TerminalWorkspaceProps {
@@ -110,14 +111,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
     setMaximised(null)
     void desk.split(way, pane)
   }
-  // Before the terminal sees it, which would take every key.
-  const onKeyDownCapture = (event: KeyboardEvent) => {
-    const move = workspaceMove(event)
-    if (!move || event.nativeEvent.isComposing || isField(event.target)) return
-    event.preventDefault()
-    event.stopPropagation()
-    if (!event.repeat || move.kind === 'go') perform(move)
-  }
+  useWorkspaceKeys(element, perform)
 
   // The screen a terminal begins with is no news.
   const wasSeen = useRef(new Set<string>())
@@ -181,7 +175,6 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
       <TerminalRoom>
         <div
           ref={element}
-          onKeyDownCapture={onKeyDownCapture}
           className={classes('flex h-full min-h-0 flex-col', isFull && 'fixed inset-0 z-30 h-auto bg-surface-0 p-1.5')}
         >
           <div className="flex items-end gap-1">
@@ -230,10 +223,6 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
     </TerminalHolderContext>
   )
 }
-
-/** In a field these keys select words; what a terminal is typed into is no such field. */
-const isField = (target: EventTarget) =>
-  target instanceof Element && target.matches('input, textarea:not(.xterm-helper-textarea)')
 
 /** A tab says what its active pane is, unless another one needs somebody more. */
 const together = (all: readonly PaneStatus[], active: PaneStatus): PaneStatus => {

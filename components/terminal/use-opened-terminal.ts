@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { TerminalTarget } from '#lib/console/terminal-address.ts'
+import { loadTerminal } from './load-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
-import { startTerminal, takeStarted } from './start-terminal.ts'
 
 interface Options extends TerminalTarget {
   isVisible: boolean
@@ -33,7 +33,11 @@ export const useOpenedTerminal = (
     let close = () => {}
     const start = async (element: HTMLElement, into: HTMLElement) => {
       const target = { devboxId, name, followToken }
+      const { startTerminal, takeStarted } = await loadTerminal()
+      if (isGone) return
       const started = await (takeStarted(into, target) ?? startTerminal(into, target))
+      if (isGone) return started.close()
+      await started.countCells()
       if (isGone) return started.close()
       const { terminal, session } = started
       const keys: ((event: KeyboardEvent) => boolean)[] = []

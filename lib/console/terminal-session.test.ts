@@ -123,13 +123,39 @@ describe('a terminal session', () => {
     await page.listen()
     const early = page.openEarly()
     await expect.poll(() => early.missed.filter(({ type }) => type === 'message').length).toBeGreaterThan(2)
-    await page.session.openAhead(early)
+    await page.session.openAhead({ early })
     expect(page.text).toContain('$')
     page.type('echo an""swers\r')
     page.session.connect()
     await page.shows(/^answers/m)
     expect(page.addresses).toHaveLength(1)
     expect(page.text.match(/an""swers/g)).toHaveLength(1)
+  })
+
+  it('is written what is not ASCII only when its cells can be counted, and nothing before what came first', async () => {
+    const before = await plain(await open({ name: 'ahead-counted' }))
+    before.type("printf 'gr\\303\\266\\303\\237e'; read; echo later; read\r")
+    await before.shows('größe')
+    const page = pageOf({ name: 'ahead-counted' })
+    await page.listen()
+    let count = () => {}
+    let asked = 0
+    void page.session.openAhead({
+      countCells: () => {
+        asked++
+        return new Promise((counted) => {
+          count = counted
+        })
+      },
+    })
+    await before.until(() => before.state.viewers.length === 2)
+    before.type('\r')
+    await before.shows('later')
+    await new Promise((soon) => setTimeout(soon, 300))
+    expect([asked, page.text.trim()]).toEqual([1, ''])
+    count()
+    await page.shows('later')
+    expect(page.text).toBe(before.text)
   })
 
   it('has opened ahead when it turns out that nothing can be shown', async () => {

@@ -134,11 +134,17 @@ export class TerminalSession {
   /**
    * Connects before there is anyone to listen. What the shell shows is on the screen at once; with `connect` it comes
    * there again, and all there is to hear of it is heard then. Done with the first prompt, or when none can come.
-   * `early` was opened for the size the screen has, before there was one.
+   * `early` was opened for the size the screen has, before there was one; `countCells` is called before the screen is
+   * written anything that is not ASCII.
    */
-  openAhead = (early?: EarlySocket): Promise<void> =>
-    new Promise((shown) => {
+  openAhead = ({ early, countCells }: { early?: EarlySocket | undefined; countCells?(): Promise<void> } = {}) =>
+    new Promise<void>((shown) => {
       const { screen } = this.#options
+      let counted: Promise<void> | undefined
+      const write = (bytes: Uint8Array | '', written: () => void) => {
+        if (counted) counted.then(() => screen.write(bytes, written), shown)
+        else screen.write(bytes, written)
+      }
       let isSnapshot = false
       let isBlank = true
       this.#connection.openAhead(
@@ -147,10 +153,11 @@ export class TerminalSession {
             const notice = JSON.parse(data) as TerminalNotice
             if (notice.t !== 'snap') return
             isSnapshot = true
-            return screen.write('', () => screen.resize(notice.cols, notice.rows))
+            return write('', () => screen.resize(notice.cols, notice.rows))
           }
           const bytes = new Uint8Array(data)
-          screen.write(isSnapshot && isBlank ? withoutReset(bytes) : bytes, () => hasPrompt(screen) && shown())
+          if (bytes.some((byte) => byte > 0x7f)) counted ??= countCells?.()
+          write(isSnapshot && isBlank ? withoutReset(bytes) : bytes, () => hasPrompt(screen) && shown())
           isSnapshot = isBlank = false
         },
         shown,

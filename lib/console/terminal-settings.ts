@@ -84,27 +84,38 @@ const stored = (): TerminalSettings => {
   }
 }
 
-let current: TerminalSettings | undefined
-const listeners = new Set<() => void>()
+const open = () => {
+  const opened = { current: undefined as TerminalSettings | undefined, listeners: new Set<() => void>() }
+  globalThis.addEventListener?.('storage', ({ key }) => {
+    if (key !== storageKey && key !== null) return
+    opened.current = undefined
+    tell()
+  })
+  return opened
+}
 const tell = () => {
-  for (const listener of listeners) listener()
+  for (const listener of state.listeners) listener()
 }
-const changedElsewhere = ({ key }: StorageEvent) => {
-  if (key !== storageKey && key !== null) return
-  current = undefined
-  tell()
-}
+
+/**
+ * The script of terminals is built apart from React's, so this module exists twice in a page: its state is kept on
+ * `globalThis`, where both find the same.
+ */
+const key = Symbol.for('devdeck.terminal-settings')
+const holder = globalThis as { [key]?: ReturnType<typeof open> }
+holder[key] ??= open()
+const state = holder[key]
 
 /** How this browser's user wants terminals to be: one for all of them, in every window. */
 export const terminalSettings = {
   get: (): TerminalSettings => {
-    current ??= stored()
-    return current
+    state.current ??= stored()
+    return state.current
   },
   change: (change: Partial<TerminalSettings>): void => {
-    current = { ...terminalSettings.get(), ...change }
+    state.current = { ...terminalSettings.get(), ...change }
     try {
-      localStorage.setItem(storageKey, JSON.stringify({ version: 1, ...current }))
+      localStorage.setItem(storageKey, JSON.stringify({ version: 1, ...state.current }))
     } catch {
       // Full or switched off: then it holds for as long as the page.
     }
@@ -112,12 +123,8 @@ export const terminalSettings = {
   },
   reset: (): void => terminalSettings.change(defaultTerminalSettings),
   subscribe: (listener: () => void): (() => void) => {
-    if (listeners.size === 0) globalThis.addEventListener?.('storage', changedElsewhere)
-    listeners.add(listener)
-    return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0) globalThis.removeEventListener?.('storage', changedElsewhere)
-    }
+    state.listeners.add(listener)
+    return () => void state.listeners.delete(listener)
   },
 }
 

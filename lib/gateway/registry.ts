@@ -15,6 +15,8 @@ export interface Registry {
   /** The port it really listens on. */
   port: number
   service: ServiceAddress
+  /** Path of the script of terminals, once it is built. */
+  terminalScript: string
   /** One-use sign-in links that nobody has followed yet. */
   signInLinks: Set<string>
   /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
@@ -63,6 +65,7 @@ export const createRegistry = (
   const created: Registry = {
     ...parts,
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
+    terminalScript: '',
     signInLinks: new Set(),
     revokedSessions: new Map(),
     failedSignIns: new Map(),

@@ -1,0 +1,28 @@
+import { type RefObject, useEffect, useRef } from 'react'
+import { type WorkspaceMove, workspaceMove } from '#lib/console/workspace-keys.ts'
+
+/**
+ * Has the keys of tabs and panes perform their moves. Heard before the terminal sees them, which would take every key;
+ * and while nothing has the focus, as after the terminal that had it was hidden, until the next one is drawn.
+ */
+export const useWorkspaceKeys = (workspace: RefObject<HTMLElement | null>, perform: (move: WorkspaceMove) => void) => {
+  const latest = useRef(perform)
+  latest.current = perform
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const { target } = event
+      const isOurs = target === document.body || (target instanceof Node && workspace.current?.contains(target))
+      const move = isOurs ? workspaceMove(event) : null
+      if (!move || event.isComposing || isField(target)) return
+      event.preventDefault()
+      event.stopPropagation()
+      if (!event.repeat || move.kind === 'go') latest.current(move)
+    }
+    window.addEventListener('keydown', press, true)
+    return () => window.removeEventListener('keydown', press, true)
+  }, [workspace])
+}
+
+/** In a field these keys select words; what a terminal is typed into is no such field. */
+const isField = (target: EventTarget | null) =>
+  target instanceof Element && target.matches('input, textarea:not(.xterm-helper-textarea)')
