@@ -109,17 +109,42 @@ test('what is typed to the first prompt arrives, and a reload asks for its shell
   page.on('websocket', (socket) => sockets.push(new URL(socket.url()).pathname))
   await page.goto(`${product.url}/devboxes/${id}?tab=terminal`, { waitUntil: 'commit' })
   // As soon as it is seen, whatever else the page is at.
-  await page.waitForFunction(() => /\$\s*$/.test(document.querySelector('.xterm-rows')?.textContent ?? ''))
-  await type(page, 'echo ty""ped\n')
+  const isSeen = () => /\$\s*$/.test(document.querySelector('.xterm-rows')?.textContent ?? '')
+  await page.waitForFunction(isSeen)
+  // Slowly enough to be at it still when the page comes to life.
+  await page.keyboard.type(`echo ty""ped # ${'0123456789'.repeat(7)}\n`, { delay: 10 })
   await untilText(page, /^typed/m)
+  expect((await screenText(page)).replaceAll('\n', '')).toContain(`echo ty""ped # ${'0123456789'.repeat(7)}`)
   expect((await screenText(page)).match(/ty""ped/g)).toHaveLength(1)
 
   sockets.length = 0
-  await page.reload()
+  await page.reload({ waitUntil: 'commit' })
+  await page.waitForFunction(isSeen)
+  await type(page, 'not this')
+  await page.keyboard.press('Control+u')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await untilText(page, /^typed[\s\S]*^typed/m)
   await untilPrompt(page)
   await type(page, 'echo ag""ain\n')
-  await untilText(page, /^typed[\s\S]*^again/m)
+  await untilText(page, /^again/m)
   expect(sockets.filter((path) => path.startsWith('/api/terminals/'))).toHaveLength(1)
+})
+
+test('a terminal whose script does not come says so, and comes when it is asked for again', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'no-script' } })
+  await page.route('**/_terminal/**', (route) => route.abort())
+  await page.goto(`${product.url}/devboxes/${id}?tab=terminal`)
+  await expect(page.getByText('The terminal could not be loaded')).toBeVisible()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('The terminal could not be loaded')).toBeVisible()
+  await page.unroute('**/_terminal/**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await untilPrompt(page)
+  await expect(page.getByText('The terminal could not be loaded')).toHaveCount(0)
 })
 
 test('a reload keeps the mouse with the program that asked for it', async ({ signedIn: page, product }) => {

@@ -20,7 +20,16 @@ export interface StartedTerminal extends DrawnTerminal {
 }
 
 /** Draws a terminal into `screen`, as large as there is room. */
-export const startTerminal = async (screen: HTMLElement, target: TerminalTarget): Promise<StartedTerminal> => {
+export const startTerminal = (screen: HTMLElement, target: TerminalTarget): Promise<StartedTerminal> =>
+  complete(start(screen, target))
+
+const complete = async (starting: Promise<StartedTerminal>): Promise<StartedTerminal> => {
+  const started = await starting
+  await started.countCells()
+  return started
+}
+
+const start = async (screen: HTMLElement, target: TerminalTarget): Promise<StartedTerminal> => {
   const drawn = await drawTerminal(screen, rememberedRoom(screen))
   const { terminal } = drawn
   const room = drawn.room()
@@ -53,7 +62,7 @@ let ahead: { screen: HTMLElement; session: string; started: Promise<StartedTermi
  * prompt is on the screen, or none is to come.
  */
 export const startAhead = async ({ screen, target }: LoneTerminal, shell: EarlyShell): Promise<void> => {
-  const started = startTerminal(screen, target)
+  const started = start(screen, target)
   const mine = { screen, session: target.name, started, stopKeys: () => {} }
   ahead = mine
   setTimeout(closeAhead, untakenMs)
@@ -75,7 +84,7 @@ const takeKeys = (screen: HTMLElement, { terminal, session }: StartedTerminal): 
   const { textarea } = terminal
   if (document.activeElement === document.body) terminal.focus()
   const type = (event: KeyboardEvent) => {
-    const text = event.target === textarea ? typedText(event) : undefined
+    const text = event.target === textarea ? typedText(event, terminal.modes) : undefined
     if (text === undefined) return
     event.preventDefault()
     event.stopImmediatePropagation()
@@ -97,12 +106,34 @@ const takeKeys = (screen: HTMLElement, { terminal, session }: StartedTerminal): 
   return () => over.abort()
 }
 
-const namedKeys: Record<string, string> = { Enter: '\r', Backspace: '\x7f', Tab: '\t' }
+const namedKeys: Record<string, string> = {
+  Enter: '\r',
+  Backspace: '\x7f',
+  Tab: '\t',
+  Escape: '\x1b',
+  Delete: '\x1b[3~',
+}
+const cursorKeys: Record<string, string> = {
+  ArrowUp: 'A',
+  ArrowDown: 'B',
+  ArrowRight: 'C',
+  ArrowLeft: 'D',
+  Home: 'H',
+  End: 'F',
+}
 
-/** What a key writes that goes into a command line; all others mean something to the page, or to a program. */
-const typedText = ({ key, ctrlKey, altKey, metaKey, isComposing }: KeyboardEvent): string | undefined => {
-  if (ctrlKey || altKey || metaKey || isComposing) return undefined
-  return key.length === 1 ? key : namedKeys[key]
+/** What a key writes to a command line; all others mean something to the page. */
+const typedText = (
+  { key, ctrlKey, shiftKey, altKey, metaKey, isComposing }: KeyboardEvent,
+  { applicationCursorKeysMode }: Terminal['modes'],
+): string | undefined => {
+  if (altKey || metaKey || isComposing) return undefined
+  // Ctrl V pastes.
+  if (ctrlKey) return !shiftKey && /^[a-uw-z]$/.test(key) ? String.fromCharCode(key.charCodeAt(0) & 31) : undefined
+  const cursor = cursorKeys[key]
+  if (cursor && !shiftKey) return `\x1b${applicationCursorKeysMode ? 'O' : '['}${cursor}`
+  if (key.length === 1) return key
+  return shiftKey ? undefined : namedKeys[key]
 }
 
 /** Done when what was drawn until now is on the screen; of a page that is not looked at, at once. */
@@ -128,7 +159,8 @@ export const takeStarted = (screen: HTMLElement, { name }: TerminalTarget): Prom
   }
   const { started, stopKeys } = ahead
   ahead = undefined
-  return started.finally(stopKeys)
+  // Until then keys are kept here: who takes it hears them from then on.
+  return complete(started).finally(stopKeys)
 }
 
 /** A console on this machine is reached without any network. */

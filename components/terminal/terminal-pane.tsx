@@ -1,6 +1,7 @@
 'use client'
 import { CircleAlert } from 'lucide-react'
 import { type ReactNode, type RefObject, useId, useRef } from 'react'
+import { Button } from '#components/ui/button.tsx'
 import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { PaneFoot, PaneOverlays } from './pane-features.tsx'
@@ -47,7 +48,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
   const screen = useRef<HTMLElement>(null)
   const way = useRef<HTMLButtonElement>(null)
   const hintId = useId()
-  const { opened, failure } = useOpenedTerminal(pane, screen, { devboxId, name, followToken, isVisible })
+  const { opened, failure, tryAgain } = useOpenedTerminal(pane, screen, { devboxId, name, followToken, isVisible })
   const isFollower = followToken !== undefined
   return (
     <div
@@ -68,11 +69,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
           // biome-ignore lint/security/noDangerouslySetInnerHtml: nothing, and by that the only way to have React leave it alone
           dangerouslySetInnerHTML={nothing}
         />
-        {failure && (
-          <NoticeBar tone="danger" icon={CircleAlert}>
-            The terminal could not be loaded: {failure}
-          </NoticeBar>
-        )}
+        {failure && <FailureNotice failure={failure} tryAgain={tryAgain} />}
         {opened && <PaneNotices opened={opened} refusal={refusal} revive={revive} onClose={onClose} />}
         {opened && <PaneOverlays opened={opened} />}
       </div>
@@ -89,6 +86,29 @@ export const TerminalPane = (props: TerminalPaneProps) => {
 }
 
 const nothing = { __html: '' }
+
+const FailureNotice = ({ failure, tryAgain }: { failure: string; tryAgain: () => void }) => (
+  // Over the screen, which has nothing on it.
+  <div className="relative">
+    <NoticeBar
+      tone="danger"
+      icon={CircleAlert}
+      actions={
+        <>
+          <Button size="sm" onClick={tryAgain}>
+            Try again
+          </Button>
+          <Button size="sm" variant="ghost" onClick={() => location.reload()}>
+            Reload the page
+          </Button>
+        </>
+      }
+    >
+      The terminal could not be loaded. If the console was updated since this page was opened, reload it.{' '}
+      <span className="text-muted">{failure}</span>
+    </NoticeBar>
+  </div>
+)
 
 /** As high as what comes: else the screen would have another size first, and every program in it draw itself twice. */
 const RoomForBars = () => (

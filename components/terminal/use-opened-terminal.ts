@@ -15,9 +15,10 @@ export const useOpenedTerminal = (
   pane: RefObject<HTMLElement | null>,
   screen: RefObject<HTMLElement | null>,
   { devboxId, name, followToken, isVisible }: Options,
-): { opened: OpenedTerminal | undefined; failure: string | undefined } => {
+): { opened: OpenedTerminal | undefined; failure: string | undefined; tryAgain: () => void } => {
   const [opened, setOpened] = useState<OpenedTerminal>()
   const [failure, setFailure] = useState<string>()
+  const [attempt, setAttempt] = useState(0)
   const visible = useRef(isVisible)
   visible.current = isVisible
   // One that is hidden without a size waits: its shell would start with the wrong one.
@@ -27,17 +28,17 @@ export const useOpenedTerminal = (
     if (screen.current?.clientWidth) setIsWanted(true)
   }, [screen])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt begins from the start
   useEffect(() => {
     if (!isWanted) return
     let isGone = false
+    setFailure(undefined)
     let close = () => {}
     const start = async (element: HTMLElement, into: HTMLElement) => {
       const target = { devboxId, name, followToken }
       const { startTerminal, takeStarted } = await loadTerminal()
       if (isGone) return
       const started = await (takeStarted(into, target) ?? startTerminal(into, target))
-      if (isGone) return started.close()
-      await started.countCells()
       if (isGone) return started.close()
       const { terminal, session } = started
       const keys: ((event: KeyboardEvent) => boolean)[] = []
@@ -82,12 +83,12 @@ export const useOpenedTerminal = (
       isGone = true
       close()
     }
-  }, [pane, screen, devboxId, name, followToken, isWanted])
+  }, [pane, screen, devboxId, name, followToken, isWanted, attempt])
 
   useEffect(() => {
     if (isVisible) opened?.fit()
   }, [opened, isVisible])
-  return { opened, failure }
+  return { opened, failure, tryAgain: () => setAttempt((before) => before + 1) }
 }
 
 const addFirst = <T>(list: T[], entry: T): (() => void) => {
