@@ -2,6 +2,7 @@ import type { Terminal } from '@xterm/xterm'
 import { pageIdentity } from '#lib/console/page-identity.ts'
 import { isSignedOut } from '#lib/console/signed-out.ts'
 import { type TerminalTarget, terminalUrl } from '#lib/console/terminal-address.ts'
+import { keyBytes } from '#lib/console/terminal-keys.ts'
 import { TerminalSession } from '#lib/console/terminal-session.ts'
 import { type DrawnTerminal, drawTerminal } from './draw-terminal.ts'
 import type { EarlyShell, LoneTerminal } from './early-terminal.ts'
@@ -106,34 +107,15 @@ const takeKeys = (screen: HTMLElement, { terminal, session }: StartedTerminal): 
   return () => over.abort()
 }
 
-const namedKeys: Record<string, string> = {
-  Enter: '\r',
-  Backspace: '\x7f',
-  Tab: '\t',
-  Escape: '\x1b',
-  Delete: '\x1b[3~',
-}
-const cursorKeys: Record<string, string> = {
-  ArrowUp: 'A',
-  ArrowDown: 'B',
-  ArrowRight: 'C',
-  ArrowLeft: 'D',
-  Home: 'H',
-  End: 'F',
-}
+const lineKeys = /^(Enter|Backspace|Delete|Tab|Escape|Home|End|Arrow(Up|Down|Left|Right))$/
 
 /** What a key writes to a command line; all others mean something to the page. */
-const typedText = (
-  { key, ctrlKey, shiftKey, altKey, metaKey, isComposing }: KeyboardEvent,
-  { applicationCursorKeysMode }: Terminal['modes'],
-): string | undefined => {
-  if (altKey || metaKey || isComposing) return undefined
+const typedText = (event: KeyboardEvent, { applicationCursorKeysMode }: Terminal['modes']): string | undefined => {
+  const { key, ctrlKey, shiftKey, altKey, metaKey, isComposing } = event
   // Ctrl V pastes.
-  if (ctrlKey) return !shiftKey && /^[a-uw-z]$/.test(key) ? String.fromCharCode(key.charCodeAt(0) & 31) : undefined
-  const cursor = cursorKeys[key]
-  if (cursor && !shiftKey) return `\x1b${applicationCursorKeysMode ? 'O' : '['}${cursor}`
-  if (key.length === 1) return key
-  return shiftKey ? undefined : namedKeys[key]
+  const isTyped = ctrlKey ? !shiftKey && /^[a-uw-z]$/.test(key) : key.length === 1 || (!shiftKey && lineKeys.test(key))
+  if (altKey || metaKey || isComposing || !isTyped) return undefined
+  return keyBytes(key, { ctrl: ctrlKey, alt: false }, applicationCursorKeysMode)
 }
 
 /** Done when what was drawn until now is on the screen; of a page that is not looked at, at once. */
