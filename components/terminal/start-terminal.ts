@@ -26,7 +26,12 @@ export const startTerminal = (screen: HTMLElement, target: TerminalTarget): Prom
 
 const complete = async (starting: Promise<StartedTerminal>): Promise<StartedTerminal> => {
   const started = await starting
-  await started.countCells()
+  try {
+    await started.countCells()
+  } catch (error) {
+    started.close()
+    throw error
+  }
   return started
 }
 
