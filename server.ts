@@ -56,7 +56,7 @@ const start = async (): Promise<void> => {
   const app = next({ dev, dir: root, hostname: config.host, port, httpServer: nextSide })
   await app.prepare()
   const handle = app.getRequestHandler()
-  const answerScript = terminalScripts(terminalFolder(root))
+  const answerScript = terminalScripts(terminalFolder(root, { dev }))
   stopping.splice(1, 0, () => app.close())
 
   server.off('request', stillStarting)
@@ -125,8 +125,8 @@ const buildIfStale = async (): Promise<void> => {
 
 /** In development it is built with each start, as it is not among what Next watches. */
 const takeTerminalScript = async (): Promise<void> => {
-  if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root)
-  registry().terminalScript = terminalScriptIn(terminalFolder(root))
+  if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root, { dev })
+  registry().terminalScript = terminalScriptIn(terminalFolder(root, { dev }))
 }
 
 const drain = async (server: Server): Promise<void> => {

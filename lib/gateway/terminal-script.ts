@@ -6,8 +6,9 @@ import { registry } from './registry.ts'
 
 const prefix = '/_terminal/'
 
-/** Where `scripts/terminal-bundle.ts` puts what is served from here. */
-export const terminalFolder = (root: string): string => join(root, '.next/terminal')
+/** Where `scripts/terminal-bundle.ts` puts what is served from here; what development builds is not part of a build. */
+export const terminalFolder = (root: string, { dev = false } = {}): string =>
+  join(root, dev ? '.next/terminal-dev' : '.next/terminal')
 
 /** Path of the script of terminals in `folder`. Throws when it was not built. */
 export const terminalScriptIn = (folder: string): string => {
