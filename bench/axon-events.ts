@@ -251,8 +251,8 @@ class Listeners {
           const frames = (rest + text).split('\n\n')
           rest = frames.pop() ?? ''
           for (const frame of frames) {
-            const start = frame.indexOf('data: ')
-            if (start >= 0) last = this.#hear(frame.slice(start + 6), last, atMs)
+            const [start] = /^(?:\r\n[0-9a-f]+\r\n)?data: /.exec(frame) ?? []
+            if (start) last = this.#hear(frame.slice(start.length), last, atMs)
           }
         }
         if (last >= events) socket.destroy()
