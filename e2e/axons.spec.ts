@@ -177,7 +177,8 @@ test('the way back and a reload bring the list to where it was', async ({ signed
   await page.evaluate(() => window.scrollTo(0, 9_000))
   const first = async () => Math.round(await page.evaluate(() => window.scrollY))
   await expect.poll(first).toBe(9_000)
-  await page.getByRole('link', { name: 'run-250', exact: true }).click()
+  // A click by the mouse may scroll first, while rows are still being drawn.
+  await page.getByRole('link', { name: 'run-250', exact: true }).evaluate((link: HTMLElement) => link.click())
   await expect(page.getByRole('navigation', { name: 'Axon' })).toBeVisible()
   await page.goBack()
   await size(page, '640 of 640')

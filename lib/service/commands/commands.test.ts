@@ -15,7 +15,8 @@ afterEach(async () => {
     child.kill('SIGKILL')
     await ended
   }
-  rmSync(dataDir, { recursive: true, force: true })
+  // What a service that ended at once has started may still write there.
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
 })
 
 const command = (...args: string[]) => runCommand([...args, '--data-dir', dataDir]).ended
