@@ -11,13 +11,7 @@ import { admit } from '#lib/gateway/front.ts'
 import { proxy, takesLargeBody } from '#lib/gateway/proxy.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { newSignInPath } from '#lib/gateway/sign-in.ts'
-import {
-  putTerminalFirst,
-  showsTerminal,
-  terminalFolder,
-  terminalScriptIn,
-  terminalScripts,
-} from '#lib/gateway/terminal-script.ts'
+import { putTerminalFirst, showsTerminal, terminalFolder, terminalScripts } from '#lib/gateway/terminal-script.ts'
 import { terminalUpgrades } from '#lib/gateway/terminals/bridge.ts'
 import { answerAsWeb } from '#lib/gateway/web-answer.ts'
 import { isBuilt } from './scripts/source-hash.ts'
@@ -47,8 +41,11 @@ const start = async (): Promise<void> => {
   )
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
 
-  if (!dev) await buildIfStale()
-  await takeTerminalScript()
+  // Next builds as it goes in development; the script of terminals is not among what it watches.
+  if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root, { dev })
+  else await buildIfStale()
+  const scripts = terminalScripts(terminalFolder(root, { dev }))
+  registry().terminalScript = scripts.path
   const { default: next } = await import('next')
   // Next attaches a listener for WebSocket upgrades to the server it is given. This one never listens; it is handed
   // nothing but what hot reloading needs, so that ours alone decides about every other upgrade.
@@ -56,13 +53,12 @@ const start = async (): Promise<void> => {
   const app = next({ dev, dir: root, hostname: config.host, port, httpServer: nextSide })
   await app.prepare()
   const handle = app.getRequestHandler()
-  const answerScript = terminalScripts(terminalFolder(root, { dev }))
   stopping.splice(1, 0, () => app.close())
 
   server.off('request', stillStarting)
   server.on('request', (request, response) => {
     if (!admit(request, response, { dev })) return
-    if (answerScript(request, response)) return
+    if (scripts.answer(request, response)) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
     if (showsTerminal(request)) putTerminalFirst(request, response)
     void handle(request, response)
@@ -121,12 +117,6 @@ const buildIfStale = async (): Promise<void> => {
   if (code === 0) return
   rmSync(stamp, { force: true })
   throw new ConfigError([`The build failed (${signal ?? `code ${code}`}); what it said is above`])
-}
-
-/** In development it is built with each start, as it is not among what Next watches. */
-const takeTerminalScript = async (): Promise<void> => {
-  if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root, { dev })
-  registry().terminalScript = terminalScriptIn(terminalFolder(root, { dev }))
 }
 
 const drain = async (server: Server): Promise<void> => {

@@ -215,17 +215,14 @@ class Listeners {
     const start = performance.now()
     const payload = String(performance.timeOrigin + start)
     const body = JSON.stringify({ event_type: 'tick', origin: 'USER_EVENT', source: 'bench', payload })
-    const headers = { 'content-type': 'application/json', 'content-length': body.length }
     const { hostname, port } = new URL(this.#line.url)
-    const authorization = `Bearer ${this.#line.key}`
-    const outgoing = request({
-      hostname,
-      port,
-      path: this.#line.publish,
-      method: 'POST',
-      agent: this.#publisher,
-      headers: { ...headers, authorization },
-    })
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      authorization: `Bearer ${this.#line.key}`,
+    }
+    const path = this.#line.publish
+    const outgoing = request({ hostname, port, path, method: 'POST', agent: this.#publisher, headers })
     outgoing.end(body)
     const [response] = await once(outgoing, 'response')
     response.resume()
@@ -246,6 +243,7 @@ class Listeners {
       // When it came counts; it is looked at when there is time.
       const came: { atMs: number; text: string }[] = []
       let rest = ''
+      let hasAnswered = false
       const read = () => {
         for (const { atMs, text } of came.splice(0)) {
           const frames = (rest + text).split('\n\n')
@@ -259,12 +257,14 @@ class Listeners {
       }
       const hear = (size: number, bytes: Uint8Array) => {
         const atMs = performance.timeOrigin + performance.now()
-        if (came.push({ atMs, text: Buffer.from(bytes.buffer, 0, size).toString() }) === 1) setImmediate(read)
-        if (isFirst) {
-          if (!came[0]?.text.startsWith('HTTP/1.1 200')) throw new Error(`Subscribing answered ${came[0]?.text}`)
+        const text = Buffer.from(bytes.buffer, 0, size).toString()
+        if (!hasAnswered && !text.startsWith('HTTP/1.1 200')) socket.destroy()
+        else if (came.push({ atMs, text }) === 1) setImmediate(read)
+        if (!hasAnswered && isFirst && !socket.destroyed) {
+          isFirst = false
           onConnect()
         }
-        isFirst = false
+        hasAnswered = true
         return true
       }
       const socket = connect({ host: hostname, port: Number(port), onread: { buffer: this.#buffer, callback: hear } })

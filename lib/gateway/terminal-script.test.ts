@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistry, registry } from './registry.ts'
-import { putTerminalFirst, showsTerminal, terminalScriptIn, terminalScripts } from './terminal-script.ts'
+import { putTerminalFirst, showsTerminal, terminalScripts } from './terminal-script.ts'
 
 const servers: Server[] = []
 const folders: string[] = []
@@ -99,14 +99,14 @@ describe('the script of terminals', () => {
   }
 
   it('is found under the name it was built with, and missed when it was not', () => {
-    expect(terminalScriptIn(built())).toBe('/_terminal/terminal-Xy1.js')
+    expect(terminalScripts(built()).path).toBe('/_terminal/terminal-Xy1.js')
     const empty = built()
     rmSync(join(empty, 'terminal-Xy1.js'))
-    expect(() => terminalScriptIn(empty)).toThrow('no script of terminals')
+    expect(() => terminalScripts(empty)).toThrow('no script of terminals')
   })
 
   it('is served for good, and nothing beside it', async () => {
-    const answer = terminalScripts(built())
+    const { answer } = terminalScripts(built())
     const url = await serve((request, response) => {
       if (!answer(request, response)) response.writeHead(404).end()
     })

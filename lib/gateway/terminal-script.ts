@@ -10,25 +10,21 @@ const prefix = '/_terminal/'
 export const terminalFolder = (root: string, { dev = false } = {}): string =>
   join(root, dev ? '.next/terminal-dev' : '.next/terminal')
 
-/** Path of the script of terminals in `folder`. Throws when it was not built. */
-export const terminalScriptIn = (folder: string): string => {
-  const entry = readdirSync(folder).find((name) => name.startsWith('terminal-'))
-  if (entry === undefined) throw new Error(`There is no script of terminals in ${folder}`)
-  return `${prefix}${entry}`
-}
-
-/** Answers requests for what is in `folder` now, whose names stand for their content. False for all others. */
+/** What is in `folder` now, under names that stand for their content. Throws when there is no script of terminals. */
 export const terminalScripts = (folder: string) => {
   const files = new Map(
     readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => [`${prefix}${name}`, readFileSync(join(folder, name))]),
   )
+  const path = [...files.keys()].find((each) => each.startsWith(`${prefix}terminal-`))
+  if (path === undefined) throw new Error(`There is no script of terminals in ${folder}`)
   const zipped = new Map([...files].map(([path, content]) => [path, gzipSync(content)]))
-  return (request: IncomingMessage, response: ServerResponse): boolean => {
-    const [path = ''] = (request.url ?? '').split('?', 1)
+  /** Answers requests for what is here. False for all others. */
+  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const [asked = ''] = (request.url ?? '').split('?', 1)
     const zips = takesGzip(request)
-    const body = (zips ? zipped : files).get(path)
+    const body = (zips ? zipped : files).get(asked)
     if (!body || (request.method !== 'GET' && request.method !== 'HEAD')) return false
     response.writeHead(200, {
       'content-type': 'text/javascript; charset=utf-8',
@@ -40,6 +36,7 @@ export const terminalScripts = (folder: string) => {
     response.end(request.method === 'HEAD' ? undefined : body)
     return true
   }
+  return { path, answer }
 }
 
 /** A document that shows a terminal. */
