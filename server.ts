@@ -11,7 +11,8 @@ import { admit } from '#lib/gateway/front.ts'
 import { proxy, takesLargeBody } from '#lib/gateway/proxy.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { newSignInPath } from '#lib/gateway/sign-in.ts'
-import { putTerminalFirst, showsTerminal, terminalFolder, terminalScripts } from '#lib/gateway/terminal-script.ts'
+import { answerTerminalFirst, showsTerminal } from '#lib/gateway/terminal-page.ts'
+import { terminalFolder, terminalScripts } from '#lib/gateway/terminal-script.ts'
 import { terminalUpgrades } from '#lib/gateway/terminals/bridge.ts'
 import { answerAsWeb } from '#lib/gateway/web-answer.ts'
 import { isBuilt } from './scripts/source-hash.ts'
@@ -45,7 +46,7 @@ const start = async (): Promise<void> => {
   if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root, { dev })
   else await buildIfStale()
   const scripts = terminalScripts(terminalFolder(root, { dev }))
-  registry().terminalScript = scripts.path
+  registry().terminalScripts = scripts
   const { default: next } = await import('next')
   // Next attaches a listener for WebSocket upgrades to the server it is given. This one never listens; it is handed
   // nothing but what hot reloading needs, so that ours alone decides about every other upgrade.
@@ -60,8 +61,8 @@ const start = async (): Promise<void> => {
     if (!admit(request, response, { dev })) return
     if (scripts.answer(request, response)) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
-    if (showsTerminal(request)) putTerminalFirst(request, response)
-    void handle(request, response)
+    if (showsTerminal(request)) void answerTerminalFirst(request, response, handle)
+    else void handle(request, response)
   })
   server.on(
     'upgrade',

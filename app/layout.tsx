@@ -35,7 +35,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html
       lang="en"
-      data-terminal-script={registry().terminalScript}
+      data-terminal-script={registry().terminalScripts.path}
       data-theme={theme === 'system' ? undefined : theme}
       className={`${geist.variable} ${geistMono.variable}`}
     >

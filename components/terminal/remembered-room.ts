@@ -1,18 +1,27 @@
+import { preferenceCookies } from '#lib/console/preferences.ts'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import type { TerminalOpening } from '#lib/contract/terminal-relay.ts'
 
-type Room = Pick<TerminalOpening, 'cols' | 'rows'>
+export type Room = Pick<TerminalOpening, 'cols' | 'rows'>
+
+interface Remembered extends Room {
+  surroundings: string
+  width: number
+  height: number
+}
 
 const storageKey = 'devdeck:terminal-room'
 
-/** All that tells how many cells a terminal has in an element, without having drawn one. */
-const surroundings = (element: HTMLElement): string => {
+/** All that tells how many cells a terminal has in an element of some size, and nearly all that tells that size. */
+const surroundings = (): string => {
   const { fontFamily, fontSize, lineHeight, scrollback, renderer } = terminalSettings.get()
-  const { clientWidth, clientHeight } = element
+  const frame = [preferenceCookies.sidebar, preferenceCookies.isolationNotice]
   return JSON.stringify([
-    clientWidth,
-    clientHeight,
+    innerWidth,
+    innerHeight,
     devicePixelRatio,
+    new URLSearchParams(location.search).get('full'),
+    document.cookie.split('; ').filter((each) => frame.some((name) => each.startsWith(`${name}=`))),
     fontFamily,
     fontSize,
     lineHeight,
@@ -21,19 +30,27 @@ const surroundings = (element: HTMLElement): string => {
   ])
 }
 
-/** As many cells as a terminal had when one was last drawn here like this; a guess that is nearly always right. */
-export const rememberedRoom = (element: HTMLElement): Room | undefined => {
+/** As many cells as the last terminal had that was drawn in such a window: a guess that is often right. */
+export const expectedRoom = (): Remembered | undefined => {
   try {
-    const { here, cols, rows } = JSON.parse(localStorage.getItem(storageKey) ?? '{}')
-    return here === surroundings(element) && cols > 0 && rows > 0 ? { cols, rows } : undefined
+    const remembered: Remembered = JSON.parse(localStorage.getItem(storageKey) ?? '{}')
+    const { cols, rows } = remembered
+    return remembered.surroundings === surroundings() && cols > 0 && rows > 0 ? remembered : undefined
   } catch {
     return undefined
   }
 }
 
-export const rememberRoom = (element: HTMLElement, { cols, rows }: Room): void => {
+/** As many cells as a terminal had when one was last drawn here like this; a guess that is nearly always right. */
+export const rememberedRoom = ({ clientWidth, clientHeight }: HTMLElement): Room | undefined => {
+  const { width, height, cols, rows } = expectedRoom() ?? {}
+  return cols && rows && width === clientWidth && height === clientHeight ? { cols, rows } : undefined
+}
+
+export const rememberRoom = ({ clientWidth, clientHeight }: HTMLElement, { cols, rows }: Room): void => {
+  const room: Remembered = { surroundings: surroundings(), width: clientWidth, height: clientHeight, cols, rows }
   try {
-    localStorage.setItem(storageKey, JSON.stringify({ here: surroundings(element), cols, rows }))
+    localStorage.setItem(storageKey, JSON.stringify(room))
   } catch {
     // Full or switched off: then each terminal is drawn before it is asked for.
   }

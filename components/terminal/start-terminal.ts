@@ -5,7 +5,8 @@ import { type TerminalTarget, terminalUrl } from '#lib/console/terminal-address.
 import { keyBytes } from '#lib/console/terminal-keys.ts'
 import { TerminalSession } from '#lib/console/terminal-session.ts'
 import { type DrawnTerminal, drawTerminal } from './draw-terminal.ts'
-import type { EarlyShell, LoneTerminal } from './early-terminal.ts'
+import type { EarlyShell } from './early-shell.ts'
+import type { LoneTerminal } from './lone-terminal.ts'
 import { rememberedRoom, rememberRoom } from './remembered-room.ts'
 
 declare global {
@@ -76,7 +77,7 @@ export const startAhead = async ({ screen, target }: LoneTerminal, shell: EarlyS
   const drawn = await started
   if (ahead !== mine) return
   rememberRoom(screen, drawn.terminal)
-  const opened = drawn.session.openAhead({ early: shell.take(drawn.terminal), countCells: drawn.countCells })
+  const opened = drawn.session.openAhead({ early: shell.take(target, drawn.terminal), countCells: drawn.countCells })
   mine.stopKeys = takeKeys(screen, drawn)
   await opened
   await nextFrame()

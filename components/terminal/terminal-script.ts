@@ -3,34 +3,27 @@
  * A page that opens with a terminal begins with it and brings itself to life afterwards; others load it by
  * `load-terminal.ts`.
  */
-import { askForShell, findLoneTerminal } from './early-terminal.ts'
+import type { EarlyShell } from './early-shell.ts'
+import { findLoneTerminal } from './lone-terminal.ts'
 import { startAhead } from './start-terminal.ts'
 
 export { startTerminal, takeStarted } from './start-terminal.ts'
 
-declare global {
-  interface Window {
-    /** Lets React begin with a page that was held back for its terminal; there where it was. */
-    bringToLife?(): void
-  }
-}
-
 /** Who opens a terminal waits for its prompt, not for the buttons around it. */
-const startLoneTerminal = async () => {
-  if (document.readyState === 'loading')
-    await new Promise((parsed) => document.addEventListener('DOMContentLoaded', parsed))
-  const lone = await findLoneTerminal()
-  if (!lone) return
-  const shell = askForShell(lone)
+const startLoneTerminal = async (shell: EarlyShell) => {
   try {
-    await startAhead(lone, shell)
+    if (document.readyState === 'loading')
+      await new Promise((parsed) => document.addEventListener('DOMContentLoaded', parsed))
+    const lone = await findLoneTerminal()
+    if (lone) await startAhead(lone, shell)
   } finally {
     shell.leave()
   }
 }
 
 // A failure is for the page to tell, which tries again.
-if (window.bringToLife)
-  startLoneTerminal()
+const { earlyShell } = window
+if (earlyShell)
+  startLoneTerminal(earlyShell)
     .catch(() => undefined)
     .finally(window.bringToLife)

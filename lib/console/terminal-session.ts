@@ -9,6 +9,7 @@ import { type ConnectionOptions, type ConnectionState, TerminalConnection } from
 import { type Snapshot, TerminalPainter, type TerminalScreen, withoutReset } from './terminal-painter.ts'
 import type { Latency } from './terminal-pulse.ts'
 import { TypedInput } from './typed-input.ts'
+import { writeNow } from './write-now.ts'
 
 /** What there is to say about a terminal; a new object after each change. */
 export interface TerminalState {
@@ -141,9 +142,9 @@ export class TerminalSession {
     new Promise<void>((shown) => {
       const { screen } = this.#options
       let counted: Promise<void> | undefined
-      const write = (bytes: Uint8Array | '', written: () => void) => {
-        if (counted) counted.then(() => screen.write(bytes, written), shown)
-        else screen.write(bytes, written)
+      const inTurn = (write: () => void) => {
+        if (counted) counted.then(write).catch(shown)
+        else write()
       }
       let isSnapshot = false
       let isBlank = true
@@ -153,12 +154,16 @@ export class TerminalSession {
             const notice = JSON.parse(data) as TerminalNotice
             if (notice.t !== 'snap') return
             isSnapshot = true
-            return write('', () => screen.resize(notice.cols, notice.rows))
+            return inTurn(() => screen.resize(notice.cols, notice.rows))
           }
           const bytes = new Uint8Array(data)
           if (bytes.some((byte) => byte > 0x7f)) counted ??= countCells?.()
-          write(isSnapshot && isBlank ? withoutReset(bytes) : bytes, () => hasPrompt(screen) && shown())
+          const written = isSnapshot && isBlank ? withoutReset(bytes) : bytes
           isSnapshot = isBlank = false
+          inTurn(() => {
+            writeNow(screen, written)
+            if (hasPrompt(screen)) shown()
+          })
         },
         shown,
         early,

@@ -168,7 +168,8 @@ export class TestPage {
       if (Date.now() > lateMs) throw new Error(`${JSON.stringify(this.state.connection)} shows:\n${this.text}`)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
-      const timer = setTimeout(resolve, patienceMs)
+      // What is written to the screen at once wakes nobody.
+      const timer = setTimeout(resolve, 50)
       await promise
       clearTimeout(timer)
     }

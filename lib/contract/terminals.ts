@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { openEnum, queryInt } from './common.ts'
 import { defineEndpoint, json, webSocket } from './endpoint.ts'
+import { sessionNamePattern } from './terminal-name.ts'
 import { maxCells } from './terminal-size.ts'
 
 export const defaultSize = { cols: 80, rows: 24 } as const
-export const sessionNamePattern = /^[A-Za-z0-9_-]{1,256}$/
 /** WebSocket close code for a shell that ended by itself, as the public clients read it. */
 export const shellEndedCode = 4000
 

@@ -16,7 +16,7 @@ export interface Registry {
   port: number
   service: ServiceAddress
   /** Path of the script of terminals, once it is built. */
-  terminalScript: string
+  terminalScripts: { path: string; first: string }
   /** One-use sign-in links that nobody has followed yet. */
   signInLinks: Set<string>
   /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
@@ -65,7 +65,7 @@ export const createRegistry = (
   const created: Registry = {
     ...parts,
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
-    terminalScript: '',
+    terminalScripts: { path: '', first: '' },
     signInLinks: new Set(),
     revokedSessions: new Map(),
     failedSignIns: new Map(),

@@ -1,5 +1,6 @@
 import { headers } from 'next/headers.js'
 import { redirect } from 'next/navigation.js'
+import { cache } from 'react'
 import type { Client } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/contract/relay.ts'
 import { type Session, sessionOf } from './session-cookie.ts'
@@ -37,7 +38,8 @@ export const signInPath = (pathAndQuery: string): string => {
   return next === '/' || next.startsWith('/sign-in') ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`
 }
 
-const openSession = async (): Promise<Session | undefined> => {
+/** Once per request, however many of its components ask. */
+const openSession = cache(async (): Promise<Session | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))
-}
+})

@@ -64,7 +64,7 @@ interface Target {
 export const attach = async (target: Target): Promise<Attached> => {
   const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
   const { ptyTunnels } = registry()
-  const key = createHash('sha256').update(`${target.apiKey} ${target.devboxId}`).digest('base64url')
+  const key = tunnelKey(target)
   const known = ptyTunnels.get(key)
   if (known && known.untilMs > Date.now()) {
     try {
@@ -81,6 +81,15 @@ export const attach = async (target: Target): Promise<Attached> => {
   ptyTunnels.set(key, { tunnel, untilMs: Date.now() + tunnelKeptMs })
   return attached
 }
+
+type TunnelOf = Pick<Target, 'apiKey' | 'devboxId'>
+
+const tunnelKey = ({ apiKey, devboxId }: TunnelOf) =>
+  createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
+
+/** Whether a terminal of this devbox was opened a few minutes ago. */
+export const wasOpenedLately = (devbox: TunnelOf): boolean =>
+  (registry().ptyTunnels.get(tunnelKey(devbox))?.untilMs ?? 0) > Date.now()
 
 const attachThrough = async (
   { tunnel_key, auth_token }: PtyTunnel,
