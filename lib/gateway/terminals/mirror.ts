@@ -19,7 +19,7 @@ const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
  * waits no longer than `waitMs`, and whatever someone waits for has it parsed at once. When there is much of it, what
  * has scrolled away by then is forgotten.
  */
-const flood = { pieceBytes: 4 * 1024, waitMs: 100, bytes: 640 * 1024, skipFrom: 64 * 1024 }
+const flood = { pieceBytes: 4 * 1024, waitMs: 250, bytes: 640 * 1024, skipFrom: 64 * 1024 }
 /** 12 bytes each. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks more often is none that waits for the answers. */

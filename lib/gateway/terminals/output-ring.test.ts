@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { OutputRing } from './output-ring.ts'
 
-const kept = 256 * 1024
+const kept = 512 * 1024
 /** Bytes that tell where they stand. */
 const bytes = (from: number, length: number) => Buffer.from(Array.from({ length }, (_, i) => ((from + i) * 31) % 251))
 

@@ -1,4 +1,5 @@
-const ringBytes = 256 * 1024
+/** As much as a page may have on its way to it: what is lost with a connection can be sent again. */
+const ringBytes = 512 * 1024
 
 /** The last bytes a shell has printed, by their offset: how many it had printed before. */
 export class OutputRing {

@@ -137,7 +137,7 @@ describe('a page that comes back', () => {
 
   it('from too long ago, or to another shell, is shown the screen instead', async () => {
     const page = await open('late', { ack: '1' })
-    await run(page, 'head -c 400000 /dev/zero | tr "\\0" x; echo; echo do""ne')
+    await run(page, 'head -c 800000 /dev/zero | tr "\\0" x; echo; echo do""ne')
     await page.shows('done')
     for (const query of [{ epoch: page.epoch, since: 10 }, { epoch: 'other', since: page.offset }, { since: 0 }]) {
       const late = await open('late', { ...query, role: 'watch' })

@@ -8,8 +8,11 @@ import type { Session as SignedIn } from '../session-cookie.ts'
 import { closeSoon, hangUpMs, watchForDeath } from './sockets.ts'
 import type { Ending, Size } from './upstream.ts'
 
-/** A page that has more than this unread falls behind: it is sent nothing until it has less than `lowWaterBytes`. */
-const highWaterBytes = 256 * 1024
+/**
+ * A page that has more unread than it parses in `ms` falls behind: it is sent nothing until it has less than
+ * `lowWaterBytes`. What waits for a page that is fast is not late, and a picture instead costs more than to go on.
+ */
+const highWater = { ms: 20, least: 256 * 1024, most: 512 * 1024 }
 const lowWaterBytes = 128 * 1024
 const snapshotGapMs = 100
 /** Lines above the screen while output floods; all of them follow once it is quiet. */
@@ -73,6 +76,9 @@ export class Viewer {
   #sent = 0
   #typed = 0
   #acked = 0
+  /** Since when it has had something unread, and how much it had acknowledged then. */
+  #busy = { at: 0, acked: 0 }
+  #highWaterBytes = highWater.least
   #askedForSnapshot = false
   #askedForAll = false
   #lastSnapshotAt = 0
@@ -174,7 +180,7 @@ export class Viewer {
   output(bytes: Buffer): void {
     this.#quietTimer?.refresh()
     if (this.#phase !== 'live') return
-    if (this.#unread <= highWaterBytes) this.#send(bytes)
+    if (this.#unread <= this.#highWaterBytes) this.#send(bytes)
     else {
       this.#phase = 'behind'
       this.#catchUp()
@@ -242,8 +248,18 @@ export class Viewer {
   }
 
   #send(bytes: Uint8Array): void {
+    if (this.#unread === 0) this.#busy = { at: performance.now(), acked: this.#acked }
     this.#sent += bytes.length
     this.#socket.send(bytes, { binary: true }, this.#flushed)
+  }
+
+  #measure(): void {
+    const { at, acked } = this.#busy
+    const now = performance.now()
+    if (now - at < highWater.ms) return
+    const parsed = ((this.#acked - acked) / (now - at)) * highWater.ms
+    this.#highWaterBytes = Math.min(highWater.most, Math.max(highWater.least, parsed))
+    this.#busy = { at: now, acked: this.#acked }
   }
 
   readonly #flushed = (error?: Error | null) => {
@@ -300,6 +316,7 @@ export class Viewer {
       this.#acks = true
       // Nobody can have parsed what was not sent.
       this.#acked = Math.min(this.#sent, this.#acked + request.n)
+      this.#measure()
       this.#catchUp()
     } else if (request?.t === 'ping') {
       this.tell({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })

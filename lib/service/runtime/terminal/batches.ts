@@ -7,8 +7,10 @@ const maxBatchBytes = 32 * 1024
  */
 export class Batches {
   readonly #pass: (bytes: Buffer) => void
-  #pieces: Buffer[] = []
-  #bytes = 0
+  /** What was passed on lies before `#start`, what waits between that and `#end`. */
+  #room = Buffer.allocUnsafe(maxBatchBytes)
+  #start = 0
+  #end = 0
   #isOpen = false
   #hasNews = false
 
@@ -16,22 +18,26 @@ export class Batches {
     this.#pass = pass
   }
 
-  add(piece: Buffer): void {
-    this.#pieces.push(piece)
-    this.#bytes += piece.length
+  /** Takes a copy. */
+  add(piece: Uint8Array): void {
+    if (this.#end + piece.length > this.#room.length) {
+      this.flush()
+      this.#room = Buffer.allocUnsafe(Math.max(maxBatchBytes, piece.length))
+      this.#start = this.#end = 0
+    }
+    this.#room.set(piece, this.#end)
+    this.#end += piece.length
     this.#hasNews = true
-    if (!this.#isOpen || this.#bytes >= maxBatchBytes) this.flush()
     if (this.#isOpen) return
+    this.flush()
     this.#isOpen = true
     this.#wait()
   }
 
   flush(): void {
-    const [first] = this.#pieces
-    if (!first) return
-    const bytes = this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.#bytes)
-    this.#pieces = []
-    this.#bytes = 0
+    if (this.#start === this.#end) return
+    const bytes = this.#room.subarray(this.#start, this.#end)
+    this.#start = this.#end
     this.#pass(bytes)
   }
 

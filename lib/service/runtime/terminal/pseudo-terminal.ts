@@ -19,6 +19,9 @@ interface Events {
 // The package's class also starts the command, and loses what was printed last if nobody reads it within 200 ms.
 const native = requireBinary('pty.node')
 
+// What the kernel gives at once: a read that fills it is followed by another before anything else has its turn.
+const readBytes = 4095
+
 // More than the kernel holds of what a shell printed before its end.
 const maxLastBytes = 256 * 1024
 
@@ -51,9 +54,14 @@ export class PseudoTerminal {
     }
     this.#box = box
     this.fd = master
-    this.#stream = new ReadStream(master)
     const batches = new Batches((bytes) => events.data(bytes))
-    this.#stream.on('data', (chunk) => batches.add(chunk as unknown as Buffer))
+    const callback = (length: number, buffer: Uint8Array) => {
+      batches.add(buffer.subarray(0, length))
+      return true
+    }
+    // One buffer for all reads: each would have one of 64 KiB of its own otherwise, for 4.
+    this.#stream = new ReadStream(master, { onread: { buffer: Buffer.allocUnsafe(readBytes), callback } })
+    this.#stream.resume()
     // EIO when the last process has closed it, and `close` follows.
     this.#stream.on('error', () => undefined)
     const closed = new Promise((resolve) => this.#stream.once('close', resolve))
@@ -90,11 +98,9 @@ export class PseudoTerminal {
 
   /** What it had printed when it ended, to the last byte. Others may hold the terminal open and print for ever. */
   #readLast(take: (bytes: Buffer) => void) {
-    // What waited while it was paused; told as any data.
-    this.#stream.read()
     try {
       for (let length = 0; this.isOpen && length < maxLastBytes; ) {
-        const bytes = Buffer.alloc(4096)
+        const bytes = Buffer.alloc(readBytes)
         const read = readSync(this.fd, bytes)
         if (read === 0) return
         length += read
