@@ -55,7 +55,9 @@ class KeptAnswer extends ServerResponse {
 
   override writeHead(status: number, ...rest: unknown[]): this {
     this.statusCode = status
-    for (const [name, value] of Object.entries(rest.at(-1) ?? {})) this.setHeader(name, value)
+    const headers = rest.at(-1)
+    if (typeof headers === 'object' && headers)
+      for (const [name, value] of Object.entries(headers)) this.setHeader(name, value)
     return this
   }
 
