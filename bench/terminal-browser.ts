@@ -71,6 +71,7 @@ export interface PageTarget {
 const prompt = '[$#] ?$'
 const capMs = 120_000
 const windowMs = 3_000
+const wholeMs = 1_500
 
 export const openBrowser = async () => {
   const browser = await chromium.launch({ ...(await findChromium()), headless: true })
@@ -150,7 +151,8 @@ class TargetPages {
         page.evaluate((wanted) => (window as unknown as ProbedWindow).probe.until(wanted), prompt),
       )
       await page.evaluate(() => (window as unknown as ProbedWindow).term?.focus())
-      await delay(200)
+      // Until the whole page is alive it keeps what is typed, and no listener of the probe hears of it.
+      await delay(wholeMs)
       return await run(page, openMs)
     } finally {
       await page.close()
