@@ -2,7 +2,7 @@
  * Stands in the page itself, before all else of one that begins with its terminal; built by itself as the script of
  * terminals is, which finds here what was begun for it.
  */
-import { preferenceCookies, themeOf } from '#lib/console/preferences.ts'
+import { storedPreference, themeOf } from '#lib/console/preferences.ts'
 import { askForShell, type EarlyShell } from './early-shell.ts'
 
 declare global {
@@ -21,10 +21,9 @@ const unseenForMs = 250
 
 /** The rest of the page may be long in coming: what is empty until then is not to be white in the dark. */
 const showTheme = () => {
-  const [, theme] = new RegExp(`(?:^|; )${preferenceCookies.theme}=([^;]*)`).exec(document.cookie) ?? []
   const meta = document.createElement('meta')
   meta.name = 'color-scheme'
-  meta.content = { system: 'light dark', light: 'light', dark: 'dark' }[themeOf(theme)]
+  meta.content = { system: 'light dark', light: 'light', dark: 'dark' }[themeOf(storedPreference('theme'))]
   document.head.append(meta)
 }
 

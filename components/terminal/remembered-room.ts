@@ -1,4 +1,4 @@
-import { preferenceCookies } from '#lib/console/preferences.ts'
+import { storedPreference } from '#lib/console/preferences.ts'
 import { terminalSettings } from '#lib/console/terminal-settings.ts'
 import type { TerminalOpening } from '#lib/contract/terminal-relay.ts'
 
@@ -15,13 +15,13 @@ const storageKey = 'devdeck:terminal-room'
 /** All that tells how many cells a terminal has in an element of some size, and nearly all that tells that size. */
 const surroundings = (): string => {
   const { fontFamily, fontSize, lineHeight, scrollback, renderer } = terminalSettings.get()
-  const frame = [preferenceCookies.sidebar, preferenceCookies.isolationNotice]
   return JSON.stringify([
     innerWidth,
     innerHeight,
     devicePixelRatio,
     new URLSearchParams(location.search).get('full'),
-    document.cookie.split('; ').filter((each) => frame.some((name) => each.startsWith(`${name}=`))),
+    storedPreference('sidebar'),
+    storedPreference('isolationNotice'),
     fontFamily,
     fontSize,
     lineHeight,

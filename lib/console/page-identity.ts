@@ -1,19 +1,14 @@
+import { pageGlobal } from './page-global.ts'
+
 const storageKey = 'devdeck.page'
 /** The page this one reloads may hold its name for a moment longer. */
 const retriesMs = [20, 60, 120]
-
-/** Asked for by scripts that are built apart: each has this module, and all have to find the same name. */
-const key = Symbol.for('devdeck.page-identity')
-const holder = globalThis as { [key]?: Promise<string> }
 
 /**
  * This page's own name, kept through reloads. A duplicated tab gets a copy of the storage, so a name another page
  * lives under is not taken: the lock on it is held for as long as the page lives.
  */
-export const pageIdentity = (): Promise<string> => {
-  holder[key] ??= takeIdentity()
-  return holder[key]
-}
+export const pageIdentity = (): Promise<string> => pageGlobal('page-identity', takeIdentity)
 
 const takeIdentity = async (): Promise<string> => {
   const stored = read()

@@ -1,3 +1,5 @@
+import { pageGlobal } from './page-global.ts'
+
 /** What a number of the settings may be; the fields of the dialog and the reader of what is stored hold to it. */
 export const terminalLimits = {
   fontSize: { min: 8, max: 32 },
@@ -97,14 +99,7 @@ const tell = () => {
   for (const listener of state.listeners) listener()
 }
 
-/**
- * The script of terminals is built apart from React's, so this module exists twice in a page: its state is kept on
- * `globalThis`, where both find the same.
- */
-const key = Symbol.for('devdeck.terminal-settings')
-const holder = globalThis as { [key]?: ReturnType<typeof open> }
-holder[key] ??= open()
-const state = holder[key]
+const state = pageGlobal('terminal-settings', open)
 
 /** How this browser's user wants terminals to be: one for all of them, in every window. */
 export const terminalSettings = {

@@ -15,7 +15,7 @@ export interface Registry {
   /** The port it really listens on. */
   port: number
   service: ServiceAddress
-  /** Path of the script of terminals, once it is built. */
+  /** Path of the script of terminals, and what stands before it in a page; once they are built. */
   terminalScripts: { path: string; first: string }
   /** One-use sign-in links that nobody has followed yet. */
   signInLinks: Set<string>

@@ -1,24 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { TestService } from '#lib/service/testing.ts'
 import { answerTerminalFirst, showsTerminal } from './terminal-page.ts'
-import { TestPage } from './terminals/testing.ts'
-import { startConsole, type TestConsole } from './testing.ts'
+import { startTerminals, TestPage } from './terminals/testing.ts'
+import type { TestConsole } from './testing.ts'
 
 let service: TestService
 let gateway: TestConsole
 let cookie: string
 let devboxId: string
 beforeAll(async () => {
-  // Every page that comes and goes is told there.
-  vi.spyOn(console, 'log').mockReturnValue(undefined)
-  service = await startService()
-  gateway = await startConsole({ url: service.url })
+  ;({ service, gateway, cookie, devboxId } = await startTerminals())
   gateway.registry.terminalScripts = { path: '/_terminal/terminal-1.js', first: 'first()' }
-  cookie = await gateway.signIn(service.key)
-  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
 })
 const servers: Server[] = []
 afterEach(() => {
@@ -98,10 +93,13 @@ describe('a page that begins with its terminal', () => {
 
   it('keeps the status and the headers of Next', async () => {
     const missing = await fetch(
-      await serve(async (_, to) => void to.writeHead(404, { 'content-type': html, 'x-own': '1' }).end('<head>')),
+      await serve(
+        async (_, to) => void to.writeHead(404, { 'content-type': html, 'x-own': '1', vary: 'rsc' }).end('<head>'),
+      ),
     )
     expect(missing.status).toBe(404)
     expect(missing.headers.get('x-own')).toBe('1')
+    expect(missing.headers.get('vary')).toBe('rsc')
     const moved = await fetch(await serve(async (_, to) => void to.writeHead(307, { location: '/sign-in' }).end()), {
       redirect: 'manual',
     })

@@ -36,9 +36,9 @@ export const answerTerminalFirst = async (
 
 /** Whether it asks for the page of a devbox that is surely there, by someone who is signed in. */
 const isOfDevbox = async ({ url = '', headers }: IncomingMessage): Promise<boolean> => {
-  const [, devboxId = ''] = /^\/devboxes\/([\w-]+)\?/.exec(url) ?? []
-  const session = await sessionOf((name) => headers[name]?.toString())
-  return session !== undefined && wasOpenedLately({ apiKey: session.api_key, devboxId })
+  const [, devboxId] = /^\/devboxes\/([\w-]+)\?/.exec(url) ?? []
+  const session = devboxId && (await sessionOf((name) => headers[name]?.toString()))
+  return Boolean(session && wasOpenedLately({ apiKey: session.api_key, devboxId }))
 }
 
 /** What Next takes for the response; passed on when it is complete. */
@@ -92,9 +92,12 @@ class TerminalPage {
   /** Sends what stands first in every such page. */
   begin(): void {
     const cacheControl = 'private, no-cache, no-store, max-age=0, must-revalidate'
-    const out = this.#open(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': cacheControl })
-    out.write(`<!DOCTYPE html><html><head>${this.#scripts}`)
-    this.#out = out
+    this.#out = this.#open(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': cacheControl,
+      vary: 'accept-encoding',
+    })
+    this.#out.write(`<!DOCTYPE html><html><head>${this.#scripts}`)
   }
 
   end(answer: ServerResponse, body: Buffer): void {
@@ -111,8 +114,8 @@ class TerminalPage {
 
   #open(status: number, headers: OutgoingHttpHeaders): NodeJS.WritableStream {
     const response = this.#response
-    if (!this.#zips) return response.writeHead(status, { ...headers, vary: 'accept-encoding' })
-    response.writeHead(status, { ...headers, vary: 'accept-encoding', 'content-encoding': 'gzip' })
+    if (!this.#zips) return response.writeHead(status, headers)
+    response.writeHead(status, { ...headers, 'content-encoding': 'gzip' })
     const zip = createGzip({ level: 3, flush: constants.Z_SYNC_FLUSH })
     pipeline(zip, response, () => undefined)
     return zip

@@ -1,22 +1,17 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { terminalClose } from '#lib/contract/terminal-relay.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { startConsole, type TestConsole } from '../testing.ts'
+import type { TestService } from '#lib/service/testing.ts'
+import type { TestConsole } from '../testing.ts'
 import { ptyBaseUrl } from '../upstream.ts'
-import { TestPage } from './testing.ts'
+import { startTerminals, TestPage } from './testing.ts'
 
 let service: TestService
 let gateway: TestConsole
 let cookie: string
 let devboxId: string
 beforeAll(async () => {
-  // Every page that comes and goes is told there.
-  vi.spyOn(console, 'log').mockReturnValue(undefined)
-  service = await startService()
-  gateway = await startConsole({ url: service.url })
-  cookie = await gateway.signIn(service.key)
-  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
+  ;({ service, gateway, cookie, devboxId } = await startTerminals())
 })
 afterAll(async () => {
   await gateway.close()

@@ -3,7 +3,19 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { TerminalNotice, TerminalRequest } from '#lib/contract/terminal-relay.ts'
-import type { TestConsole } from '../testing.ts'
+import { startService } from '#lib/service/testing.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+/** A console of a service with a devbox that runs, and somebody signed in. */
+export const startTerminals = async () => {
+  // Every page that comes and goes is told there.
+  vi.spyOn(console, 'log').mockReturnValue(undefined)
+  const service = await startService()
+  const gateway = await startConsole({ url: service.url })
+  const cookie = await gateway.signIn(service.key)
+  const { id: devboxId } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+  return { service, gateway, cookie, devboxId }
+}
 
 const maxShown = 32 * 1024
 

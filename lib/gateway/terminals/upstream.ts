@@ -65,10 +65,10 @@ export const attach = async (target: Target): Promise<Attached> => {
   const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
   const { ptyTunnels } = registry()
   const key = tunnelKey(target)
-  const known = ptyTunnels.get(key)
-  if (known && known.untilMs > Date.now()) {
+  const known = knownTunnel(target)
+  if (known) {
     try {
-      return await attachThrough(known.tunnel, target, inTime)
+      return await attachThrough(known, target, inTime)
     } catch (error) {
       ptyTunnels.delete(key)
       if (!isRevoked(error)) throw error
@@ -87,9 +87,13 @@ type TunnelOf = Pick<Target, 'apiKey' | 'devboxId'>
 const tunnelKey = ({ apiKey, devboxId }: TunnelOf) =>
   createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
 
+const knownTunnel = (devbox: TunnelOf): PtyTunnel | undefined => {
+  const known = registry().ptyTunnels.get(tunnelKey(devbox))
+  return known && known.untilMs > Date.now() ? known.tunnel : undefined
+}
+
 /** Whether a terminal of this devbox was opened a few minutes ago. */
-export const wasOpenedLately = (devbox: TunnelOf): boolean =>
-  (registry().ptyTunnels.get(tunnelKey(devbox))?.untilMs ?? 0) > Date.now()
+export const wasOpenedLately = (devbox: TunnelOf): boolean => knownTunnel(devbox) !== undefined
 
 const attachThrough = async (
   { tunnel_key, auth_token }: PtyTunnel,

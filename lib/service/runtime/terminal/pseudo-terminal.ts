@@ -98,9 +98,9 @@ export class PseudoTerminal {
 
   /** What it had printed when it ended, to the last byte. Others may hold the terminal open and print for ever. */
   #readLast(take: (bytes: Buffer) => void) {
+    const bytes = Buffer.allocUnsafe(readBytes)
     try {
       for (let length = 0; this.isOpen && length < maxLastBytes; ) {
-        const bytes = Buffer.alloc(readBytes)
         const read = readSync(this.fd, bytes)
         if (read === 0) return
         length += read
