@@ -7,6 +7,7 @@ import { boundCounts } from '#lib/contract/terminal-counts.ts'
 import { mendXterm } from '#lib/contract/terminal-mends.ts'
 import { joinLigatures } from './ligatures.ts'
 import { TerminalRenderer } from './renderer.ts'
+import { paceScrollbar } from './scrollbar-pace.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
 import { onThemeChange } from './terminal-theme.ts'
 
@@ -58,6 +59,7 @@ export const drawTerminal = async (
   mendXterm(terminal)
   restoreColoursSetBefore(terminal)
   terminal.open(element)
+  paceScrollbar(terminal)
 
   let counting: Promise<void> | undefined
   const countCells = async () => {
