@@ -106,6 +106,8 @@ class TargetPages {
   async flood(megabytes: number): Promise<number> {
     return this.#onPage(async (page) => {
       await page.keyboard.type(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END`)
+      // Keys that come faster than anyone types are echoed late, and the prompt without them is not the one to wait for.
+      await within(page.evaluate((typed) => (window as unknown as ProbedWindow).probe.until(typed), 'FLOOD""END$'))
       return this.#timed(page, 'Enter', () => page.keyboard.press('Enter'), `FLOODEND$|${prompt}`)
     })
   }
