@@ -1,5 +1,6 @@
 import type { TerminalMark } from '#lib/contract/terminal-relay.ts'
 import { incompleteTail, WholeCharacters } from '#lib/contract/terminal-text.ts'
+import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
 import { TerminalModes } from './modes.ts'
 import { OpenSequence } from './open-sequence.ts'
@@ -71,8 +72,7 @@ export class TerminalMirror {
   #soon: NodeJS.Timeout | undefined
   #floodUntil = 0
   #isDisposed = false
-  #answersLeft = answers.burst
-  #answersAt = performance.now()
+  readonly #answers = new Allowance(answers)
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -280,12 +280,8 @@ export class TerminalMirror {
   #answer(text: string): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: every answer begins with one
     if (!/^\x1b\[[?>]?[\d;]*(\$y|[cnR])$/.test(text)) return
-    const now = performance.now()
-    const gained = ((now - this.#answersAt) / 1000) * answers.perSecond
-    this.#answersLeft = Math.min(answers.burst, this.#answersLeft + gained)
-    this.#answersAt = now
-    if (this.#answersLeft < 1) return
-    this.#answersLeft--
+    if (this.#answers.left < 1) return
+    this.#answers.spend(1)
     this.#options.answer(text)
   }
 }

@@ -372,6 +372,27 @@ describe('output faster than a page reads it', () => {
     expect(writer.peakUnread).toBeLessThan(1_200_000)
   })
 
+  it('is shown in pictures to a page that reads all of it, too, when nobody could watch it scroll by', async () => {
+    const page = await open('watchable', { ack: '1' })
+    await run(page, 'yes 0123456789 | head -c 24000000; echo fini""shed')
+    await page.shows('finished')
+    expect(page.offset).toBeGreaterThan(24_000_000)
+    expect(page.bytes).toBeLessThan(page.offset / 2)
+  })
+
+  it('is sent whole where it draws, to a page that keeps up', async () => {
+    const page = await open('drawing', { ack: '1' })
+    await run(page, `frame() { yes $'\\e[Hframe' | head -c 200000; echo "frame $1 is do""ne"; }`)
+    const snapshots = () => page.notices.filter(({ t }) => t === 'snap').length
+    const before = snapshots()
+    for (let frame = 1; frame <= 20; frame++) {
+      page.type(`frame ${frame}\n`)
+      await page.shows(`frame ${frame} is done`)
+    }
+    expect(page.bytes).toBeGreaterThan(20 * 200_000)
+    expect(snapshots()).toBe(before)
+  })
+
   it('does not pile up for a page that has stopped reading at all', async () => {
     const writer = await open('stopped', { ack: '1' })
     const stopped = await open('stopped', { ack: '1', role: 'watch' })

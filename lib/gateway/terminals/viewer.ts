@@ -5,22 +5,26 @@ import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/contract
 import { maxCells } from '#lib/contract/terminal-size.ts'
 import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { Session as SignedIn } from '../session-cookie.ts'
+import { Allowance } from './allowance.ts'
+import { isPlain } from './scrolled-past.ts'
 import { closeSoon, hangUpMs, watchForDeath } from './sockets.ts'
 import type { Ending, Size } from './upstream.ts'
 
-/**
- * A page that has more unread than it parses in `ms` falls behind: it is sent nothing until it has less than
- * `lowWaterBytes`. What waits for a page that is fast is not late, and a picture instead costs more than to go on.
- */
-const highWater = { ms: 20, least: 256 * 1024, most: 512 * 1024 }
+/** A page that has more than this unread falls behind: it is sent nothing until it has less than `lowWaterBytes`. */
+const highWaterBytes = 256 * 1024
 const lowWaterBytes = 128 * 1024
+/**
+ * So does one that is sent more plain text than anyone can watch scrolling by: pictures tell as much of it, and what the
+ * page need not parse is time its machine has for other things. A burst is shown whole, and so is what draws.
+ */
+const watchable = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
 const snapshotGapMs = 100
 /** Lines above the screen while output floods; all of them follow once it is quiet. */
 const floodScrollback = 500
 const quietMs = 300
 /** Notices are small and not counted in the window; a page that piles them up does not read at all. */
 const maxPileBytes = 4 * 1024 * 1024
-const inputBytesPerSecond = 1024 * 1024
+const typeable = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
 /** What a text frame counts at least: parsing it costs more than its bytes. */
 const requestCost = 256
 
@@ -76,9 +80,6 @@ export class Viewer {
   #sent = 0
   #typed = 0
   #acked = 0
-  /** Since when it has had something unread, and how much it had acknowledged then. */
-  #busy = { at: 0, acked: 0 }
-  #highWaterBytes = highWater.least
   #askedForSnapshot = false
   #askedForAll = false
   #lastSnapshotAt = 0
@@ -89,8 +90,8 @@ export class Viewer {
   #wantsAll = true
   #quietTimer: NodeJS.Timeout | undefined
   #holds = new Set<'rate' | 'shell'>()
-  #credit = inputBytesPerSecond
-  #creditAt = Date.now()
+  readonly #watchable = new Allowance(watchable)
+  readonly #typeable = new Allowance(typeable)
   #rateTimer: NodeJS.Timeout | undefined
 
   constructor(socket: WebSocket, opening: ViewerOpening) {
@@ -180,7 +181,7 @@ export class Viewer {
   output(bytes: Buffer): void {
     this.#quietTimer?.refresh()
     if (this.#phase !== 'live') return
-    if (this.#unread <= this.#highWaterBytes) this.#send(bytes)
+    if (this.#unread <= highWaterBytes && this.#mayScrollBy(bytes)) this.#send(bytes)
     else {
       this.#phase = 'behind'
       this.#catchUp()
@@ -248,18 +249,15 @@ export class Viewer {
   }
 
   #send(bytes: Uint8Array): void {
-    if (this.#unread === 0) this.#busy = { at: performance.now(), acked: this.#acked }
     this.#sent += bytes.length
     this.#socket.send(bytes, { binary: true }, this.#flushed)
   }
 
-  #measure(): void {
-    const { at, acked } = this.#busy
-    const now = performance.now()
-    if (now - at < highWater.ms) return
-    const parsed = ((this.#acked - acked) / (now - at)) * highWater.ms
-    this.#highWaterBytes = Math.min(highWater.most, Math.max(highWater.least, parsed))
-    this.#busy = { at: now, acked: this.#acked }
+  #mayScrollBy(bytes: Buffer): boolean {
+    if (!isPlain(bytes)) return true
+    if (this.#watchable.left <= 0) return false
+    this.#watchable.spend(bytes.length)
+    return true
   }
 
   readonly #flushed = (error?: Error | null) => {
@@ -316,7 +314,6 @@ export class Viewer {
       this.#acks = true
       // Nobody can have parsed what was not sent.
       this.#acked = Math.min(this.#sent, this.#acked + request.n)
-      this.#measure()
       this.#catchUp()
     } else if (request?.t === 'ping') {
       this.tell({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })
@@ -326,19 +323,12 @@ export class Viewer {
   }
 
   #spend(bytes: number): void {
-    const now = Date.now()
-    this.#credit = Math.min(inputBytesPerSecond, this.#credit + ((now - this.#creditAt) / 1000) * inputBytesPerSecond)
-    this.#creditAt = now
-    this.#credit -= bytes
-    if (this.#credit >= 0 || this.#rateTimer) return
+    if (this.#typeable.spend(bytes) >= 0 || this.#rateTimer) return
     this.hold('rate', true)
-    this.#rateTimer = setTimeout(
-      () => {
-        this.#rateTimer = undefined
-        this.hold('rate', false)
-      },
-      (-this.#credit / inputBytesPerSecond) * 1000,
-    )
+    this.#rateTimer = setTimeout(() => {
+      this.#rateTimer = undefined
+      this.hold('rate', false)
+    }, this.#typeable.debtMs)
   }
 }
 
