@@ -216,8 +216,9 @@ export class Viewer {
     this.#catchUp()
   }
 
-  /** What was typed is to be seen soon: the next snapshot is not held back for the sake of the last one. */
+  /** What was typed is to be seen soon: nothing is held back for the sake of what was shown last. */
   hurry(): void {
+    this.#watchable.refill()
     if (this.#phase !== 'behind') return
     this.#isHurried = true
     clearTimeout(this.#snapshotTimer)
