@@ -83,7 +83,8 @@ test('the scrollbar follows what is printed, a piece at a time, and who scrolls'
   expect(Math.abs(await ends())).toBeLessThan(2)
   const above = () =>
     page.evaluate(() => window.term && window.term.buffer.active.baseY - window.term.buffer.active.viewportY)
-  await page.mouse.move(...(Object.values(await cell(page, 5, 5)) as [number, number]))
+  const inside = await cell(page, 5, 5)
+  await page.mouse.move(inside.x, inside.y)
   await page.mouse.wheel(0, -60)
   await expect.poll(above).toBeGreaterThan(0)
   expect(await above()).toBeLessThan(10)

@@ -1,4 +1,4 @@
-/** As much as a page may have on its way to it: what is lost with a connection can be sent again. */
+/** More than a page may have on its way to it: what is lost with a connection can be sent again. */
 const ringBytes = 512 * 1024
 
 /** The last bytes a shell has printed, by their offset: how many it had printed before. */
