@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readZip } from '#lib/service/runner/testing-zip.ts'
+import { readZip } from '#lib/service/benchmarks/testing-zip.ts'
 import { startService, type TestService } from '#lib/service/testing.ts'
 
 let service: TestService
