@@ -81,10 +81,3 @@ it('has no import against the direction of the house', () => {
       .map(({ from, to }) => `${from} -> ${to}`),
   ).toEqual([])
 })
-
-// Why is told in lib/service/http/node-http.ts.
-it('imports nothing but types of node:http into the service', () => {
-  const imports = /^import (?!type )[^'"]*from 'node:http'$/m
-  const service = files.filter((file) => file.startsWith('lib/service/') && !isTest(file))
-  expect(service.filter((file) => imports.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
-})

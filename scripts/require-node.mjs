@@ -1,4 +1,6 @@
 // Plain JavaScript on purpose: an old Node must be able to run this file to say why it cannot run the others.
+import module from 'node:module'
+
 const needed = 24
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < needed) {
@@ -10,4 +12,4 @@ if (major < needed) {
 }
 // Kept from one start to the next, compiled and with its types taken out: what is loaded after this file, main modules
 // too, which cannot do it for themselves. Where nothing can be written, nothing is kept.
-process.getBuiltinModule('node:module').enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/devdeck`)
+module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/devdeck`)

@@ -15,12 +15,6 @@ interface EmbeddedService extends ServiceAddress {
 const startTimeoutMs = 15_000
 // It announces its end to whoever watches for two seconds, and takes two more to end what runs.
 const stopTimeoutMs = 10_000
-/**
- * As `npm run service` has them. What a shell prints passes through in buffers that are given back only when the young
- * space is full: 2 MB of it, not 16. And V8 compiles for good what has run 30,000 times, not 3,000: each time takes a
- * processor for milliseconds, in which keys and pages wait, and only what is that busy makes up for it.
- */
-const v8Options = ['--max-semi-space-size=2', '--invocation-count-for-turbofan=30000']
 const shortestWaitMs = 250
 const longestWaitMs = 10_000
 const stableMs = 30_000
@@ -39,7 +33,7 @@ export const startEmbeddedService = async (dataDir: string, entry = defaultEntry
   const start = async (port: string): Promise<void> => {
     child = spawn(
       process.execPath,
-      [...v8Options, entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
+      [entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
       {
         // The service ends when its standard input does, so that it never outlives this process, however that dies.
         stdio: ['pipe', 'pipe', 'inherit'],

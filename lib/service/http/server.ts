@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createCrowdGate, shed } from './crowd-gate.ts'
-import { createServer } from './node-http.ts'
 import type { Upgrades } from './upgrade.ts'
 
 const headersTimeoutMs = 10_000

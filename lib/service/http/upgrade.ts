@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { ServiceError } from '#lib/service/errors.ts'
 import { admit } from './admit.ts'
 import { sendError, toServiceError } from './error-response.ts'
 import type { ListenerContext } from './listener.ts'
-import { ServerResponse } from './node-http.ts'
 import { requestIdOf } from './request-id.ts'
 
 /** Largest message a client may send; keystrokes and pastes stay far below. */
