@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { backoffMs } from '#lib/client/backoff.ts'
 import { ConfigError } from './config.ts'
 import type { ServiceAddress } from './registry.ts'
 
@@ -15,8 +16,7 @@ interface EmbeddedService extends ServiceAddress {
 const startTimeoutMs = 15_000
 // It announces its end to whoever watches for two seconds, and takes two more to end what runs.
 const stopTimeoutMs = 10_000
-const shortestWaitMs = 250
-const longestWaitMs = 10_000
+const restartBackoff = { firstMs: 250, maxMs: 10_000 }
 const stableMs = 30_000
 const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
 
@@ -27,7 +27,7 @@ const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url
 export const startEmbeddedService = async (dataDir: string, entry = defaultEntry): Promise<EmbeddedService> => {
   let stopping = false
   let url = ''
-  let waitMs = shortestWaitMs
+  let deaths = 0
   let child: ChildProcess
 
   const start = async (port: string): Promise<void> => {
@@ -45,7 +45,7 @@ export const startEmbeddedService = async (dataDir: string, entry = defaultEntry
     url = await readyAddress(child)
     const startedAt = Date.now()
     child.once('exit', (code, signal) => {
-      if (Date.now() - startedAt > stableMs) waitMs = shortestWaitMs
+      if (Date.now() - startedAt > stableMs) deaths = 0
       if (!stopping) void restart(`ended with ${signal ?? `code ${code}`}`)
     })
   }
@@ -53,9 +53,9 @@ export const startEmbeddedService = async (dataDir: string, entry = defaultEntry
   const restart = async (reason: string): Promise<void> => {
     const { port } = new URL(url)
     while (!stopping) {
+      const waitMs = Math.round(backoffMs(deaths++, restartBackoff))
       console.error(`The embedded service ${reason}; starting it again in ${waitMs} ms`)
       await delay(waitMs, undefined, { ref: false })
-      waitMs = Math.min(waitMs * 2, longestWaitMs)
       if (stopping) return
       try {
         return await start(port)

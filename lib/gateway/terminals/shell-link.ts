@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
+import { backoffMs } from '#lib/client/backoff.ts'
 import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
 import { closeSoon, watchForDeath } from './sockets.ts'
@@ -7,7 +8,8 @@ import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable, type Si
 
 /** Before there is a shell, whoever opened the terminal is waiting for an answer. */
 const firstRetriesMs = [400, 800, 1600]
-const maxRetryMs = 5_000
+const droppedBackoff = { firstMs: 25, maxMs: 5_000 }
+const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
 /** How often a service may close the connection without a reason before it is taken at its word. */
 const maxHangUps = 3
 const abnormalCode = 1006
@@ -212,7 +214,7 @@ export class ShellLink {
       if (hangUps > maxHangUps)
         throw new Ending(terminalClose.upstreamLost, 'unavailable', 'The service keeps dropping this terminal')
       this.#setPhase('retrying')
-      await delay(Math.min(maxRetryMs, 25 * 2 ** Math.max(cuts, hangUps)), undefined, { signal: this.#gone.signal })
+      await delay(backoffMs(Math.max(cuts, hangUps), droppedBackoff), undefined, { signal: this.#gone.signal })
     }
   }
 
@@ -227,7 +229,7 @@ export class ShellLink {
         if (signal.aborted) throw error
         // A shell we had may still be held by the connection we have lost.
         const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
-        const waitMs = this.#hadShell ? Math.min(maxRetryMs, 100 * 2 ** tries) : firstRetriesMs[tries]
+        const waitMs = this.#hadShell ? backoffMs(tries, refusedBackoff) : firstRetriesMs[tries]
         const isOver = this.#hadShell && Date.now() - triedAt > this.#idleTtlMs
         if (!mayWork || waitMs === undefined || isOver || this.#phase === 'resting') throw endingOf(error)
         if (this.#hadShell) {

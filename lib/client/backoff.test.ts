@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { backoffMs, pause } from './backoff.ts'
+
+it('doubles the wait with each attempt up to the longest, a fifth more or less by chance', () => {
+  const times = { firstMs: 250, maxMs: 5_000 }
+  const waits = (random: number) => [0, 1, 2, 5, 1000].map((attempt) => backoffMs(attempt, times, () => random))
+  expect(waits(0.5)).toEqual([250, 500, 1000, 5_000, 5_000])
+  expect(waits(0)).toEqual([200, 400, 800, 4_000, 4_000])
+  expect(backoffMs(1000, times, () => 0.999)).toBeLessThan(6_000)
+})
+
+it('ends a pause when its signal aborts, also one that was aborted before', async () => {
+  const leaving = new AbortController()
+  const paused = pause(1_000_000, leaving.signal)
+  leaving.abort()
+  await paused
+  await pause(1_000_000, leaving.signal)
+})
