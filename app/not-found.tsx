@@ -2,7 +2,7 @@ import { SearchX } from 'lucide-react'
 import type { Metadata } from 'next'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 
 export const metadata: Metadata = { title: 'Not found' }
 

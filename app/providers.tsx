@@ -3,7 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Toaster } from '#components/ui/toast.tsx'
 import { TooltipProvider } from '#components/ui/tooltip.tsx'
-import { makeQueryClient } from '#lib/console/query-client.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 
 export const Providers = ({ children }: { children: ReactNode }) => {
   const [queryClient] = useState(makeQueryClient)

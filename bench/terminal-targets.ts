@@ -6,7 +6,7 @@ import { spawn as spawnInPty } from '@lydell/node-pty'
 import { WebSocket } from 'ws'
 import type { Product } from '#e2e/product.ts'
 import { createClient } from '#lib/client/client.ts'
-import type { TerminalNotice } from '#lib/contract/terminal-relay.ts'
+import type { TerminalNotice } from '#lib/wire/terminals.ts'
 
 const size = { cols: 120, rows: 36 }
 

@@ -1,5 +1,5 @@
 import type { Browser, Page } from '@playwright/test'
-import { TestNetwork } from '#lib/console/testing-terminals.ts'
+import { TestNetwork } from '#lib/terminal/page/testing.ts'
 import { expect, freePort, type Product, signIn, startProduct, test } from './product.ts'
 import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 

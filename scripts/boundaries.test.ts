@@ -8,13 +8,15 @@ const root = join(import.meta.dirname, '..')
 const allowed: Record<string, readonly string[]> = {
   'lib/contract': ['lib/contract'],
   'lib/client': ['lib/client', 'lib/contract'],
-  'lib/gateway': ['lib/gateway', 'lib/client', 'lib/contract'],
-  'lib/console': ['lib/console', 'lib/client', 'lib/contract'],
+  'lib/wire': ['lib/wire', 'lib/contract'],
+  'lib/terminal': ['lib/terminal', 'lib/wire', 'lib/contract', 'lib/console'],
+  'lib/gateway': ['lib/gateway', 'lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
+  'lib/console': ['lib/console', 'lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
   'lib/service': ['lib/service', 'lib/contract'],
   'components/ui': ['components/ui'],
-  components: ['components', 'lib/console', 'lib/contract'],
+  components: ['components', 'lib/console', 'lib/contract', 'lib/wire', 'lib/terminal'],
   'app/api': ['app/api', 'lib/gateway'],
-  app: ['app', 'components', 'lib/console', 'lib/gateway', 'lib/contract'],
+  app: ['app', 'components', 'lib/console', 'lib/gateway', 'lib/contract', 'lib/wire'],
   'server.ts': ['lib/gateway'],
 }
 

@@ -1,8 +1,8 @@
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { ConsoleFrame } from '#components/layout/console-frame.tsx'
-import { preferenceCookies } from '#lib/console/preferences.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { preferenceCookies } from '#lib/console/frame/preferences.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const { account, service } = await requireSession()

@@ -2,8 +2,8 @@ import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
 import type { Metadata } from 'next'
 import { Overview } from '#components/overview/overview.tsx'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export const metadata: Metadata = { title: 'Overview' }
 

@@ -6,10 +6,10 @@ import { ThemeMenu } from '#components/layout/theme-menu.tsx'
 import { SignInForm } from '#components/sign-in/sign-in-form.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { safeNext } from '#lib/console/paths.ts'
-import { type PageSearchParams, toSearchParams } from '#lib/console/url-query.ts'
+import { safeNext } from '#lib/console/address/paths.ts'
+import { type PageSearchParams, toSearchParams } from '#lib/console/address/url-query.ts'
+import { readSession } from '#lib/gateway/accounts/session.ts'
 import { registry } from '#lib/gateway/registry.ts'
-import { readSession } from '#lib/gateway/session.ts'
 
 export const metadata: Metadata = { title: 'Sign in' }
 

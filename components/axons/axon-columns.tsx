@@ -13,9 +13,9 @@ import {
   columnValue,
   type FixedColumn,
   metadataKeyOf,
-} from '#lib/console/axon-view.ts'
-import type { ExportColumn } from '#lib/console/export.ts'
-import { withCondition } from '#lib/console/metadata-condition.ts'
+} from '#lib/console/address/axon-view.ts'
+import type { ExportColumn } from '#lib/console/lists/export.ts'
+import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { AxonName } from './axon-name.tsx'
 import { AxonState } from './axon-state.tsx'

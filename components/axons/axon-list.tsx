@@ -11,7 +11,6 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { sortOf } from '#lib/console/axon-rows.ts'
 import {
   AxonView,
   axonViewPath,
@@ -22,10 +21,11 @@ import {
   readColumns,
   writeColumns,
   writeSort,
-} from '#lib/console/axon-view.ts'
-import { formatCount, formatSize } from '#lib/console/format.ts'
-import { paths } from '#lib/console/paths.ts'
-import { emptySelection, select } from '#lib/console/selection.ts'
+} from '#lib/console/address/axon-view.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount, formatSize } from '#lib/console/frame/format.ts'
+import { sortOf } from '#lib/console/lists/axon-rows.ts'
+import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { tableColumns } from './axon-columns.tsx'

@@ -13,7 +13,7 @@ import {
   defaultColumns,
   fixedColumns,
   metadataColumn,
-} from '#lib/console/axon-view.ts'
+} from '#lib/console/address/axon-view.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import { columnLabel } from './axon-columns.tsx'
 

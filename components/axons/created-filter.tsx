@@ -5,7 +5,7 @@ import { Button } from '#components/ui/button.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Popover } from '#components/ui/popover.tsx'
-import { readRange, type TimeRange, writeRange } from '#lib/console/axon-view.ts'
+import { readRange, type TimeRange, writeRange } from '#lib/console/address/axon-view.ts'
 
 const hourMs = 3_600_000
 const spans = [

@@ -8,9 +8,9 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type MetadataChange, metadataChanges } from '#lib/console/metadata-diff.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
+import { type MetadataChange, metadataChanges } from './metadata-diff.ts'
 
 /** Mount it when it opens: it starts from the axon as it is then, and compares with the axon as it is now. */
 export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () => void }) => {

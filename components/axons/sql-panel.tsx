@@ -8,9 +8,9 @@ import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Textarea } from '#components/ui/textarea.tsx'
 import { axonMutations } from '#lib/console/queries/axons.ts'
-import { readParams, type SqlPiece, splitStatements } from '#lib/console/sql-statements.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { SqlStatementResult } from './sql-result.tsx'
+import { readParams, type SqlPiece, splitStatements } from './sql-statements.ts'
 
 const example = `SELECT sequence, origin, event_type, source, payload
 FROM rl_axon_events

@@ -8,10 +8,10 @@ import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type ExportColumn, saveText, toCsv, toJson } from '#lib/console/export.ts'
-import { formatCount } from '#lib/console/format.ts'
-import type { SqlPiece } from '#lib/console/sql-statements.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { type ExportColumn, saveText, toCsv, toJson } from '#lib/console/lists/export.ts'
 import type { SqlBatchResult, SqlResult } from '#lib/contract/axons.ts'
+import type { SqlPiece } from './sql-statements.ts'
 
 interface SqlStatementResultProps {
   piece: SqlPiece

@@ -1,8 +1,8 @@
 'use client'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { matcherOf, refines, shownBy, sortAxons, sortOf } from '#lib/console/axon-rows.ts'
-import { type AxonFilter, type AxonView, apiQueryOf } from '#lib/console/axon-view.ts'
+import { type AxonFilter, type AxonView, apiQueryOf } from '#lib/console/address/axon-view.ts'
+import { matcherOf, refines, shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
 import { axonQueries, countedIn, fitsOneCall } from '#lib/console/queries/axons.ts'
 
 /**

@@ -7,9 +7,9 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError, problemOf } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
-import { yamlProblems } from '#lib/console/benchmark-jobs.ts'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
+import { yamlProblems } from './job-figures.ts'
 import { YamlField } from './yaml-field.tsx'
 
 /** What was typed stays when the dialog is closed or the service refuses; a job that was created clears it. */

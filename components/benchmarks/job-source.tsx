@@ -4,9 +4,9 @@ import { Fragment, type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { looksSecret, mask, maskYaml } from '#lib/console/benchmark-jobs.ts'
-import { formatCount } from '#lib/console/format.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { looksSecret, mask, maskYaml } from './job-figures.ts'
 
 /** What the job was made from and what that came to; what looks like a secret is hidden until asked for. */
 export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob }) => {

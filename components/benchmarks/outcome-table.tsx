@@ -2,10 +2,10 @@
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatScore } from '#lib/console/benchmark-jobs.ts'
-import { formatCount, formatDurationMs } from '#lib/console/format.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { formatScore } from './job-figures.ts'
 
 interface Row extends ScenarioOutcome {
   key: string

@@ -4,11 +4,11 @@ import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatScore } from '#lib/console/benchmark-jobs.ts'
-import { formatDurationMs, formatShown } from '#lib/console/format.ts'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatDurationMs, formatShown } from '#lib/console/frame/format.ts'
 import type { ScenarioRun, ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { formatScore } from './job-figures.ts'
 
 export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { list: ScenarioRunList }) => {
   if (runs.length === 0) return <p className="text-muted">The run has no scenario runs yet.</p>

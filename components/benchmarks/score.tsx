@@ -1,10 +1,10 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { formatScore, scoreBase } from '#lib/console/benchmark-jobs.ts'
-import { formatCount } from '#lib/console/format.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import { formatScore, scoreBase } from './job-figures.ts'
 
 /** The mean of an agent and what it was taken over: never one without the other. */
 export const AverageScore = ({ outcome }: { outcome: BenchmarkOutcome }) => (

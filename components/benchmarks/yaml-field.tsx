@@ -3,8 +3,8 @@ import { CircleAlert } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { controlClasses } from '#components/ui/input.tsx'
-import type { YamlProblem } from '#lib/console/benchmark-jobs.ts'
-import { formatCount } from '#lib/console/format.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { YamlProblem } from './job-figures.ts'
 
 interface YamlFieldProps {
   label: string

@@ -3,8 +3,8 @@ import { Check, Copy } from 'lucide-react'
 import { memo, useLayoutEffect, useRef } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { formatCount } from '#lib/console/format.ts'
-import { type Segment, type Transcript, transcriptText } from '#lib/console/transcript.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { type Segment, type Transcript, transcriptText } from '#lib/console/live/transcript.ts'
 
 /** What a command has written; follows its end unless the reader has scrolled away from it. */
 export const CommandOutput = ({ transcript, isRunning }: { transcript: Transcript; isRunning: boolean }) => {

@@ -12,7 +12,7 @@ import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
 import { Select } from '#components/ui/select.tsx'
 import { Textarea } from '#components/ui/textarea.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { devboxMutations, devboxQueries } from '#lib/console/queries/devboxes.ts'
 import {
   type DevboxCreate,

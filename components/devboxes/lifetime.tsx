@@ -1,6 +1,6 @@
 'use client'
 import { useClock } from '#components/evictions/use-clock.ts'
-import { formatDurationMs } from '#lib/console/format.ts'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 
 /** From creation to the end, or until now. */

@@ -2,7 +2,7 @@
 import { useClock } from '#components/evictions/use-clock.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatDurationMs, formatElapsedMs } from '#lib/console/format.ts'
+import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 

@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { formatCountdown, remainingMs } from '#lib/console/eviction-stream.ts'
+import { formatCountdown, remainingMs } from '#lib/console/live/eviction-stream.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { useClock } from './use-clock.ts'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Timer } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
-import { currentEvictions, remainingMs } from '#lib/console/eviction-stream.ts'
+import { currentEvictions, remainingMs } from '#lib/console/live/eviction-stream.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { Countdown } from './countdown.tsx'

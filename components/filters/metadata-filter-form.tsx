@@ -5,7 +5,7 @@ import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { addValue, readCondition, valuesLike } from '#lib/console/metadata-condition.ts'
+import { addValue, readCondition, valuesLike } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/query-string.ts'
 
 export interface MetadataFilterFormProps {

@@ -7,9 +7,9 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
-import type { SessionView } from '#lib/contract/relay.ts'
+import type { SessionView } from '#lib/wire/relay.ts'
 
 export const AccountMenu = ({
   session: { account, service },

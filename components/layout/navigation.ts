@@ -1,6 +1,6 @@
 import { Box, Camera, Clapperboard, Gauge, ListChecks, Trophy, Waypoints } from 'lucide-react'
 import type { Icon } from '#components/ui/icon.ts'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 
 export interface Destination {
   label: string

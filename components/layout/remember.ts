@@ -1,5 +1,5 @@
 'use client'
-import { preferenceCookie, type preferenceCookies } from '#lib/console/preferences.ts'
+import { preferenceCookie, type preferenceCookies } from '#lib/console/frame/preferences.ts'
 
 /** Keeps a choice of the frame for the next page the server draws. */
 export const remember = (name: keyof typeof preferenceCookies, value: string): void => {

@@ -1,6 +1,6 @@
 'use client'
 import { Dialog } from '#components/ui/dialog.tsx'
-import { shortcutHelp, terminalShortcutHelp } from '#lib/console/shortcuts.ts'
+import { shortcutHelp, terminalShortcutHelp } from '#lib/console/frame/shortcuts.ts'
 import { Keys } from './keys.tsx'
 
 export const ShortcutsDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => (

@@ -6,7 +6,7 @@ import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { LinkPending } from '#components/ui/link-pending.tsx'
 import { Tooltip } from '#components/ui/tooltip.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { Mark } from './brand.tsx'
 import { type Destination, destinations, isWithin } from './navigation.ts'
 

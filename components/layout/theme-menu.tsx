@@ -2,7 +2,7 @@
 import { SunMoon } from 'lucide-react'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { themes } from '#lib/console/preferences.ts'
+import { themes } from '#lib/console/frame/preferences.ts'
 import { setTheme, themeLooks, useTheme } from './theme.ts'
 
 export const ThemeMenu = () => {

@@ -2,7 +2,7 @@
 import { Monitor, Moon, Sun } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import type { Icon } from '#components/ui/icon.ts'
-import { type Theme, themeOf } from '#lib/console/preferences.ts'
+import { type Theme, themeOf } from '#lib/console/frame/preferences.ts'
 import { remember } from './remember.ts'
 
 export const themeLooks: Record<Theme, { label: string; icon: Icon }> = {

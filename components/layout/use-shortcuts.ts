@@ -2,8 +2,8 @@
 import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
 import { isTyping } from '#components/ui/is-typing.ts'
-import { paths } from '#lib/console/paths.ts'
-import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/console/shortcuts.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/console/frame/shortcuts.ts'
 
 /** Listens for the frame's keys while it is mounted. `open` shows the palette or the help. */
 export const useShortcuts = (open: (what: 'palette' | 'help') => void) => {

@@ -13,8 +13,8 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { isPassing } from '#lib/console/failures.ts'
-import { formatCount, formatShown } from '#lib/console/format.ts'
+import { isPassing } from '#lib/console/api/failures.ts'
+import { formatCount, formatShown } from '#lib/console/frame/format.ts'
 
 export interface ListViewProps {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */

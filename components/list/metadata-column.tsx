@@ -1,6 +1,6 @@
 import type { Column } from '#components/ui/data-table.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
-import { withCondition } from '#lib/console/metadata-condition.ts'
+import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/query-string.ts'
 
 interface ListQuery {

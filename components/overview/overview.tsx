@@ -13,14 +13,14 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { countDevboxes } from '#lib/console/devbox-counts.ts'
-import { isPassing } from '#lib/console/failures.ts'
-import { formatCount } from '#lib/console/format.ts'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { isPassing } from '#lib/console/api/failures.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
+import { countDevboxes } from './devbox-counts.ts'
 
 const shownRows = 6
 

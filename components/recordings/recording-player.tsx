@@ -5,9 +5,9 @@ import { onThemeChange, terminalTheme } from '#components/terminal/terminal-them
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { type Cast, parseSize } from '#lib/console/asciicast.ts'
-import { formatClock, formatCount } from '#lib/console/format.ts'
-import { RecordingPlayer as Player, type PlayerState } from '#lib/console/recording-player.ts'
+import { formatClock, formatCount } from '#lib/console/frame/format.ts'
+import { type Cast, parseSize } from '#lib/terminal/recording/asciicast.ts'
+import { RecordingPlayer as Player, type PlayerState } from '#lib/terminal/recording/player.ts'
 
 const speeds = [0.5, 1, 2, 4, 8]
 const maxPauseMs = 2_000

@@ -8,8 +8,8 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { isOutage } from '#lib/console/failures.ts'
-import { safeNext } from '#lib/console/paths.ts'
+import { safeNext } from '#lib/console/address/paths.ts'
+import { isOutage } from '#lib/console/api/failures.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
 
 export interface SignInFormProps {

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, Loader } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
-import { formatBytes, formatCount } from '#lib/console/format.ts'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 

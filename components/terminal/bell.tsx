@@ -1,6 +1,6 @@
 'use client'
 import { useEffect, useState } from 'react'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 const flashMs = 300

@@ -6,14 +6,14 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
 import {
   clipboardAnswers,
   clipboardPolicy,
   clipboardRequest,
   maxClipboardBytes,
-} from '#lib/console/clipboard-request.ts'
-import { formatBytes, formatCount } from '#lib/console/format.ts'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+} from '#lib/terminal/page/clipboard-request.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** A text that has just taken the place of another cannot be meant by a click that was on its way. */

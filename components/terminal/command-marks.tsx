@@ -7,9 +7,9 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { blueprintStep } from '#lib/console/blueprint-step.ts'
-import { type Command, CommandLog } from '#lib/console/command-log.ts'
-import { formatDurationMs } from '#lib/console/format.ts'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { blueprintStep } from '#lib/terminal/page/blueprint-step.ts'
+import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** Older prompts keep their place in the log, but no mark beside them: each one costs at every frame. */

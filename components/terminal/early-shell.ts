@@ -1,8 +1,8 @@
 import { type EarlySocket, openEarly } from '#lib/console/early-socket.ts'
-import { pageIdentity } from '#lib/console/page-identity.ts'
-import { openingUrl, type TerminalTarget, terminalUrl } from '#lib/console/terminal-address.ts'
-import { parseLayout } from '#lib/console/terminal-layout.ts'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { pageIdentity } from '#lib/console/frame/page-identity.ts'
+import { parseLayout } from '#lib/terminal/layout/layout.ts'
+import { openingUrl, type TerminalTarget, terminalUrl } from '#lib/terminal/page/address.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import { expectedRoom, type Room } from './remembered-room.ts'
 
 /** A shell on its way to a terminal that is not drawn yet. */

@@ -3,7 +3,7 @@ import { Upload } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { reportedFolder } from '#lib/console/terminal-links.ts'
+import { reportedFolder } from '#lib/terminal/page/links.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { UploadDialog } from './upload-dialog.tsx'
 

@@ -2,7 +2,7 @@
  * Stands in the page itself, before all else of one that begins with its terminal; built by itself as the script of
  * terminals is, which finds here what was begun for it.
  */
-import { storedPreference, themeOf } from '#lib/console/preferences.ts'
+import { storedPreference, themeOf } from '#lib/console/frame/preferences.ts'
 import { askForShell, type EarlyShell } from './early-shell.ts'
 
 declare global {

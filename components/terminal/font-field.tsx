@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { readTerminalSettings, type TerminalSettings, terminalSettings } from '#lib/console/terminal-settings.ts'
+import { readTerminalSettings, type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
 
 const wellKnown = [
   'Cascadia Code',

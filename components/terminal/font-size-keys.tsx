@@ -1,6 +1,6 @@
 'use client'
 import { useEffect } from 'react'
-import { defaultTerminalSettings, terminalLimits, terminalSettings } from '#lib/console/terminal-settings.ts'
+import { defaultTerminalSettings, terminalLimits, terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { shortcutOf } from './platform.ts'
 

@@ -1,7 +1,7 @@
 'use client'
 import { Keyboard, Send, Trash2 } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
-import { maxHeldBytes, typedSigns } from '#lib/console/held-input.ts'
+import { maxHeldBytes, typedSigns } from '#lib/terminal/page/held-input.ts'
 import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { useTerminalState } from './use-terminal-state.ts'

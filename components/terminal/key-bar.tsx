@@ -3,7 +3,7 @@ import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } f
 import { type PointerEvent, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import type { Icon } from '#components/ui/icon.ts'
-import { keyBytes, type Modifiers } from '#lib/console/terminal-keys.ts'
+import { keyBytes, type Modifiers } from '#lib/terminal/page/keys.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 const keys: readonly { key: string; label: string; icon?: Icon; repeats?: boolean }[] = [

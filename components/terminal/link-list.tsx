@@ -1,7 +1,7 @@
 import type { ILink, ILinkProvider, Terminal } from '@xterm/xterm'
 import { Download, ExternalLink, type LucideIcon, Plug } from 'lucide-react'
 import { Dialog } from '#components/ui/dialog.tsx'
-import { type LinkTarget, linkTarget } from '#lib/console/terminal-links.ts'
+import { type LinkTarget, linkTarget } from '#lib/terminal/page/links.ts'
 import { LinkAddress } from './link-tooltip.tsx'
 
 interface LinkListProps {

@@ -1,7 +1,7 @@
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { LinkTarget } from '#lib/console/terminal-links.ts'
+import type { LinkTarget } from '#lib/terminal/page/links.ts'
 import { LinkAddress } from './link-tooltip.tsx'
 
 /** A link somebody has to say yes to: its text names another address, or no pointer could show where it leads. */

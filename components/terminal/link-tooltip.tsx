@@ -1,6 +1,6 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { addressParts, type LinkTarget } from '#lib/console/terminal-links.ts'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { addressParts, type LinkTarget } from '#lib/terminal/page/links.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import { linkKey } from './platform.ts'
 
 export interface HoveredLink {

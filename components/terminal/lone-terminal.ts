@@ -1,4 +1,4 @@
-import type { TerminalTarget } from '#lib/console/terminal-address.ts'
+import type { TerminalTarget } from '#lib/terminal/page/address.ts'
 import { setTerminalTop } from './terminal-top.ts'
 
 /** A terminal in the page as the server sent it. */

@@ -1,5 +1,5 @@
 import type { Terminal } from '@xterm/xterm'
-import type { TerminalSession } from '#lib/console/terminal-session.ts'
+import type { TerminalSession } from '#lib/terminal/page/page-terminal.ts'
 
 /** A terminal on the screen, as the parts around it get it: each adds what it is for and takes it away again. */
 export interface OpenedTerminal {

@@ -1,7 +1,7 @@
 'use client'
 import { Columns2, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { maxTerminals, type SplitWay } from '#lib/console/terminal-layout.ts'
+import { maxTerminals, type SplitWay } from '#lib/terminal/layout/layout.ts'
 
 interface PaneActionsProps {
   /** Those of the shown tab. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import type { TerminalState } from '#lib/console/terminal-session.ts'
+import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** What a tab says of its terminal. */

@@ -4,9 +4,9 @@ import type { ReactNode } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { VisibleLines } from '#components/ui/visible-lines.tsx'
-import { formatBytes, formatCount } from '#lib/console/format.ts'
-import { asOneLine, type PasteQuestion, type PasteReason } from '#lib/console/paste.ts'
-import { maskSecrets } from '#lib/console/secrets-in-text.ts'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { asOneLine, type PasteQuestion, type PasteReason } from '#lib/terminal/page/paste.ts'
+import { maskSecrets } from '#lib/terminal/page/secrets-in-text.ts'
 
 interface PasteDialogProps {
   question: PasteQuestion

@@ -1,6 +1,6 @@
 'use client'
 import { useEffect } from 'react'
-import { terminalLimits, terminalSettings } from '#lib/console/terminal-settings.ts'
+import { terminalLimits, terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** Two fingers on the screen change the font size, of this and every other terminal. */

@@ -6,9 +6,9 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import { saveText } from '#lib/console/export.ts'
-import { formatCount } from '#lib/console/format.ts'
-import { type TerminalText, terminalText } from '#lib/console/terminal-text.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { saveText } from '#lib/console/lists/export.ts'
+import { type TerminalText, terminalText } from '#lib/terminal/page/plain-text.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /**

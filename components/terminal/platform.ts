@@ -1,4 +1,4 @@
-import { type TerminalShortcut, terminalShortcut } from '#lib/console/terminal-shortcuts.ts'
+import { type TerminalShortcut, terminalShortcut } from '#lib/terminal/page/shortcuts.ts'
 
 export const isMac = typeof navigator === 'object' && /mac|iphone|ipad/i.test(navigator.platform)
 

@@ -7,9 +7,9 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
+import { isPort } from '#lib/console/address/tunnel-address.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { tunnelMutations } from '#lib/console/queries/tunnels.ts'
-import { isPort } from '#lib/console/tunnel-address.ts'
 
 interface PortsDialogProps {
   devboxId: string

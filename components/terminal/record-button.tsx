@@ -3,7 +3,7 @@ import { Circle, CircleStop } from 'lucide-react'
 import Link from 'next/link'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { useTerminalState } from './use-terminal-state.ts'
 

@@ -1,6 +1,6 @@
-import { storedPreference } from '#lib/console/preferences.ts'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
-import type { TerminalOpening } from '#lib/contract/terminal-relay.ts'
+import { storedPreference } from '#lib/console/frame/preferences.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
+import type { TerminalOpening } from '#lib/wire/terminals.ts'
 
 export type Room = Pick<TerminalOpening, 'cols' | 'rows'>
 

@@ -1,6 +1,6 @@
 import type { WebglAddon } from '@xterm/addon-webgl'
 import type { ITerminalOptions, Terminal } from '@xterm/xterm'
-import type { TerminalSettings } from '#lib/console/terminal-settings.ts'
+import type { TerminalSettings } from '#lib/terminal/page/settings.ts'
 
 type Choice = TerminalSettings['renderer']
 type Renderer = 'webgl' | 'dom'

@@ -2,8 +2,8 @@ import { problemOf } from '#components/ui/problem.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatBytes } from '#lib/console/format.ts'
-import { uploadFile } from '#lib/console/upload.ts'
+import { uploadFile } from '#lib/console/api/upload.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
 
 export interface Upload {
   path: string

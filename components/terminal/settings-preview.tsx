@@ -1,4 +1,4 @@
-import { fontFamilyCss, type TerminalSettings } from '#lib/console/terminal-settings.ts'
+import { fontFamilyCss, type TerminalSettings } from '#lib/terminal/page/settings.ts'
 
 /** A few lines as a terminal would draw them. The terminals behind the dialog change, too, but are half hidden by it. */
 export const SettingsPreview = ({ settings }: { settings: TerminalSettings }) => {

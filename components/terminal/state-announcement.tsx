@@ -1,7 +1,7 @@
 'use client'
 import { useRef } from 'react'
-import { exitWords } from '#lib/console/exit-words.ts'
-import type { TerminalState } from '#lib/console/terminal-session.ts'
+import { exitWords } from '#lib/console/frame/exit-words.ts'
+import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 
 /** Says each change of a terminal's state once to who cannot see it; what ticks is left to the bars. */
 export const StateAnnouncement = ({ state, refusal }: { state: TerminalState; refusal: string | null }) => {

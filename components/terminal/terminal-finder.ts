@@ -1,5 +1,5 @@
 import type { IDecoration, IDisposable, IMarker, Terminal } from '@xterm/xterm'
-import { type FindMatch, type FindQuery, findMatches, findPattern, matchFrom } from '#lib/console/terminal-find.ts'
+import { type FindMatch, type FindQuery, findMatches, findPattern, matchFrom } from '#lib/terminal/page/find.ts'
 import { coloursOf } from './terminal-theme.ts'
 
 export interface FindState {

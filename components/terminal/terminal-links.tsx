@@ -3,8 +3,8 @@ import type { IBufferRange, ILink } from '@xterm/xterm'
 import { useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { downloadFile } from '#lib/console/file-download.ts'
-import { lineAround, placeOf } from '#lib/console/joined-lines.ts'
+import { downloadFile } from '#lib/console/api/file-download.ts'
+import { lineAround, placeOf } from '#lib/terminal/page/joined-lines.ts'
 import {
   fileInDevbox,
   findLinks,
@@ -12,8 +12,8 @@ import {
   linkTarget,
   otherAddress,
   reportedFolder,
-} from '#lib/console/terminal-links.ts'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+} from '#lib/terminal/page/links.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import { LinkList, targetsInView } from './link-list.tsx'
 import { LinkQuestion, type QuestionedLink } from './link-question.tsx'
 import { type HoveredLink, LinkTooltip } from './link-tooltip.tsx'

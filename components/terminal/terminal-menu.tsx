@@ -2,7 +2,7 @@
 import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
-import { terminalSettings } from '#lib/console/terminal-settings.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import { copySelection } from './clipboard.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { type PaneCommand, tellPane } from './pane-commands.ts'

@@ -1,5 +1,5 @@
 import type { ITerminalOptions, Terminal } from '@xterm/xterm'
-import { fontFamilyCss, type TerminalSettings } from '#lib/console/terminal-settings.ts'
+import { fontFamilyCss, type TerminalSettings } from '#lib/terminal/page/settings.ts'
 import { terminalTheme } from './terminal-theme.ts'
 
 /** What xterm is told of the settings. `element` holds the terminal, and with it the console's own font and colours. */

@@ -7,15 +7,15 @@ import { Field } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { clipboardAnswers } from '#lib/console/clipboard-request.ts'
-import { formatCount } from '#lib/console/format.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
 import {
   defaultTerminalSettings,
   numberProblem,
   type TerminalSettings,
   terminalLimits,
   terminalSettings,
-} from '#lib/console/terminal-settings.ts'
+} from '#lib/terminal/page/settings.ts'
 import { FontField } from './font-field.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { tellPane, usePaneCommand } from './pane-commands.ts'

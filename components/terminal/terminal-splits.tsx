@@ -1,9 +1,9 @@
 'use client'
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
-import { type Area, moveLine, type PlacedSeparator, placeTree } from '#lib/console/terminal-geometry.ts'
-import { minShare, sharesOf, type TerminalLayout } from '#lib/console/terminal-layout.ts'
-import { setShares, shownTab } from '#lib/console/terminal-moves.ts'
+import { type Area, moveLine, type PlacedSeparator, placeTree } from '#lib/terminal/layout/geometry.ts'
+import { minShare, sharesOf, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
+import { setShares, shownTab } from '#lib/terminal/layout/moves.ts'
 
 export interface PanePlace {
   isVisible: boolean

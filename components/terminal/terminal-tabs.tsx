@@ -3,7 +3,7 @@ import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Square, TriangleAl
 import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { maxLabelLength } from '#lib/console/terminal-layout.ts'
+import { maxLabelLength } from '#lib/terminal/layout/layout.ts'
 import type { PaneStatus } from './pane-status.ts'
 
 /** A tab as it is drawn. */

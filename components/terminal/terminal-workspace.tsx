@@ -3,9 +3,10 @@ import { useRouter } from 'next/navigation'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { toast } from '#components/ui/toast.tsx'
-import { paths } from '#lib/console/paths.ts'
-import { type Direction, neighbourOf, placeTree } from '#lib/console/terminal-geometry.ts'
-import { maxTerminals, panesOf } from '#lib/console/terminal-layout.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { type Direction, neighbourOf, placeTree } from '#lib/terminal/layout/geometry.ts'
+import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
+import { maxTerminals, panesOf } from '#lib/terminal/layout/layout.ts'
 import {
   activatePane,
   breakOut,
@@ -15,8 +16,7 @@ import {
   shownTab,
   showTab,
   terminalsOf,
-} from '#lib/console/terminal-moves.ts'
-import type { WorkspaceMove } from '#lib/console/workspace-keys.ts'
+} from '#lib/terminal/layout/moves.ts'
 import { PaneActions } from './pane-actions.tsx'
 import type { PaneStatus } from './pane-status.ts'
 import { PortsDialog } from './ports-dialog.tsx'

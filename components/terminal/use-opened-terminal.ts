@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { TerminalTarget } from '#lib/console/terminal-address.ts'
+import type { TerminalTarget } from '#lib/terminal/page/address.ts'
 import { loadTerminal } from './load-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 

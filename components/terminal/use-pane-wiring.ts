@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from 'react'
-import type { TerminalState } from '#lib/console/terminal-session.ts'
+import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { phaseOf } from './pane-status.ts'
 import type { TerminalPaneProps } from './terminal-pane.tsx'

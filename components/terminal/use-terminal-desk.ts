@@ -9,17 +9,9 @@ import {
   singleTab,
   type TerminalLayout,
   type TerminalTab,
-} from '#lib/console/terminal-layout.ts'
-import { rememberClosed, takeClosed } from '#lib/console/terminal-memory.ts'
-import {
-  closePane,
-  closeTab,
-  freeName,
-  openTab,
-  shownTab,
-  splitPane,
-  terminalsOf,
-} from '#lib/console/terminal-moves.ts'
+} from '#lib/terminal/layout/layout.ts'
+import { rememberClosed, takeClosed } from '#lib/terminal/layout/memory.ts'
+import { closePane, closeTab, freeName, openTab, shownTab, splitPane, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { ChangeLayout } from './use-terminal-layout.ts'
 
 /** A new terminal is not kept waiting for the list of those that are held. */

@@ -1,9 +1,9 @@
 import { useRouter } from 'next/navigation'
 import { useCallback, useSyncExternalStore } from 'react'
-import { paths } from '#lib/console/paths.ts'
-import { parseLayout } from '#lib/console/terminal-layout.ts'
-import { onLayoutRemembered, rememberedLayout } from '#lib/console/terminal-memory.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { askTerminals, type TerminalErrand } from '#lib/console/terminal-send.ts'
+import { parseLayout } from '#lib/terminal/layout/layout.ts'
+import { onLayoutRemembered, rememberedLayout } from '#lib/terminal/layout/memory.ts'
 
 /** Where the terminals of a devbox are, as they were last shown in this browser tab. */
 export const useTerminalsHref = (devboxId: string): string => {

@@ -1,8 +1,8 @@
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { paths } from '#lib/console/paths.ts'
-import { formatLayout, parseLayout, type TerminalLayout } from '#lib/console/terminal-layout.ts'
-import { rememberLayout } from '#lib/console/terminal-memory.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
+import { rememberLayout } from '#lib/terminal/layout/memory.ts'
 
 /** `push` makes an entry of the history that Back returns from; `replace` is for what nobody goes back to. */
 type How = 'push' | 'replace'

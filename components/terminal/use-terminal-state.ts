@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import type { TerminalSession, TerminalState } from '#lib/console/terminal-session.ts'
+import type { TerminalSession, TerminalState } from '#lib/terminal/page/page-terminal.ts'
 
 /** What there is to say about a terminal, as it changes. */
 export const useTerminalState = (session: TerminalSession): TerminalState =>

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from 'react'
-import { type WorkspaceMove, workspaceMove } from '#lib/console/workspace-keys.ts'
+import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
 
 /**
  * Has the keys of tabs and panes perform their moves. Heard before the terminal sees them, which would take every key;

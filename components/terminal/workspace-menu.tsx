@@ -24,9 +24,9 @@ import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { terminalMutations, terminalQueries } from '#lib/console/queries/terminals.ts'
-import { maxTerminals, panesOf, type SplitWay, type TerminalLayout } from '#lib/console/terminal-layout.ts'
-import { shownTab, terminalsOf } from '#lib/console/terminal-moves.ts'
-import type { HeldTerminal } from '#lib/contract/terminal-relay.ts'
+import { maxTerminals, panesOf, type SplitWay, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
+import { shownTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import type { HeldTerminal } from '#lib/wire/terminals.ts'
 
 export interface WorkspaceMenuProps {
   devboxId: string

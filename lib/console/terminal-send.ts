@@ -1,5 +1,5 @@
-import { cleanPaste } from './paste.ts'
-import type { SplitWay } from './terminal-layout.ts'
+import type { SplitWay } from '#lib/terminal/layout/layout.ts'
+import { cleanPaste } from '#lib/terminal/page/paste.ts'
 
 /** What the rest of the console wants of a devbox's terminals. */
 export type TerminalErrand =

@@ -1,7 +1,7 @@
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { Config } from './config.ts'
-import type { EvictionHub } from './eviction-hub.ts'
-import type { TerminalSession } from './terminals/session.ts'
+import type { EvictionHub } from './evictions/hub.ts'
+import type { TerminalSession } from './terminals/shared-terminal.ts'
 
 /**
  * What the whole console process shares. Route handlers are bundled, so every module that `server.ts` loads exists a

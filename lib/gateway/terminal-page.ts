@@ -1,8 +1,8 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
+import { sessionOf } from './accounts/session-cookie.ts'
 import { registry } from './registry.ts'
-import { sessionOf } from './session-cookie.ts'
 import { takesGzip } from './terminal-script.ts'
 import { wasOpenedLately } from './terminals/upstream.ts'
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { followSignInLink, signIn, signOut, whoIsSignedIn } from './accounts/sign-in.ts'
 import { type Config, ownOrigins } from './config.ts'
-import { relayEvictions } from './eviction-hub.ts'
-import { admit } from './front.ts'
-import { proxy } from './proxy.ts'
-import { deleteRecording, getRecording, listRecordings } from './recordings.ts'
+import { relayEvictions } from './evictions/hub.ts'
+import { admit } from './http/front.ts'
+import { proxy } from './http/proxy.ts'
+import { answerAsWeb } from './http/web-answer.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
-import { followSignInLink, signIn, signOut, whoIsSignedIn } from './sign-in.ts'
 import { terminalUpgrades } from './terminals/bridge.ts'
 import { followView } from './terminals/follow.ts'
 import { closeTerminal, listTerminals } from './terminals/held.ts'
-import { answerAsWeb } from './web-answer.ts'
+import { deleteRecording, getRecording, listRecordings } from './terminals/recordings.ts'
 
 const key = Symbol.for('devdeck.registry')
 const holder = globalThis as { [key]?: Registry | undefined }

@@ -2,12 +2,12 @@ import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
 import type { Metadata } from 'next'
 import { cookies } from 'next/headers'
 import { AxonList } from '#components/axons/axon-list.tsx'
-import { AxonView, apiQueryOf, readColumns } from '#lib/console/axon-view.ts'
-import { preferenceCookies } from '#lib/console/preferences.ts'
+import { AxonView, apiQueryOf, readColumns } from '#lib/console/address/axon-view.ts'
+import { type PageSearchParams, pageQuery } from '#lib/console/address/url-query.ts'
+import { preferenceCookies } from '#lib/console/frame/preferences.ts'
 import { axonQueries, isDrawnByServer } from '#lib/console/queries/axons.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
-import { type PageSearchParams, pageQuery } from '#lib/console/url-query.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export const metadata: Metadata = { title: 'Axons' }
 

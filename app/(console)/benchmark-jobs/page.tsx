@@ -3,12 +3,12 @@ import type { Metadata } from 'next'
 import { JobList } from '#components/benchmarks/job-list.tsx'
 import { AddressProblem } from '#components/filters/address-problem.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { paths } from '#lib/console/paths.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { type PageSearchParams, pageQuery } from '#lib/console/address/url-query.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
-import { type PageSearchParams, pageQuery } from '#lib/console/url-query.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 import { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export const metadata: Metadata = { title: 'Benchmark jobs' }
 

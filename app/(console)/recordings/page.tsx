@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
 import { RecordingList } from '#components/recordings/recording-list.tsx'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export const metadata: Metadata = { title: 'Recordings' }
 

@@ -1,4 +1,4 @@
-import { relayEvictions } from '#lib/gateway/eviction-hub.ts'
+import { relayEvictions } from '#lib/gateway/evictions/hub.ts'
 
 export const dynamic = 'force-dynamic'
 

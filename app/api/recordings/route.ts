@@ -1,4 +1,4 @@
-import { listRecordings } from '#lib/gateway/recordings.ts'
+import { listRecordings } from '#lib/gateway/terminals/recordings.ts'
 
 export const dynamic = 'force-dynamic'
 

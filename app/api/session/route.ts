@@ -1,4 +1,4 @@
-import { signIn, signOut, whoIsSignedIn } from '#lib/gateway/sign-in.ts'
+import { signIn, signOut, whoIsSignedIn } from '#lib/gateway/accounts/sign-in.ts'
 
 export const dynamic = 'force-dynamic'
 

@@ -1,4 +1,4 @@
-import { followSignInLink } from '#lib/gateway/sign-in.ts'
+import { followSignInLink } from '#lib/gateway/accounts/sign-in.ts'
 
 export const dynamic = 'force-dynamic'
 

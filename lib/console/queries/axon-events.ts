@@ -1,6 +1,6 @@
 import { ApiError, type Client, createClient } from '#lib/client/client.ts'
-import { browserApi } from '../api.ts'
-import { EventTail } from '../event-tail.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { EventTail } from '../live/event-tail.ts'
 
 const pageRows = 500
 

@@ -2,8 +2,8 @@ import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions }
 import type { Client } from '#lib/client/client.ts'
 import type { AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { maxPageSize, type StringMap } from '#lib/contract/common.ts'
-import { browserApi } from '../api.ts'
-import type { AxonFilter } from '../axon-view.ts'
+import type { AxonFilter } from '../address/axon-view.ts'
+import { browserApi } from '../api/browser-api.ts'
 
 const axonKeys = {
   lists: ['axons', 'list'] as const,

@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import { type BenchmarkJobCreate, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { browserApi } from '../api.ts'
-import { asksAgainInMs, isMissing } from '../failures.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { asksAgainInMs, isMissing } from '../api/failures.ts'
 
 const jobKeys = {
   all: ['benchmark-jobs'] as const,

@@ -3,8 +3,8 @@ import type { Client } from '#lib/client/client.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
-import { browserApi } from '../api.ts'
-import { asksAgainInMs, isMissing } from '../failures.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { asksAgainInMs, isMissing } from '../api/failures.ts'
 
 const runKeys = {
   all: ['benchmark-runs'] as const,

@@ -7,8 +7,8 @@ import {
   type DevboxUpdate,
   hasEnded,
 } from '#lib/contract/devboxes.ts'
-import { browserApi } from '../api.ts'
-import { asksAgainInMs, isMissing } from '../failures.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { asksAgainInMs, isMissing } from '../api/failures.ts'
 
 export const devboxKeys = {
   all: ['devboxes'] as const,

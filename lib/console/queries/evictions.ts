@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { leaveForSignIn } from '../api.ts'
-import { connectFeed, type EvictionFeed, emptyFeed, nextFeed } from '../eviction-stream.ts'
+import { leaveForSignIn } from '../api/browser-api.ts'
+import { connectFeed, type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-stream.ts'
 import { devboxKeys } from './devboxes.ts'
 
 export const evictionQueries = {

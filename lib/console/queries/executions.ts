@@ -1,9 +1,9 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, type Client } from '#lib/client/client.ts'
 import type { OutputChunk } from '#lib/contract/executions.ts'
-import { browserApi } from '../api.ts'
-import { CommandRun } from '../command-run.ts'
-import type { OutputStream } from '../transcript.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { CommandRun } from '../live/command-run.ts'
+import type { OutputStream } from '../live/transcript.ts'
 
 const none: readonly CommandRun[] = []
 const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devboxId] as const

@@ -1,6 +1,6 @@
 import { ApiError, type Client } from '#lib/client/client.ts'
-import { browserApi } from '../api.ts'
-import { LogFeed } from '../log-feed.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { LogFeed } from '../live/log-feed.ts'
 
 /** The log of a devbox, to be followed while it is on screen. Not in the query cache: nothing else reads it. */
 export const devboxLog = (devboxId: string, api: Client = browserApi): LogFeed =>

@@ -1,5 +1,5 @@
 import type { Client } from '#lib/client/client.ts'
-import { browserApi } from '../api.ts'
+import { browserApi } from '../api/browser-api.ts'
 import { axonQueries } from './axons.ts'
 import { devboxQueries } from './devboxes.ts'
 

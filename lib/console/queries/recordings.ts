@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { Recording, RecordingList } from '#lib/contract/recordings.ts'
-import { askConsoleSignedIn } from '../api.ts'
+import type { Recording, RecordingList } from '#lib/wire/recordings.ts'
+import { askConsoleSignedIn } from '../api/browser-api.ts'
 
 const recordingKeys = {
   all: ['recordings'] as const,

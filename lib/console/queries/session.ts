@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { SessionView } from '#lib/contract/relay.ts'
-import { askConsole } from '../api.ts'
+import type { SessionView } from '#lib/wire/relay.ts'
+import { askConsole } from '../api/browser-api.ts'
 
 const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>
   askConsole('/api/session', {

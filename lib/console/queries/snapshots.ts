@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import type { SnapshotCreate, SnapshotListQuery, SnapshotUpdate } from '#lib/contract/snapshots.ts'
-import { browserApi } from '../api.ts'
-import { asksAgainInMs } from '../failures.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { asksAgainInMs } from '../api/failures.ts'
 
 const snapshotKeys = {
   all: ['snapshots'] as const,

@@ -1,8 +1,8 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { ApiError } from '#lib/client/client.ts'
-import type { HeldTerminal } from '#lib/contract/terminal-relay.ts'
-import { askConsole, askConsoleSignedIn } from '../api.ts'
-import { asksAgainInMs } from '../failures.ts'
+import type { HeldTerminal } from '#lib/wire/terminals.ts'
+import { askConsole, askConsoleSignedIn } from '../api/browser-api.ts'
+import { asksAgainInMs } from '../api/failures.ts'
 
 const pauseMs = 15_000
 

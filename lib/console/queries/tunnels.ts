@@ -2,7 +2,7 @@ import { mutationOptions, type QueryClient } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { browserApi } from '../api.ts'
+import { browserApi } from '../api/browser-api.ts'
 import { devboxKeys } from './devboxes.ts'
 
 /** Each puts the tunnel, or that there is none, in the cached devbox. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import type { TestService } from '#lib/service/testing.ts'
+import { terminalClose } from '#lib/wire/terminals.ts'
+import { ptyBaseUrl } from '../http/upstream.ts'
 import type { TestConsole } from '../testing.ts'
-import { ptyBaseUrl } from '../upstream.ts'
 import { startTerminals, TestPage } from './testing.ts'
 
 let service: TestService

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import type { TestService } from '#lib/service/testing.ts'
+import { terminalClose } from '#lib/wire/terminals.ts'
 import type { TestConsole } from '../testing.ts'
 import { startTerminals, TestPage } from './testing.ts'
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { answering, json, Refusal } from '../answer.ts'
-import { requireSameOrigin } from '../origin.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { requireSameOrigin } from '../http/origin.ts'
 import { registry, trackStream } from '../registry.ts'
-import type { TerminalSession } from './session.ts'
+import type { TerminalSession } from './shared-terminal.ts'
 
 // Unspecified: how long a link lasts. As long as a working day, unless what it shows or who made it goes before.
 const lifeMs = 12 * 60 * 60_000

@@ -1,9 +1,9 @@
-import type { HeldTerminal } from '#lib/contract/terminal-relay.ts'
-import { answering, json, Refusal } from '../answer.ts'
-import { requireSameOrigin } from '../origin.ts'
+import type { HeldTerminal } from '#lib/wire/terminals.ts'
+import { requireSignedIn } from '../accounts/session-cookie.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { requireSameOrigin } from '../http/origin.ts'
 import { registry } from '../registry.ts'
-import { requireSignedIn } from '../session-cookie.ts'
-import type { TerminalSession } from './session.ts'
+import type { TerminalSession } from './shared-terminal.ts'
 
 /** No id holds a space. */
 export const keyOf = (accountId: string, devboxId: string, name: string): string => `${accountId} ${devboxId} ${name}`

@@ -1,5 +1,5 @@
-import type { TerminalMark } from '#lib/contract/terminal-relay.ts'
-import type { Core, Lines, OscHandler } from './xterm.ts'
+import type { Core, Lines, OscHandler } from '#lib/terminal/xterm/headless.ts'
+import type { TerminalMark } from '#lib/wire/terminals.ts'
 
 const maxMarks = 5000
 

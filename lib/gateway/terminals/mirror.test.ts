@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import { TerminalMirror, type TerminalSnapshot } from './mirror.ts'
-import { PlainTerminal } from './plain-terminal.ts'
-import { openXterm } from './xterm.ts'
+import { PlainTerminal } from './testing-plain-terminal.ts'
 
 const mirrors: TerminalMirror[] = []
 afterEach(() => {

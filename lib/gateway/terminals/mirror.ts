@@ -1,12 +1,12 @@
-import type { TerminalMark } from '#lib/contract/terminal-relay.ts'
-import { incompleteTail, WholeCharacters } from '#lib/contract/terminal-text.ts'
+import { TerminalModes } from '#lib/terminal/serialize/modes.ts'
+import { OpenSequence } from '#lib/terminal/serialize/open-sequence.ts'
+import { ScreenWriter } from '#lib/terminal/serialize/screen.ts'
+import { incompleteTail, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
+import { type Core, openXterm } from '#lib/terminal/xterm/headless.ts'
+import type { TerminalMark } from '#lib/wire/terminals.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
-import { TerminalModes } from './modes.ts'
-import { OpenSequence } from './open-sequence.ts'
-import { ScreenWriter } from './screen.ts'
 import { bytesScrolledPast, isPlain } from './scrolled-past.ts'
-import { type Core, openXterm } from './xterm.ts'
 
 /** Then others have their turn: a frame of a flood must not make the keystrokes of another terminal wait. */
 const turnMs = 6

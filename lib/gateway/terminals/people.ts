@@ -1,4 +1,4 @@
-import type { TerminalNotice } from '#lib/contract/terminal-relay.ts'
+import type { TerminalNotice } from '#lib/wire/terminals.ts'
 import type { Viewer } from './viewer.ts'
 
 /**

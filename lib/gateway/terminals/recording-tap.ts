@@ -1,5 +1,5 @@
-import type { TerminalNotice } from '#lib/contract/terminal-relay.ts'
-import { Refusal } from '../answer.ts'
+import type { TerminalNotice } from '#lib/wire/terminals.ts'
+import { Refusal } from '../http/answer.ts'
 import { TerminalRecording } from './recording.ts'
 import type { ShellOutput } from './shell-output.ts'
 import type { Size } from './upstream.ts'

@@ -3,10 +3,10 @@ import type { WriteStream } from 'node:fs'
 import { mkdir, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { maxRecordingBytes, maxRecordings, type Recording } from '#lib/contract/recordings.ts'
-import { Refusal } from '../answer.ts'
+import { maxRecordingBytes, maxRecordings, type Recording } from '#lib/wire/recordings.ts'
+import { Refusal } from '../http/answer.ts'
+import { serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
-import { serviceIdentity } from '../upstream.ts'
 
 /** What waits for the disk; a terminal that prints faster than this for long is not worth the console's memory. */
 const maxWaitingBytes = 16 * 1024 * 1024

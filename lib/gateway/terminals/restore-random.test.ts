@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { TerminalMirror, type TerminalSnapshot } from './mirror.ts'
-import { PlainTerminal } from './plain-terminal.ts'
-import { randomNumbers, randomOutput } from './random-output.ts'
+import { PlainTerminal } from './testing-plain-terminal.ts'
+import { randomNumbers, randomOutput } from './testing-random-output.ts'
 
 /** Cuts the output behind every byte, and compares who heard both parts with who was shown the first and heard the rest. */
 const compare = async (seed: number, pieces: number) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TerminalMirror, type TerminalSnapshot } from './mirror.ts'
-import { PlainTerminal } from './plain-terminal.ts'
+import { PlainTerminal } from './testing-plain-terminal.ts'
 
 const snapshotOf = (mirror: TerminalMirror, lines = 1000) =>
   new Promise<TerminalSnapshot>((done) => mirror.snapshot(lines, done))

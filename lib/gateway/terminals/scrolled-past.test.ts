@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { TerminalMirror, type TerminalSnapshot } from './mirror.ts'
-import { PlainTerminal } from './plain-terminal.ts'
-import { randomNumbers } from './random-output.ts'
 import { bytesScrolledPast, isPlain } from './scrolled-past.ts'
+import { PlainTerminal } from './testing-plain-terminal.ts'
+import { randomNumbers } from './testing-random-output.ts'
 
 const lines = (count: number, text = 'line') =>
   Buffer.from(Array.from({ length: count }, (_, at) => `${text} ${at}\r\n`).join(''))

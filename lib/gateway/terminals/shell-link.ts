@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 import { backoffMs } from '#lib/client/backoff.ts'
-import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
+import { terminalClose } from '#lib/wire/terminals.ts'
 import { closeSoon, watchForDeath } from './sockets.ts'
 import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable, type Size } from './upstream.ts'
 

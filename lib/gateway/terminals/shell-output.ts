@@ -1,4 +1,4 @@
-import { aboveNewShell } from '#lib/contract/terminal-text.ts'
+import { aboveNewShell } from '#lib/terminal/xterm/characters.ts'
 import { TerminalMirror } from './mirror.ts'
 import { OutputRing } from './output-ring.ts'
 import type { Attached, Size } from './upstream.ts'

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import type { TerminalNotice, TerminalRequest } from '#lib/contract/terminal-relay.ts'
 import { startService } from '#lib/service/testing.ts'
+import type { TerminalNotice, TerminalRequest } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** A console of a service with a devbox that runs, and somebody signed in. */

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { ApiError, createClient } from '#lib/client/client.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import { terminalClose } from '#lib/contract/terminal-relay.ts'
 import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
+import { terminalClose } from '#lib/wire/terminals.ts'
+import { bearer, clientFor, ptyBaseUrl } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
-import { bearer, clientFor, ptyBaseUrl } from '../upstream.ts'
 
 export interface Size {
   cols: number

@@ -3,12 +3,12 @@ import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { AxonDetail } from '#components/axons/axon-detail.tsx'
 import { axonTabOf } from '#components/axons/axon-tab.ts'
-import { isMissing } from '#lib/console/failures.ts'
+import type { PageSearchParams } from '#lib/console/address/url-query.ts'
+import { isMissing } from '#lib/console/api/failures.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
-import type { PageSearchParams } from '#lib/console/url-query.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 interface AxonPageProps {
   params: Promise<{ id: string }>

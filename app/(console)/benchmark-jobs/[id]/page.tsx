@@ -2,11 +2,11 @@ import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { JobDetail } from '#components/benchmarks/job-detail.tsx'
-import { isMissing } from '#lib/console/failures.ts'
+import { isMissing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 interface Props {
   params: Promise<{ id: string }>

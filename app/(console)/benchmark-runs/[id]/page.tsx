@@ -2,11 +2,11 @@ import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { RunDetail } from '#components/benchmarks/run-detail.tsx'
-import { isMissing } from '#lib/console/failures.ts'
+import { isMissing } from '#lib/console/api/failures.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 interface Props {
   params: Promise<{ id: string }>

@@ -5,12 +5,12 @@ import { cache } from 'react'
 import { DevboxDetail } from '#components/devboxes/devbox-detail.tsx'
 import { devboxTabOf } from '#components/devboxes/devbox-tab.ts'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
-import { isMissing } from '#lib/console/failures.ts'
+import type { PageSearchParams } from '#lib/console/address/url-query.ts'
+import { isMissing } from '#lib/console/api/failures.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
-import { makeQueryClient } from '#lib/console/query-client.ts'
-import type { PageSearchParams } from '#lib/console/url-query.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 interface Props {
   params: Promise<{ id: string }>

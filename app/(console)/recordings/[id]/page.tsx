@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
 import { RecordingDetail } from '#components/recordings/recording-detail.tsx'
-import { requireSession } from '#lib/gateway/session.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export const metadata: Metadata = { title: 'Recording' }
 

@@ -1,4 +1,4 @@
-import { deleteRecording, getRecording } from '#lib/gateway/recordings.ts'
+import { deleteRecording, getRecording } from '#lib/gateway/terminals/recordings.ts'
 
 export const dynamic = 'force-dynamic'
 

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import type { BenchmarkJob, BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
+import {
+  agentRows,
+  formatScore,
+  looksSecret,
+  mask,
+  maskYaml,
+  progressOf,
+  scoreBase,
+  yamlProblems,
+} from './job-figures.ts'
+
+const outcome = (id: string, agent: string, finished: number): BenchmarkOutcome => ({
+  benchmark_run_id: id,
+  agent_name: agent,
+  model_name: null,
+  n_completed: finished,
+  n_failed: 0,
+  n_timeout: 0,
+  average_score: 1,
+  scenario_outcomes: Array.from({ length: finished }, (_, i) => ({
+    scenario_definition_id: `scn_${i}`,
+    scenario_name: `s${i}`,
+    state: 'COMPLETED',
+    score: 1,
+  })),
+})
+
+const job = (part: Partial<BenchmarkJob>): BenchmarkJob => ({
+  id: 'bmj_1',
+  name: 'job',
+  state: 'running',
+  create_time_ms: 0,
+  job_source: { type: 'scenarios' },
+  job_spec: {
+    scenario_ids: ['scn_0', 'scn_1', 'scn_2'],
+    agent_configs: ['careful', 'hasty', 'lazy'].map((name) => ({ name, type: 'job_agent' })),
+    orchestrator_config: { n_attempts: 2 },
+  },
+  ...part,
+})
+
+describe('agents of a job', () => {
+  it('stand in the order of the specification, whatever has come of them', () => {
+    const rows = agentRows(
+      job({
+        benchmark_outcomes: [outcome('bmr_2', 'hasty', 3)],
+        in_progress_runs: [
+          {
+            benchmark_run_id: 'bmr_1',
+            state: 'running',
+            start_time_ms: 1,
+            agent_config: { type: 'job_agent', name: 'careful' },
+          },
+        ],
+      }),
+    )
+    expect(rows.map(({ name, state, runId }) => [name, state, runId])).toEqual([
+      ['careful', 'running', 'bmr_1'],
+      ['hasty', 'finished', 'bmr_2'],
+      ['lazy', 'pending', null],
+    ])
+  })
+
+  it('stand once when their run is among the outcomes and still going on', () => {
+    const rows = agentRows(
+      job({
+        benchmark_outcomes: [outcome('bmr_1', 'careful', 1)],
+        in_progress_runs: [{ benchmark_run_id: 'bmr_1', state: 'running', start_time_ms: 1 }],
+      }),
+    )
+    expect(rows.filter(({ runId }) => runId === 'bmr_1')).toMatchObject([{ state: 'running', name: 'careful' }])
+    expect(rows).toHaveLength(3)
+  })
+
+  it('stand as often as they are named', () => {
+    const twice = job({ benchmark_outcomes: [outcome('bmr_1', 'same', 1)] })
+    twice.job_spec = { scenario_ids: [], agent_configs: [1, 2].map(() => ({ name: 'same', type: 'job_agent' })) }
+    expect(agentRows(twice).map(({ state }) => state)).toEqual(['finished', 'pending'])
+  })
+})
+
+describe('progress', () => {
+  it('counts outcomes of scenarios times agents; repetitions after a failure add none', () => {
+    expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'careful', 2)] }))).toEqual({ finished: 2, total: 9 })
+  })
+
+  it('counts each attempt of a Harbor job', () => {
+    expect(progressOf(job({ job_source: { type: 'harbor' } }))).toEqual({ finished: 0, total: 18 })
+  })
+
+  it('never has more finished than there are, and knows no total without a specification', () => {
+    expect(progressOf(job({ benchmark_outcomes: [outcome('bmr_1', 'careful', 20)] })).total).toBe(20)
+    expect(progressOf(job({ job_spec: null }))).toEqual({ finished: 0, total: null })
+  })
+})
+
+it('writes scores with as many digits as they need, and what they are of', () => {
+  expect([0, 1, 0.5, 1 / 3, 0.125].map(formatScore)).toEqual(['0.00', '1.00', '0.50', '0.333', '0.125'])
+  expect(scoreBase({ ...outcome('b', 'a', 12), n_completed: 9 })).toBe('n = 9 of 12 completed')
+})
+
+describe('secrets', () => {
+  it.each([
+    ['OPENAI_API_KEY', 'abc'],
+    ['api_key', 'abc'],
+    ['DB_PASSWORD', 'x'],
+    ['GITHUB_TOKEN', 'x'],
+    ['anything', 'sk-123456'],
+    ['anything', 'ghp_abcdef'],
+    ['DATABASE_URL', 'postgres://me:hunter2@db/x'],
+  ])('%s=%s is one', (name, value) => expect(looksSecret(name, value)).toBe(true))
+
+  it.each([
+    ['PATH', '/usr/bin'],
+    ['NODE_ENV', 'production'],
+    ['KEYBOARD', 'us'],
+    ['API_KEY', ''],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference as job files write it
+    ['API_KEY', '${API_KEY}'],
+    ['URL', 'https://example.org/x'],
+  ])('%s=%s is none', (name, value) => expect(looksSecret(name, value)).toBe(false))
+
+  it('are hidden in a job file, whose lines stay', () => {
+    const yaml =
+      'agents:\n  - name: command\n    env:\n      API_KEY: "SENTINEL_1" \n      MODE: fast\n      URL: http://u:SENTINEL_2@h/\n# done'
+    const shown = maskYaml(yaml)
+    expect(shown).not.toContain('SENTINEL')
+    expect(shown).toContain(`API_KEY: "${mask}"`)
+    expect(shown).toContain('MODE: fast')
+    expect(shown.split('\n')).toHaveLength(yaml.split('\n').length)
+  })
+})
+
+it('finds the line of each problem of a refused job file', () => {
+  expect(yamlProblems('line 3, column 5: agents[0].name is unknown\n12:1 datasets: outside\nno place')).toEqual([
+    { line: 3, text: 'line 3, column 5: agents[0].name is unknown' },
+    { line: 12, text: '12:1 datasets: outside' },
+    { line: null, text: 'no place' },
+  ])
+})

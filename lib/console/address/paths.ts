@@ -1,0 +1,37 @@
+import type { AxonListQuery } from '#lib/contract/axons.ts'
+import type { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
+import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
+import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
+import { layoutParameter, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
+import { pageDefaults, searchOf } from './url-query.ts'
+
+/** The address of every page. */
+export const paths = {
+  overview: () => '/',
+  devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
+  devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
+  /** `full` leaves the console's frame out. */
+  terminals: (id: string, layout: TerminalLayout, full = false) =>
+    `${paths.devbox(id, 'terminal')}${layoutParameter(layout)}${full ? '&full=1' : ''}`,
+  snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
+  axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
+  /** `event` is a sequence in the log of the axon. */
+  axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,
+  benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
+  benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
+  benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
+  benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
+  recordings: () => '/recordings',
+  recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
+  signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
+}
+
+/**
+ * Where to go after signing in: `next` when it is a page of this console, else the overview. Anything that a browser
+ * could read as another origin (`//host`, `/\host`, control characters it would drop) is refused.
+ */
+export const safeNext = (next: string | null | undefined): string => {
+  if (!next || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return paths.overview()
+  return /^\/(api|sign-in)(\/|\?|$)/.test(next) ? paths.overview() : next
+}

@@ -1,0 +1,62 @@
+import { ApiError, readError } from '#lib/client/client.ts'
+import { fillPath } from '#lib/contract/endpoint.ts'
+import { files } from '#lib/contract/files.ts'
+import { browserApi, leaveForSignIn } from './browser-api.ts'
+
+interface UploadOptions {
+  signal?: AbortSignal
+  /** From 0 to 1, as often as the browser says it. */
+  onProgress?: (part: number) => void
+}
+
+/** Writes a file of this computer in a devbox. Not by fetch, which does not tell how far it is. */
+export const uploadFile = (
+  devboxId: string,
+  path: string,
+  file: Blob,
+  { signal, onProgress }: UploadOptions = {},
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const request = new XMLHttpRequest()
+    request.open('POST', `/api${fillPath(files.upload.path, { id: devboxId })}`)
+    request.setRequestHeader('accept', 'application/json')
+    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0)
+    request.onload = async () => {
+      if (request.status >= 200 && request.status < 300) return resolve()
+      if (request.status === 401) void leaveForSignIn()
+      const headers = { 'content-type': request.getResponseHeader('content-type') ?? '' }
+      reject(await readError(new Response(request.responseText, { status: request.status, headers })))
+    }
+    request.onerror = () => reject(new ApiError('unreachable', 0, 'The connection broke while the file was sent'))
+    request.onabort = () => reject(signal?.reason)
+    signal?.addEventListener('abort', () => request.abort(), { once: true })
+    const form = new FormData()
+    // A service that knows where the file goes takes it as it comes.
+    form.append('path', path)
+    form.append('file', file)
+    request.send(form)
+  })
+
+/** Whether there is a file already. Asked for by beginning to read it: the service has no cheaper question. */
+export const fileExists = async (devboxId: string, path: string): Promise<boolean> => {
+  const enough = new AbortController()
+  try {
+    await browserApi.files.download({ params: { id: devboxId }, body: { path }, signal: enough.signal })
+    return true
+  } catch (error) {
+    // Whatever else is wrong with it the upload itself tells.
+    if (error instanceof ApiError) return false
+    throw error
+  } finally {
+    enough.abort()
+  }
+}
+
+/** `name` in `folder`; what a person leaves empty means home, as for the service. */
+export const pathIn = (folder: string, name: string): string => {
+  const base = folder.trim().replace(/(.)\/+$/, '$1')
+  // A name may itself begin as a path does that leads elsewhere.
+  if (base === '' || base === '.') return name.startsWith('~') ? `./${name}` : name
+  return base === '/' ? `/${name}` : `${base}/${name}`
+}

@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sealData, unsealData } from 'iron-session'
+import * as z from 'zod/mini'
+import { Refusal } from '../http/answer.ts'
+import { isSecure, type ReadHeader } from '../http/origin.ts'
+import { serviceIdentity } from '../http/upstream.ts'
+import { endStreams, registry } from '../registry.ts'
+
+const idleSeconds = 12 * 3600
+const absoluteMs = 7 * 24 * 3600 * 1000
+
+const SealedSession = z.object({
+  sid: z.string(),
+  account: z.object({ id: z.string(), name: z.string(), isolation: z.optional(z.string()) }),
+  api_key: z.string(),
+  service: z.string(),
+  created_at: z.number(),
+  renewed_at: z.number(),
+})
+/** What the sealed cookie holds. Only the console's server ever sees it open. */
+export type Session = z.infer<typeof SealedSession>
+
+export const newSession = (account: Session['account'], apiKey: string, now = Date.now()): Session => ({
+  sid: randomBytes(16).toString('base64url'),
+  account,
+  api_key: apiKey,
+  service: serviceIdentity(),
+  created_at: now,
+  renewed_at: now,
+})
+
+/** The `Set-Cookie` of a session. Cookies know no ports, so the name carries ours. */
+export const sessionCookie = async (header: ReadHeader, session: Session): Promise<string> =>
+  cookie(header, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
+
+export const clearedCookie = (header: ReadHeader): string => cookie(header, '', 0)
+
+/** The session of a request, or undefined: not signed in, signed out, tampered with, too old, or of another service. */
+export const sessionOf = async (header: ReadHeader, now = Date.now()): Promise<Session | undefined> => {
+  const name = cookieName(isSecure(header))
+  const values = (header('cookie') ?? '').split(/; */).filter((each) => each.startsWith(`${name}=`))
+  const [value] = values
+  // Two of the name means that something else has set one; there is no telling which is ours.
+  if (value === undefined || values.length > 1) return undefined
+  const parsed = SealedSession.safeParse(
+    await unsealData(value.slice(name.length + 1), { password: openingSecrets(), ttl: idleSeconds }),
+  )
+  if (!parsed.success) return undefined
+  const session = parsed.data
+  const isGood =
+    session.service === serviceIdentity() && !isRevoked(session.sid) && now - session.created_at < absoluteMs
+  return isGood ? session : undefined
+}
+
+export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
+  const session = await sessionOf(header)
+  if (!session) throw new Refusal('unauthenticated', 'Sign in first')
+  return session
+}
+
+/** Makes every cookie of the session worthless and ends what it holds open. */
+export const revoke = (sid: string, now = Date.now()): void => {
+  const { revokedSessions } = registry()
+  for (const [each, until] of revokedSessions) if (until < now) revokedSessions.delete(each)
+  // No cookie of it can have been sealed later than now, so none outlives this.
+  revokedSessions.set(sid, now + (idleSeconds + 60) * 1000)
+  endStreams('signed out', sid)
+}
+
+const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
+
+export const needsRenewal = ({ renewed_at }: Session, now = Date.now()): boolean =>
+  now - renewed_at > (idleSeconds * 1000) / 2
+
+const cookieName = (secure: boolean) => `${secure ? '__Host-' : ''}devdeck_session_${registry().port}`
+
+const cookie = (header: ReadHeader, value: string, maxAge: number): string => {
+  const secure = isSecure(header)
+  return `${cookieName(secure)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+}
+
+/** Numbered by what they are, not by where they stand in the list: a seal names the number of its secret. */
+const secretId = (secret: string) =>
+  String(Number.parseInt(createHash('sha256').update(secret).digest('hex').slice(0, 12), 16))
+
+const sealingSecret = (): Record<string, string> => {
+  const [first] = registry().config.sessionSecrets
+  return { [secretId(first)]: first }
+}
+
+const openingSecrets = (): Record<string, string> =>
+  Object.fromEntries(registry().config.sessionSecrets.map((each) => [secretId(each), each]))

@@ -1,0 +1,45 @@
+import { headers } from 'next/headers.js'
+import { redirect } from 'next/navigation.js'
+import { cache } from 'react'
+import type { Client } from '#lib/client/client.ts'
+import type { SessionView } from '#lib/wire/relay.ts'
+import { clientFor } from '../http/upstream.ts'
+import { type Session, sessionOf } from './session-cookie.ts'
+import { viewOf } from './sign-in.ts'
+
+/** A page waits this long for its data. After that it comes without, and the browser goes on asking. */
+const pageWaitMs = 3_000
+
+/** For server components: the session of the request that is being rendered, without its key; null when signed out. */
+export const readSession = async (): Promise<SessionView | null> => {
+  const session = await openSession()
+  return session ? viewOf(session) : null
+}
+
+/** For server components: who is signed in and the client for prefetching. Redirects to the sign-in page otherwise. */
+export const requireSession = async (): Promise<{
+  account: SessionView['account']
+  service: SessionView['service']
+  api: Client
+}> => {
+  const session = await openSession()
+  if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
+  return { ...viewOf(session), api: clientFor(session.api_key, pageWaitMs) }
+}
+
+/** Where to sign in, and where to go on afterwards. */
+export const signInPath = (pathAndQuery: string): string => {
+  // `//host` and `/\host` would leave this origin.
+  const isRelative = /^\/(?![/\\])/.test(pathAndQuery)
+  const url = URL.parse(isRelative ? pathAndQuery : '/', 'http://console')
+  // Next marks its own navigations with _rsc; that address is of no use to a person.
+  if (url?.searchParams.has('_rsc')) url.searchParams.delete('_rsc')
+  const next = url ? `${url.pathname}${url.search}` : '/'
+  return next === '/' || next.startsWith('/sign-in') ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`
+}
+
+/** Once per request, however many of its components ask. */
+const openSession = cache(async (): Promise<Session | undefined> => {
+  const received = await headers()
+  return sessionOf((name) => received.get(name))
+})

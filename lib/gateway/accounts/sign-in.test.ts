@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { readConfig } from '../config.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { newSession, sessionCookie, sessionOf } from './session-cookie.ts'
+import { newSignInPath, signIn } from './sign-in.ts'
+
+let service: TestService
+let gateway: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole({ url: service.url, ownKey: service.key })
+})
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+beforeEach(() => gateway.registry.failedSignIns.clear())
+
+const post = (body: string, headers: Record<string, string> = {}) =>
+  gateway.fetch('/api/session', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+const withKey = (key: string, headers?: Record<string, string>) => post(JSON.stringify({ api_key: key }), headers)
+const who = (cookie: string) => gateway.fetch('/api/session', { cookie })
+
+describe('POST /api/session', () => {
+  it('signs in with a key of the service and says whose it is, without the key', async () => {
+    const response = await withKey(service.key)
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    expect(JSON.parse(text)).toMatchObject({
+      account: { id: 'test', name: 'test' },
+      service: { url: service.url, embedded: true },
+    })
+    expect(text).not.toContain(service.key)
+  })
+
+  it('keeps the key in a sealed cookie that scripts cannot read and other sites cannot send', async () => {
+    const cookie = (await withKey(service.key)).headers.get('set-cookie') ?? ''
+    const { port } = new URL(gateway.url)
+    expect(cookie).toMatch(
+      new RegExp(`^devdeck_session_${port}=Fe26[^;]+; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict$`),
+    )
+    expect(decodeURIComponent(cookie)).not.toContain(service.key)
+  })
+
+  it('sends a Secure cookie with the host prefix to the https origin it is published under', async () => {
+    const published = await startConsole({ url: service.url }, { publicOrigins: ['https://console.example.com'] })
+    const response = await signIn(
+      new Request('http://127.0.0.1/api/session', {
+        method: 'POST',
+        headers: {
+          host: 'console.example.com',
+          origin: 'https://console.example.com',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ api_key: service.key }),
+      }),
+    )
+    const cookie = response.headers.get('set-cookie')
+    await published.close()
+    expect(cookie).toMatch(/^__Host-devdeck_session_\d+=Fe26.*; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/)
+  })
+
+  it('refuses a wrong key beside its field and sets no cookie', async () => {
+    const response = await withKey('ak_wrong')
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({
+      code: 'unauthenticated',
+      message: 'The service refused this key',
+      field: 'api_key',
+    })
+    expect(response.headers.get('set-cookie')).toBeNull()
+  })
+
+  it('says where it looked when the service cannot be reached', async () => {
+    const lonely = await startConsole({ url: 'http://127.0.0.1:9' })
+    const response = await lonely.fetch('/api/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"api_key":"ak_x"}',
+    })
+    await lonely.close()
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      code: 'unavailable',
+      message: 'The service at http://127.0.0.1:9 cannot be reached',
+    })
+  })
+
+  it.each([
+    ['text that is not declared as JSON', '{"api_key":"k"}', { 'content-type': 'text/plain' }, 415],
+    ['JSON that does not parse', '{"api_key"', {}, 400],
+    ['no key', '{}', {}, 400],
+    ['a key with a line break', '{"api_key":"a\\nb"}', {}, 400],
+    ['more than a mebibyte', `{"api_key":"${'k'.repeat(1024 * 1024)}"}`, {}, 413],
+  ])('refuses %s', async (_, body, headers: Record<string, string>, status) => {
+    const response = await post(body, headers)
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({
+      code: expect.any(String),
+      message: expect.any(String),
+      request_id: expect.any(String),
+    })
+  })
+
+  it('asks to wait after five refused keys, and counts those tried at once', async () => {
+    const tries = await Promise.all(Array.from({ length: 8 }, (_, i) => withKey(`ak_wrong${i}`)))
+    expect(tries.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 429, 429, 429])
+    const next = await withKey(service.key)
+    expect(next.status).toBe(429)
+    expect(Number(next.headers.get('retry-after'))).toBeGreaterThan(50)
+  })
+
+  it('does not count keys that were right', async () => {
+    for (let i = 0; i < 6; i++) expect((await withKey(service.key)).status).toBe(200)
+  })
+
+  it.each([
+    ['another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['another port of this host', { origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-site' }],
+    ['a sandboxed document', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+  ])('refuses %s, whose key would become ours', async (_, headers: Record<string, string>) => {
+    const response = await withKey(service.key, headers)
+    expect(response.status).toBe(403)
+    expect(response.headers.get('set-cookie')).toBeNull()
+  })
+})
+
+describe('GET /api/session', () => {
+  it('tells who is signed in and sets no cookie while the old one is fresh', async () => {
+    const cookie = await gateway.signIn(service.key)
+    const response = await who(cookie)
+    expect(await response.json()).toMatchObject({ account: { id: 'test' } })
+    expect(response.headers.get('set-cookie')).toBeNull()
+  })
+
+  it('renews a cookie past half of its life, for the same session', async () => {
+    const old = newSession({ id: 'test', name: 'test' }, service.key, Date.now() - 7 * 3600 * 1000)
+    const cookie = (await sessionCookie(() => null, old)).split(';')[0] ?? ''
+    const renewed = (await who(cookie)).headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect(renewed).toMatch(/^devdeck_session/)
+    expect((await who(renewed)).headers.get('set-cookie')).toBeNull()
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie })
+    expect((await who(renewed)).status).toBe(401)
+  })
+
+  it('ends a session after a week, renewed or not', async () => {
+    const old = newSession({ id: 'test', name: 'test' }, service.key, Date.now() - 8 * 24 * 3600 * 1000)
+    const cookie = (await sessionCookie(() => null, { ...old, renewed_at: Date.now() })).split(';')[0] ?? ''
+    expect((await who(cookie)).status).toBe(401)
+  })
+
+  const other = (character: string | undefined) => (character === 'A' ? 'B' : 'A')
+  it('answers 401 without a cookie, and with one of which any single part was changed', async () => {
+    expect((await gateway.fetch('/api/session')).status).toBe(401)
+    const cookie = await gateway.signIn(service.key)
+    const parts = cookie.split('*')
+    expect(parts.length).toBeGreaterThan(5)
+    for (const [i, part] of parts.entries()) {
+      // The first part begins with the cookie's name; its last character is part of the seal.
+      const changed = i === 0 ? `${part.slice(0, -1)}${other(part.at(-1))}` : `${other(part[0])}${part.slice(1)}`
+      expect((await who(parts.with(i, changed).join('*'))).status, `part ${i}`).toBe(401)
+    }
+  })
+
+  it('opens sessions sealed with an older secret of the list, and no longer once that is gone', async () => {
+    const first = 'the first secret of thirty-two or more'
+    const second = 'the second secret of thirty-two or more'
+    const old = await startConsole({ url: service.url }, { sessionSecrets: [first] })
+    const cookie = await old.signIn(service.key)
+    const open = async (sessionSecrets: [string, ...string[]]) => {
+      old.registry.config.sessionSecrets = sessionSecrets
+      return (await sessionOf((name) => (name === 'cookie' ? cookie : null)))?.account.id
+    }
+    expect(await open([second, first])).toBe('test')
+    expect(await open([second])).toBeUndefined()
+    await old.close()
+  })
+
+  it('does not take a key entered for one service to another', async () => {
+    const cookie = await gateway.signIn(service.key)
+    gateway.registry.service = { ...gateway.registry.service, embedded: false, url: () => 'http://127.0.0.1:9' }
+    const { status } = await who(cookie)
+    gateway.registry.service = { embedded: true, url: () => service.url, ownKey: () => service.key }
+    expect(status).toBe(401)
+    expect((await who(cookie)).status).toBe(200)
+  })
+})
+
+describe('DELETE /api/session', () => {
+  it('clears the cookie and makes every copy of it worthless', async () => {
+    const cookie = await gateway.signIn(service.key)
+    const other = await gateway.signIn(service.key)
+    const response = await gateway.fetch('/api/session', { method: 'DELETE', cookie })
+    expect(response.status).toBe(204)
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^devdeck_session_\d+=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/,
+    )
+    expect(response.headers.get('clear-site-data')).toBe('"cache", "storage"')
+    expect((await who(cookie)).status).toBe(401)
+    expect((await who(other)).status).toBe(200)
+  })
+
+  it('is refused without a word on where it comes from', async () => {
+    const cookie = await gateway.signIn(service.key)
+    const response = await fetch(`${gateway.url}/api/session`, { method: 'DELETE', headers: { cookie } })
+    expect(response.status).toBe(403)
+    expect((await who(cookie)).status).toBe(200)
+  })
+})
+
+describe('GET /sign-in/{token}', () => {
+  const follow = (path: string, init: RequestInit = {}) =>
+    gateway.fetch(path, { headers: { 'sec-fetch-site': 'none' }, ...init })
+
+  it('signs its first follower in and no other', async () => {
+    const path = newSignInPath()
+    const first = await follow(path)
+    expect([first.status, first.headers.get('location')]).toEqual([303, '/'])
+    expect((await who(first.headers.get('set-cookie')?.split(';')[0] ?? '')).status).toBe(200)
+    const second = await follow(path)
+    expect([second.status, second.headers.get('location')]).toEqual([303, '/sign-in?problem=link-used'])
+    expect(second.headers.get('set-cookie')).toBeNull()
+  })
+
+  it('is not used up by what only looks ahead', async () => {
+    const path = newSignInPath()
+    expect((await follow(path, { method: 'HEAD' })).headers.get('set-cookie')).toBeNull()
+    expect((await follow(path, { headers: { 'sec-purpose': 'prefetch' } })).headers.get('set-cookie')).toBeNull()
+    expect((await follow(path)).headers.get('location')).toBe('/')
+  })
+
+  it('does not know tokens it has not made', async () => {
+    expect((await follow('/sign-in/nothing')).headers.get('location')).toBe('/sign-in?problem=link-used')
+  })
+})
+
+describe('the environment', () => {
+  it('has all its problems told at once', () => {
+    const environment = {
+      PORT: '70000',
+      DEVDECK_SERVICE_URL: 'http://user:pw@host',
+      DEVDECK_SESSION_SECRET: 'short',
+      DEVDECK_ORIGIN: 'console',
+      HOST: '0.0.0.0',
+    }
+    expect(() => readConfig(environment)).toThrow(
+      [
+        'PORT must be a port number from 0 to 65535',
+        'DEVDECK_SERVICE_URL must be an http:// or https:// address without credentials, query or fragment',
+        'DEVDECK_SESSION_SECRET must have at least 32 characters (each, when several are given)',
+        'DEVDECK_ORIGIN must be one or more origins such as https://console.example.com, without a path',
+      ].join('\n'),
+    )
+  })
+})

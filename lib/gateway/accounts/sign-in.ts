@@ -1,0 +1,177 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod/mini'
+import { ApiError } from '#lib/client/client.ts'
+import type { SessionView } from '#lib/wire/relay.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { requireSameOrigin } from '../http/origin.ts'
+import { readJsonBody } from '../http/request-body.ts'
+import { clientFor } from '../http/upstream.ts'
+import { registry } from '../registry.ts'
+import {
+  clearedCookie,
+  needsRenewal,
+  newSession,
+  requireSignedIn,
+  revoke,
+  type Session,
+  sessionCookie,
+  sessionOf,
+} from './session-cookie.ts'
+
+const SignIn = z.object({
+  api_key: z
+    .string('is needed')
+    .check(z.regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable characters without spaces')),
+})
+
+const maxFailures = 5
+const failureWindowMs = 60_000
+const verifyTimeoutMs = 10_000
+
+/** `POST /api/session {"api_key"}` */
+export const signIn = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const header = headerOf(request)
+    requireSameOrigin(header, 'write')
+    const client = header('x-devdeck-client') ?? 'unknown'
+    const parsed = SignIn.safeParse(await readJsonBody(request))
+    if (!parsed.success)
+      throw new Refusal('invalid_argument', `api_key ${parsed.error.issues[0]?.message ?? 'is needed'}`, {
+        field: 'api_key',
+      })
+    const { api_key } = parsed.data
+    const account = await withinTries(client, () => verifyKey(api_key))
+    const before = await sessionOf(header)
+    if (before) revoke(before.sid)
+    const session = newSession(account, api_key)
+    return json(viewOf(session), { headers: { 'set-cookie': await sessionCookie(header, session) } })
+  })
+
+/** `GET /api/session`: who is signed in; it also keeps a session that is in use from running out. */
+export const whoIsSignedIn = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const header = headerOf(request)
+    requireSameOrigin(header, 'read')
+    const session = await requireSignedIn(header)
+    if (!needsRenewal(session)) return json(viewOf(session))
+    const renewed = await sessionCookie(header, { ...session, renewed_at: Date.now() })
+    return json(viewOf(session), { headers: { 'set-cookie': renewed } })
+  })
+
+/** `DELETE /api/session`. Signing out without being signed in is no error. */
+export const signOut = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const header = headerOf(request)
+    requireSameOrigin(header, 'write')
+    const session = await sessionOf(header)
+    if (session) revoke(session.sid)
+    return new Response(null, {
+      status: 204,
+      headers: {
+        'set-cookie': clearedCookie(header),
+        'clear-site-data': '"cache", "storage"',
+        'cache-control': 'no-store',
+      },
+    })
+  })
+
+/** `GET /sign-in/{token}`: the link printed at start stands for the key of the embedded service, once. */
+export const followSignInLink = (request: Request, token: string): Promise<Response> =>
+  answering(request, async () => {
+    const header = headerOf(request)
+    // What only looks ahead (a chat's link preview, a browser's prefetch) must not use the link up.
+    const looksAhead =
+      request.method !== 'GET' || /prefetch|preview/.test(`${header('sec-purpose')} ${header('purpose')}`)
+    const key = looksAhead ? undefined : registry().service.ownKey()
+    if (key === undefined || !takeLink(token)) return seeOther('/sign-in?problem=link-used')
+    const session = newSession(await verifyKey(key), key)
+    return seeOther('/', { 'set-cookie': await sessionCookie(header, session) })
+  })
+
+/** A path that signs its first follower in. */
+export const newSignInPath = (): string => {
+  const token = randomBytes(24).toString('base64url')
+  registry().signInLinks.add(token)
+  return `/sign-in/${token}`
+}
+
+export const viewOf = ({ account: { id, name, isolation } }: Session): SessionView => {
+  const { service } = registry()
+  const isolated = isolation === undefined ? {} : { isolation }
+  return {
+    account: { id, name, ...isolated },
+    service: { url: service.url(), embedded: service.embedded, ...isolated },
+  }
+}
+
+const headerOf = (request: Request) => (name: string) => request.headers.get(name)
+
+// Relative on purpose: an absolute one would have to be made from headers a client can choose.
+const seeOther = (location: string, headers: Record<string, string> = {}) =>
+  new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store', ...headers } })
+
+const takeLink = (token: string): boolean => {
+  const { signInLinks } = registry()
+  const given = digest(token)
+  const found = [...signInLinks].find((each) => timingSafeEqual(digest(each), given))
+  return found !== undefined && signInLinks.delete(found)
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/** Asks the service whose key this is. A hosted service may not tell; then any answer to a read will do. */
+const verifyKey = async (apiKey: string): Promise<Session['account']> => {
+  const client = clientFor(apiKey)
+  const signal = AbortSignal.timeout(verifyTimeoutMs)
+  try {
+    const { id, name, isolation } = await client.accounts.me({ signal })
+    return { id, name, ...(isolation === undefined ? {} : { isolation }) }
+  } catch (error) {
+    if (!(error instanceof ApiError && (error.status === 404 || error.status === 501))) throw keyRefusal(error)
+  }
+  try {
+    await client.axons.list({ query: { limit: 1, include_total_count: false }, signal })
+    const id = createHash('sha256').update(apiKey).digest('hex').slice(0, 12)
+    return { id, name: `Key …${apiKey.slice(-4)}` }
+  } catch (error) {
+    throw keyRefusal(error)
+  }
+}
+
+const keyRefusal = (error: unknown): Refusal => {
+  const status = error instanceof ApiError ? error.status : 0
+  const { service } = registry()
+  if (status === 401 || status === 403)
+    return new Refusal('unauthenticated', 'The service refused this key', { field: 'api_key' })
+  if (status === 0) return new Refusal('unavailable', `The service at ${service.url()} cannot be reached`)
+  if (status === 429)
+    return new Refusal('rate_limited', `The service at ${service.url()} asks to slow down; try again in a minute`)
+  return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)
+}
+
+/** Runs a try to sign in; refused once the client has failed too often. A try counts while it runs, so that many at once gain nothing. */
+const withinTries = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
+  const { failedSignIns } = registry()
+  const now = Date.now()
+  for (const [each, tries] of failedSignIns)
+    if (tries.every((at) => now - at >= failureWindowMs)) failedSignIns.delete(each)
+  const tries = (failedSignIns.get(client) ?? []).filter((at) => now - at < failureWindowMs)
+  const [oldest] = tries
+  if (oldest !== undefined && tries.length >= maxFailures) {
+    const retryAfterSeconds = Math.ceil((oldest + failureWindowMs - now) / 1000)
+    throw new Refusal('rate_limited', `Too many keys were refused; try again in ${retryAfterSeconds} s`, {
+      retryAfterSeconds,
+    })
+  }
+  tries.push(now)
+  failedSignIns.set(client, tries)
+  const forget = () => tries.splice(tries.indexOf(now), 1)
+  try {
+    const result = await attempt()
+    forget()
+    return result
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'unauthenticated')) forget()
+    throw error
+  }
+}

@@ -1,0 +1,346 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parseEvents } from '#lib/client/events.ts'
+import type { Eviction } from '#lib/contract/evictions.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import type { RelayData, RelayEvent } from '#lib/wire/relay.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { EvictionHub, relayTimes } from './hub.ts'
+
+/** The events of a relay stream, one by one. */
+const reading = (body: ReadableStream<Uint8Array>) => {
+  const events = parseEvents(body)
+  const next = async (): Promise<RelayEvent | undefined> => {
+    const { value } = await events.next()
+    return value && ({ event: value.event, data: JSON.parse(value.data) } as RelayEvent)
+  }
+  return {
+    next,
+    /** The next event of this name; others on the way are skipped. */
+    until: async <Name extends keyof RelayData>(name: Name): Promise<RelayData[Name]> => {
+      for (let event = await next(); event; event = await next())
+        if (event.event === name) return event.data as RelayData[Name]
+      throw new Error(`The stream ended before an event ${name}`)
+    },
+    close: () => events.return(undefined),
+  }
+}
+
+const inOneHour = () => Date.now() + 3_600_000
+
+describe('with the local service', () => {
+  let service: TestService
+  let gateway: TestConsole
+  let cookie: string
+  let devboxId: string
+  beforeAll(async () => {
+    service = await startService()
+    gateway = await startConsole({ url: service.url })
+    cookie = await gateway.signIn(service.key)
+    const devbox = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'watched' } })
+    devboxId = devbox.id
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await service.close()
+  })
+  const watch = async () => {
+    const response = await gateway.fetch('/api/evictions', { cookie })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
+    return reading(response.body!)
+  }
+
+  it('tells what is pending, then each new deadline, to every browser at once', async () => {
+    const deadline = inOneHour()
+    await service.client.evictions.schedule({ body: { devbox_id: devboxId, eviction_deadline_ms: deadline } })
+    const first = await watch()
+    const snapshot = await first.until('snapshot')
+    expect(snapshot).toMatchObject({
+      evictions: [{ devbox_id: devboxId, eviction_deadline_ms: deadline }],
+      upstream: { state: 'live', attempt: 0 },
+    })
+    const { now_ms } = await first.until('heartbeat')
+    expect(Math.abs(now_ms - Date.now())).toBeLessThan(1000)
+
+    const second = await watch()
+    expect((await second.until('snapshot')).evictions).toHaveLength(1)
+    await service.client.evictions.schedule({ body: { devbox_id: devboxId, eviction_deadline_ms: deadline - 60_000 } })
+    for (const each of [first, second])
+      expect(await each.until('eviction')).toEqual({ devbox_id: devboxId, eviction_deadline_ms: deadline - 60_000 })
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('comes back by itself when the service does, with nothing lost and nothing told twice', async () => {
+    const stream = await watch()
+    const { evictions } = await stream.until('snapshot')
+    await service.restart()
+    expect(await stream.until('upstream')).toMatchObject({ state: 'retrying', attempt: 1 })
+    const seen: string[] = []
+    for (let event = await stream.next(); ; event = await stream.next()) {
+      seen.push(event?.event ?? 'end')
+      if (event?.event === 'upstream' && event.data.state === 'live') break
+    }
+    expect(seen).not.toContain('eviction')
+    await service.client.devboxes.waitForStatus({
+      params: { id: devboxId },
+      body: { statuses: ['running'], timeout_seconds: 10 },
+    })
+    const late = await watch()
+    expect((await late.until('snapshot')).evictions).toEqual(evictions)
+    await Promise.all([stream.close(), late.close()])
+  })
+
+  it('tells at once that suspending a devbox took its eviction back', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'spared' } })
+    const stream = await watch()
+    await stream.until('snapshot')
+    await service.client.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: inOneHour() } })
+    expect(await stream.until('eviction')).toMatchObject({ devbox_id: id })
+    const headers = { origin: gateway.url, 'content-type': 'application/json' }
+    const { status } = await gateway.fetch(`/api/v1/devboxes/${id}/suspend`, { method: 'POST', cookie, headers })
+    expect(status).toBe(200)
+    expect(await stream.until('removed')).toEqual({ devbox_id: id })
+    await stream.close()
+  })
+
+  it('is refused without a session, and to pages of other sites', async () => {
+    expect((await gateway.fetch('/api/evictions')).status).toBe(401)
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect(
+        (await gateway.fetch('/api/evictions', { cookie, headers: { 'sec-fetch-site': site } })).status,
+        site,
+      ).toBe(403)
+    expect(
+      (await fetch(`${gateway.url}/api/evictions`, { headers: { cookie, origin: 'https://evil.example' } })).status,
+    ).toBe(403)
+  })
+
+  it('ends at sign-out, for that session alone', async () => {
+    const own = await gateway.signIn(service.key)
+    const leaving = reading((await gateway.fetch('/api/evictions', { cookie: own })).body!)
+    const staying = await watch()
+    await Promise.all([leaving.until('snapshot'), staying.until('snapshot')])
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
+    await expect(leaving.until('removed')).rejects.toThrow('ended')
+    await service.client.evictions.schedule({ body: { devbox_id: devboxId, eviction_deadline_ms: inOneHour() } })
+    expect((await staying.until('eviction')).devbox_id).toBe(devboxId)
+    await staying.close()
+  })
+})
+
+describe('with a scripted service', () => {
+  let recorder: Server
+  let gateway: TestConsole
+  let connections: ServerResponse[]
+  let onWatch: (response: ServerResponse, request: IncomingMessage) => void
+  const hubs: EvictionHub[] = []
+
+  const say = (response: ServerResponse | undefined, ...evictions: Eviction[]) => {
+    for (const eviction of evictions) response?.write(`data: ${JSON.stringify(eviction)}\n\n`)
+  }
+  const openWith =
+    (...evictions: Eviction[]) =>
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+      say(response, ...evictions)
+    }
+  const hubWith = (times: Partial<typeof relayTimes> = {}) => {
+    const hub = new EvictionHub('ak_scripted', undefined, {
+      ...relayTimes,
+      shortestBackoffMs: 1,
+      longestBackoffMs: 20,
+      ...times,
+    })
+    hubs.push(hub)
+    return hub
+  }
+  const eviction = (devbox_id: string, eviction_deadline_ms = inOneHour()): Eviction => ({
+    devbox_id,
+    eviction_deadline_ms,
+  })
+
+  beforeAll(async () => {
+    recorder = createServer((request, response) => {
+      if (request.url === '/v1/accounts/me')
+        return response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"acc","name":"Scripted"}')
+      connections.push(response)
+      onWatch(response, request)
+    }).listen(0, '127.0.0.1')
+    await once(recorder, 'listening')
+    gateway = await startConsole({ url: `http://127.0.0.1:${(recorder.address() as AddressInfo).port}` })
+  })
+  beforeEach(() => {
+    connections = []
+    onWatch = openWith()
+  })
+  afterEach(() => {
+    for (const hub of hubs.splice(0)) hub.close()
+  })
+  afterAll(async () => {
+    await gateway.close()
+    recorder.close()
+    recorder.closeAllConnections()
+  })
+
+  it('opens one watch for any number of browsers, and closes it once all have left', async () => {
+    const hub = hubWith({ lingerMs: 0 })
+    const streams = Array.from({ length: 50 }, () => reading(hub.open().readable))
+    await Promise.all(streams.map((stream) => stream.until('snapshot')))
+    expect(connections).toHaveLength(1)
+    say(connections[0], eviction('dbx_1'))
+    for (const stream of streams) expect((await stream.until('eviction')).devbox_id).toBe('dbx_1')
+    const closed = once(connections[0]!, 'close')
+    await Promise.all(streams.map((stream) => stream.close()))
+    await closed
+  })
+
+  it('keeps one hub per key in the registry', async () => {
+    const cookies = await Promise.all(['ak_a', 'ak_a', 'ak_b'].map((key) => gateway.signIn(key)))
+    const responses = await Promise.all(cookies.map((cookie) => gateway.fetch('/api/evictions', { cookie })))
+    await Promise.all(responses.map((response) => reading(response.body!).until('snapshot')))
+    expect(gateway.registry.evictionHubs.size).toBe(2)
+    expect(connections).toHaveLength(2)
+    for (const hub of [...gateway.registry.evictionHubs.values()]) hub.close()
+    expect(gateway.registry.evictionHubs.size).toBe(0)
+  })
+
+  it('takes the latest deadline received, and tells a repeated one once', async () => {
+    const [late, early] = [inOneHour(), inOneHour() - 600_000]
+    const stream = reading(hubWith().open().readable)
+    await stream.until('snapshot')
+    say(
+      connections[0],
+      eviction('dbx_1', late),
+      eviction('dbx_1', late),
+      eviction('dbx_1', early),
+      eviction('dbx_2', late),
+    )
+    const told = [await stream.until('eviction'), await stream.until('eviction'), await stream.until('eviction')]
+    expect(told).toEqual([eviction('dbx_1', late), eviction('dbx_1', early), eviction('dbx_2', late)])
+  })
+
+  it('waits only briefly for an embedded service, however often it was not there yet', async () => {
+    const alone = await startConsole({ url: gateway.registry.service.url(), ownKey: 'ak_own' })
+    onWatch = (response) => (connections.length < 8 ? response.destroy() : openWith()(response))
+    const times = { shortestBackoffMs: 60_000, longestBackoffMs: 60_000, longestEmbeddedBackoffMs: 10 }
+    const stream = reading(hubWith(times).open().readable)
+    for (let state = ''; state !== 'live'; ) ({ state } = await stream.until('upstream'))
+    expect(connections).toHaveLength(8)
+    await stream.close()
+    await alone.close()
+  })
+
+  it('removes what a new connection no longer reports, and nothing else', async () => {
+    const [one, two] = [eviction('dbx_1'), eviction('dbx_2')]
+    onWatch = openWith(one, two)
+    const stream = reading(hubWith({ settleMs: 20 }).open().readable)
+    expect((await stream.until('snapshot')).evictions).toEqual([one, two])
+    onWatch = openWith(two)
+    connections[0]?.end()
+    expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
+  })
+
+  it('connects anew from time to time without a word, as long as it succeeds', async () => {
+    onWatch = openWith(eviction('dbx_1'))
+    const stream = reading(hubWith({ refreshMs: 100, settleMs: 10 }).open().readable)
+    await stream.until('snapshot')
+    onWatch = openWith()
+    const told: (string | undefined)[] = []
+    for (let event = await stream.next(); event?.event !== 'removed'; event = await stream.next())
+      told.push(event?.event)
+    expect(told).toEqual(['heartbeat'])
+    expect(connections.length).toBeGreaterThan(1)
+  })
+
+  it('forgets an eviction a while after its deadline', async () => {
+    const stream = reading(hubWith({ heartbeatMs: 20, passedMs: 50 }).open().readable)
+    await stream.until('snapshot')
+    say(connections[0], eviction('dbx_1', Date.now() + 50))
+    await stream.until('eviction')
+    expect(await stream.until('removed')).toEqual({ devbox_id: 'dbx_1' })
+  })
+
+  it('survives events that are none', async () => {
+    const stream = reading(hubWith().open().readable)
+    await stream.until('snapshot')
+    connections[0]?.write(
+      'data: {"devbox_id":7}\n\ndata: not json\n\nevent: other\r\nid: 9\r\ndata: {}\r\n\r\ndata: \n\n',
+    )
+    connections[0]?.write(`data: ${'x'.repeat(10_000_000)}\n\n`)
+    say(connections[0], { devbox_id: 'dbx\n\ndata: {"devbox_id":"forged"}', eviction_deadline_ms: inOneHour() })
+    say(connections[0], eviction('dbx_1'))
+    expect((await stream.until('eviction')).devbox_id).toBe('dbx\n\ndata: {"devbox_id":"forged"}')
+    expect((await stream.until('eviction')).devbox_id).toBe('dbx_1')
+    expect(connections).toHaveLength(1)
+  })
+
+  it('stops at a refused key, and asks again only for a browser that comes later', async () => {
+    onWatch = (response) => response.writeHead(401).end()
+    const hub = hubWith({ refusedMs: 60 })
+    const first = reading(hub.open().readable)
+    expect((await first.until('snapshot')).upstream).toMatchObject({ state: 'refused' })
+    const second = reading(hub.open().readable)
+    expect((await second.until('snapshot')).upstream).toMatchObject({ state: 'refused' })
+    expect(connections).toHaveLength(1)
+    onWatch = openWith()
+    await vi.waitFor(async () => {
+      const late = reading(hub.open().readable)
+      expect((await late.until('snapshot')).upstream).toMatchObject({ state: 'live' })
+    })
+    expect(connections).toHaveLength(2)
+    expect(await first.until('upstream')).toMatchObject({ state: 'live' })
+  })
+
+  it('waits as long as the service asks', async () => {
+    const times: number[] = []
+    onWatch = (response) => {
+      times.push(Date.now())
+      if (times.length === 1) response.writeHead(429, { 'retry-after': '1' }).end()
+      else openWith()(response)
+    }
+    const stream = reading(hubWith().open().readable)
+    expect((await stream.until('snapshot')).upstream).toMatchObject({ state: 'retrying', attempt: 1 })
+    expect(await stream.until('upstream')).toMatchObject({ state: 'live' })
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1000)
+  })
+
+  it('notices a service that has fallen silent', async () => {
+    onWatch = (response) => {
+      openWith()(response)
+      if (connections.length === 1) response.write(': keep-alive\n\n')
+    }
+    const stream = reading(hubWith({ silenceMs: 80 }).open().readable)
+    await stream.until('snapshot')
+    // The first comment greets; from the second on, silence counts.
+    connections[0]?.write(': keep-alive\n\n')
+    expect(await stream.until('upstream')).toMatchObject({ state: 'retrying' })
+    expect(await stream.until('upstream')).toMatchObject({ state: 'live' })
+  })
+
+  it('keeps nothing for a browser that does not read, and starts it anew once it does', async () => {
+    const hub = hubWith()
+    const slow = hub.open().readable.getReader()
+    const quick = reading(hub.open().readable)
+    await quick.until('snapshot')
+    const deadline = inOneHour()
+    const count = 8000
+    for (let i = 0; i < count; i++) say(connections[0], eviction(`dbx_${i % 3}`, deadline + i))
+    for (let told = await quick.until('eviction'); told.eviction_deadline_ms !== deadline + count - 1; )
+      told = await quick.until('eviction')
+
+    let bytes = 0
+    let text = ''
+    const isComplete = () =>
+      text.split('event: snapshot').length === 3 && text.includes(`"eviction_deadline_ms":${deadline + count - 1}`)
+    while (!isComplete()) {
+      const { value } = await slow.read()
+      bytes += value?.byteLength ?? 0
+      text += Buffer.from(value ?? [])
+    }
+    expect(bytes).toBeLessThan(300 * 1024)
+    await slow.cancel()
+  })
+})

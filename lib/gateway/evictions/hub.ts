@@ -1,0 +1,395 @@
+import { createHash } from 'node:crypto'
+import { readRetryAfter } from '#lib/client/client.ts'
+import { parseEvents } from '#lib/client/events.ts'
+import { Eviction, evictions } from '#lib/contract/evictions.ts'
+import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/relay.ts'
+import { requireSignedIn } from '../accounts/session-cookie.ts'
+import { answering } from '../http/answer.ts'
+import { requireSameOrigin } from '../http/origin.ts'
+import { bearer } from '../http/upstream.ts'
+import { registry, trackStream } from '../registry.ts'
+
+export const relayTimes = {
+  heartbeatMs: 15_000,
+  /** The upstream stream stays open this long after the last browser has left. */
+  lingerMs: 30_000,
+  /** After a connection goes live, the service has repeated every pending eviction within this time. */
+  settleMs: 3_000,
+  /** How long an eviction is still told after its deadline. */
+  passedMs: 60_000,
+  /** The stream says nothing when an eviction is taken back, and may lose an event; a new connection repeats them all. */
+  refreshMs: 60_000,
+  /** Silence after which a stream that has sent keep-alives counts as dead. */
+  silenceMs: 45_000,
+  connectMs: 15_000,
+  shortestBackoffMs: 500,
+  longestBackoffMs: 30_000,
+  /** An embedded service has one console, which cannot crowd it, and is back within seconds. */
+  longestEmbeddedBackoffMs: 2_000,
+  longestRetryAfterMs: 300_000,
+  /** A refused key is tried again no sooner than this, and only when a browser asks. */
+  refusedMs: 60_000,
+  /** A new browser waits this long for the first news of the service, so that it starts with all of it. */
+  firstNewsMs: 2_000,
+}
+type RelayTimes = typeof relayTimes
+
+/** A browser that has this much unread is sent nothing more until it has read; then it gets a snapshot. */
+const maxUnreadBytes = 256 * 1024
+/** Many times what an eviction takes; whatever is longer is none. */
+const maxEventLength = 64 * 1024
+const stableMs = 10_000
+/** The service repeats what is pending right after its headers; this gathers it into the first snapshot. */
+const gatherMs = 100
+const colon = 0x3a
+
+/** `GET /api/evictions`: every browser of an account shares one stream of the service. */
+export const relayEvictions = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const header = (name: string) => request.headers.get(name)
+    requireSameOrigin(header, 'stream')
+    const { sid, api_key } = await requireSignedIn(header)
+    const { readable, end } = hubFor(api_key).open(() => forget())
+    const forget = trackStream(sid, end)
+    return new Response(readable, {
+      headers: {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  })
+
+/** Asks the service anew what is pending, as what this account just did may have taken an eviction back. */
+export const refreshEvictions = (apiKey: string): void => registry().evictionHubs.get(accountOf(apiKey))?.refresh()
+
+const accountOf = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
+
+const hubFor = (apiKey: string): EvictionHub => {
+  const { evictionHubs } = registry()
+  const account = accountOf(apiKey)
+  const found = evictionHubs.get(account)
+  if (found) return found
+  const hub: EvictionHub = new EvictionHub(apiKey, () => {
+    if (evictionHubs.get(account) === hub) evictionHubs.delete(account)
+  })
+  evictionHubs.set(account, hub)
+  return hub
+}
+
+/** One watch of an account's evictions, fanned out to any number of browsers. */
+export class EvictionHub {
+  readonly #apiKey: string
+  readonly #onClose: () => void
+  readonly #times: RelayTimes
+  readonly #pending = new Map<string, number>()
+  readonly #viewers = new Set<Viewer>()
+  readonly #closing = new AbortController()
+  readonly #heartbeat: NodeJS.Timeout
+  #linger: NodeJS.Timeout | undefined
+  #upstream: RelayUpstream = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
+  #isWatching = false
+  #hasNews = Promise.resolve()
+  #lastId = 0
+  /** Ends the connection of the moment as one that has only become old. */
+  #endOld: () => void = () => undefined
+
+  constructor(apiKey: string, onClose: () => void = () => undefined, times: RelayTimes = relayTimes) {
+    this.#apiKey = apiKey
+    this.#onClose = onClose
+    this.#times = times
+    this.#heartbeat = setInterval(() => this.#beat(), times.heartbeatMs)
+  }
+
+  /** A stream of server-sent events for one browser. `end` closes it from this side; `onEnd` follows either way. */
+  open(onEnd: () => void = () => undefined): { readable: ReadableStream<Uint8Array>; end: () => void } {
+    const viewer = new Viewer(
+      () => this.#everything(),
+      () => this.#leave(viewer, onEnd),
+    )
+    this.#viewers.add(viewer)
+    clearTimeout(this.#linger)
+    this.#watchAgain()
+    void this.#hasNews.then(() => viewer.start())
+    return { readable: viewer.readable, end: () => viewer.end() }
+  }
+
+  /** Connects anew: the service then repeats what is still pending, and what it does not repeat is removed. */
+  refresh(): void {
+    this.#endOld()
+  }
+
+  close(): void {
+    this.#closing.abort()
+    clearInterval(this.#heartbeat)
+    clearTimeout(this.#linger)
+    for (const viewer of [...this.#viewers]) viewer.end()
+    clearTimeout(this.#linger)
+    this.#onClose()
+  }
+
+  #leave(viewer: Viewer, onEnd: () => void): void {
+    this.#viewers.delete(viewer)
+    onEnd()
+    if (this.#viewers.size === 0) this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
+  }
+
+  #watchAgain(): void {
+    if (this.#isWatching) return
+    const { state, since_ms } = this.#upstream
+    if (state === 'refused' && Date.now() - since_ms < this.#times.refusedMs) return
+    this.#isWatching = true
+    const news = Promise.withResolvers<void>()
+    this.#hasNews = news.promise
+    setTimeout(news.resolve, this.#times.firstNewsMs)
+    void this.#watch(news.resolve).finally(() => {
+      this.#isWatching = false
+    })
+  }
+
+  /** Connects again and again, until the hub is closed or the service refuses the key. */
+  async #watch(onNews: () => void): Promise<void> {
+    const { signal } = this.#closing
+    for (let failures = 0; !signal.aborted; ) {
+      const startedAt = Date.now()
+      let retryAfterMs = 0
+      try {
+        const ended = await this.#connection(onNews)
+        if (ended === 'refresh') {
+          failures = 0
+          continue
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof RefusedKey) {
+          this.#setUpstream('refused', failures)
+          return onNews()
+        }
+        if (error instanceof SlowDown) retryAfterMs = error.afterMs
+      }
+      failures = Date.now() - startedAt > stableMs ? 1 : failures + 1
+      this.#setUpstream('retrying', failures)
+      onNews()
+      const { shortestBackoffMs, longestBackoffMs, longestEmbeddedBackoffMs } = this.#times
+      const longestMs = registry().service.embedded ? longestEmbeddedBackoffMs : longestBackoffMs
+      // Full jitter: consoles that lost the same service must not come back in step.
+      const backoffMs = Math.random() * Math.min(longestMs, shortestBackoffMs * 2 ** Math.min(failures, 16))
+      await pause(Math.max(retryAfterMs, backoffMs), signal)
+    }
+  }
+
+  /** One connection, from request to end. `refresh` when it has only become old. */
+  async #connection(onNews: () => void): Promise<'refresh' | 'ended'> {
+    const { connectMs, refreshMs, settleMs, silenceMs } = this.#times
+    const ending = new AbortController()
+    const signal = AbortSignal.any([this.#closing.signal, ending.signal])
+    const timers = new Set<NodeJS.Timeout>()
+    const after = (ms: number, run: () => void) => {
+      const timer = setTimeout(run, ms)
+      timers.add(timer)
+      return timer
+    }
+    let isOld = false
+    try {
+      const connecting = after(connectMs, () => ending.abort())
+      const body = await this.#request(signal)
+      clearTimeout(connecting)
+      this.#setUpstream('live', 0)
+      after(gatherMs, onNews)
+      this.#endOld = () => {
+        isOld = true
+        ending.abort()
+      }
+      after(refreshMs, this.#endOld)
+      const reported = new Set<string>()
+      after(settleMs, () => this.#removeAllBut(reported))
+      let comments = 0
+      let silence: NodeJS.Timeout | undefined
+      const heard = body.pipeThrough(
+        new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+          transform: (chunk, controller) => {
+            if (chunk[0] === colon) comments += 1
+            // One comment may be a greeting. From the second on, silence is a reason to worry.
+            if (comments > 1) {
+              clearTimeout(silence)
+              silence = after(silenceMs, () => ending.abort())
+            }
+            controller.enqueue(chunk)
+          },
+        }),
+      )
+      for await (const { event, data } of parseEvents(heard, { maxLength: maxEventLength, tooLong: 'skip' })) {
+        if (event === 'error') return 'ended'
+        const eviction = readEviction(data)
+        if (!eviction) continue
+        reported.add(eviction.devbox_id)
+        this.#report(eviction)
+      }
+      return 'ended'
+    } catch (error) {
+      if (isOld) return 'refresh'
+      throw error
+    } finally {
+      ending.abort()
+      for (const timer of timers) clearTimeout(timer)
+    }
+  }
+
+  async #request(signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const response = await fetch(registry().service.url() + evictions.watch.path, {
+      headers: { accept: 'text/event-stream', ...bearer(this.#apiKey) },
+      signal,
+      redirect: 'error',
+      cache: 'no-store',
+    })
+    const { status, headers, body } = response
+    if (response.ok && body && headers.get('content-type')?.startsWith('text/event-stream')) return body
+    await body?.cancel()
+    if (status === 401 || status === 403) throw new RefusedKey()
+    throw new SlowDown(Math.min(readRetryAfter(headers) ?? 0, this.#times.longestRetryAfterMs))
+  }
+
+  /** The latest deadline received wins, even an earlier one: the service may move it either way. */
+  #report({ devbox_id, eviction_deadline_ms }: Eviction): void {
+    if (this.#pending.get(devbox_id) === eviction_deadline_ms) return
+    if (this.#hasPassed(eviction_deadline_ms)) return
+    this.#pending.set(devbox_id, eviction_deadline_ms)
+    this.#tell({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
+  }
+
+  #removeAllBut(reported: ReadonlySet<string>): void {
+    for (const id of [...this.#pending.keys()]) if (!reported.has(id)) this.#remove(id)
+  }
+
+  #remove(devbox_id: string): void {
+    this.#pending.delete(devbox_id)
+    this.#tell({ event: 'removed', data: { devbox_id } })
+  }
+
+  #hasPassed(deadlineMs: number): boolean {
+    return Date.now() - deadlineMs > this.#times.passedMs
+  }
+
+  #beat(): void {
+    for (const [id, deadlineMs] of [...this.#pending]) if (this.#hasPassed(deadlineMs)) this.#remove(id)
+    this.#tell({ event: 'heartbeat', data: { now_ms: Date.now() } })
+  }
+
+  #setUpstream(state: RelayUpstream['state'], attempt: number): void {
+    const before = this.#upstream
+    if (state === before.state && attempt === before.attempt) return
+    this.#upstream = { state, attempt, since_ms: state === before.state ? before.since_ms : Date.now() }
+    this.#tell({ event: 'upstream', data: this.#upstream })
+  }
+
+  /** All there is to know, for one who knows nothing; the heartbeat is for setting the clock by. */
+  #everything(): string {
+    const evictions = [...this.#pending].map(([devbox_id, eviction_deadline_ms]) => ({
+      devbox_id,
+      eviction_deadline_ms,
+    }))
+    const data: RelayData['snapshot'] = { evictions, upstream: this.#upstream }
+    return this.#frame({ event: 'snapshot', data }) + this.#frame({ event: 'heartbeat', data: { now_ms: Date.now() } })
+  }
+
+  #tell(event: RelayEvent): void {
+    const frame = this.#frame(event)
+    for (const viewer of this.#viewers) viewer.push(frame)
+  }
+
+  #frame({ event, data }: RelayEvent): string {
+    this.#lastId += 1
+    return `id: ${this.#lastId}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+  }
+}
+
+/** One browser's stream. What it has not read is bounded; it never holds up the others. */
+class Viewer {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly #everything: () => string
+  readonly #onEnd: () => void
+  readonly #encoder = new TextEncoder()
+  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #state: 'waiting' | 'current' | 'behind' | 'ended' = 'waiting'
+
+  constructor(everything: () => string, onEnd: () => void) {
+    this.#everything = everything
+    this.#onEnd = onEnd
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+          // Sent at once, so that the page can tell a quiet service from a proxy that holds everything back.
+          this.#write('retry: 2000\n\n')
+        },
+        pull: () => {
+          if (this.#state === 'behind') this.start()
+        },
+        cancel: () => this.#finish(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: maxUnreadBytes }),
+    )
+  }
+
+  /** Begins, or begins anew, with everything that is known. */
+  start(): void {
+    if (this.#state === 'ended') return
+    this.#state = 'current'
+    this.#write(this.#everything())
+  }
+
+  push(frame: string): void {
+    if (this.#state !== 'current') return
+    if ((this.#controller.desiredSize ?? 0) > 0) this.#write(frame)
+    else this.#state = 'behind'
+  }
+
+  end(): void {
+    if (this.#state === 'ended') return
+    this.#controller.close()
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.#state = 'ended'
+    this.#onEnd()
+  }
+
+  #write(text: string): void {
+    this.#controller.enqueue(this.#encoder.encode(text))
+  }
+}
+
+class RefusedKey extends Error {}
+
+class SlowDown extends Error {
+  readonly afterMs: number
+
+  constructor(afterMs: number) {
+    super(`Try again after ${afterMs} ms`)
+    this.afterMs = afterMs
+  }
+}
+
+const readEviction = (data: string): Eviction | undefined => {
+  try {
+    return Eviction.parse(JSON.parse(data))
+  } catch {
+    // A malformed event must not end the stream, nor reach a browser.
+    return undefined
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      { once: true },
+    )
+  })

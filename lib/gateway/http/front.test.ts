@@ -1,0 +1,149 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+let gateway: TestConsole
+let port: number
+beforeAll(async () => {
+  gateway = await startConsole({ url: 'http://127.0.0.1:9' }, { publicOrigins: ['https://console.example.com'] })
+  port = Number(new URL(gateway.url).port)
+})
+afterAll(() => gateway.close())
+
+/** Sends the lines as they are and resolves with the whole answer. */
+const raw = (lines: string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${lines.join('\r\n')}\r\n\r\n`))
+    socket.on('data', (data) => {
+      answer += data
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+const statusOf = async (lines: string[]) => Number((await raw([...lines, 'Connection: close'])).split(' ')[1])
+
+describe('the Host gate', () => {
+  const askedAs = (host: string) => statusOf(['GET /api/session HTTP/1.1', `Host: ${host}`])
+
+  it('answers under its own names and port, and under the public origin', async () => {
+    for (const host of [
+      `127.0.0.1:${port}`,
+      `localhost:${port}`,
+      `LOCALHOST:${port}`,
+      `[::1]:${port}`,
+      'console.example.com',
+    ])
+      expect(await askedAs(host), host).toBe(401)
+  })
+
+  it('refuses every other name, however alike', async () => {
+    const names = [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost',
+      '127.0.0.1:1',
+      `localhost.evil.example:${port}`,
+      `localhost.:${port}`,
+      `127.0.0.1:${port}.evil.example`,
+      'console.example.com:8443',
+      '',
+    ]
+    for (const host of names) expect(await askedAs(host), host).toBe(403)
+  })
+
+  it('refuses a request with two Host headers or none', async () => {
+    expect(await statusOf(['GET / HTTP/1.1', `Host: 127.0.0.1:${port}`, 'Host: evil.example'])).toBe(400)
+    expect(await statusOf(['GET / HTTP/1.1'])).toBe(400)
+  })
+})
+
+describe('the path gate', () => {
+  it.each([
+    '/api/v1/axons/../devboxes',
+    '/api/v1/axons/%2e%2e/devboxes',
+    '/api/v1/axons/%2E./devboxes',
+    '/api/v1/axons/%2e%2e%2fdevboxes',
+    '/api/v1/axons/..%5cdevboxes',
+    '/api/v1/axons/a%00',
+    '/api/v1/axons/a%0d%0aX:1',
+    '/api/v1/axons/%ff',
+    '/api/v1/axons/%2',
+    'http://127.0.0.1:9/api/v1/axons',
+  ])('refuses %s before anything normalises it', async (path) => {
+    expect(await statusOf([`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`])).toBe(400)
+  })
+})
+
+describe('every answer', () => {
+  it('forbids framing, sniffing and foreign scripts, with another nonce each time', async () => {
+    const policies = await Promise.all(
+      [1, 2].map(async () => {
+        const response = await gateway.fetch('/anything')
+        expect(response.headers.get('x-frame-options')).toBe('DENY')
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(response.headers.get('cross-origin-opener-policy')).toBe('same-origin')
+        return response.headers.get('content-security-policy') ?? ''
+      }),
+    )
+    for (const policy of policies) {
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'nonce-[\w+/=]{24}' 'strict-dynamic';/)
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:${port};`)
+      expect(policy).not.toContain('unsafe-eval')
+    }
+    expect(policies[0]).not.toBe(policies[1])
+  })
+
+  it('carries no CORS header, whoever asks', async () => {
+    const response = await gateway.fetch('/api/session', {
+      headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    })
+    expect(response.status).toBe(403)
+    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  it('is a 404 to a server action', async () => {
+    const response = await gateway.fetch('/', { method: 'POST', headers: { 'next-action': 'x' }, body: '[]' })
+    expect(response.status).toBe(404)
+  })
+})
+
+describe('WebSocket upgrades', () => {
+  const upgrade = (target: string, headers: string[]) =>
+    statusOf([
+      `GET ${target} HTTP/1.1`,
+      ...headers,
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ])
+  const host = () => `Host: 127.0.0.1:${port}`
+  const origin = () => `Origin: http://127.0.0.1:${port}`
+  const asks = (...headers: string[]) => [...headers, 'Connection: Upgrade']
+
+  it('are refused without our origin, however alike it looks', async () => {
+    const target = '/api/terminals/dbx_1/main'
+    expect(await upgrade(target, asks(host()))).toBe(403)
+    for (const foreign of [
+      'https://evil.example',
+      `http://127.0.0.1:${port}.evil.example`,
+      `http://127.0.0.1:1`,
+      'null',
+    ])
+      expect(await upgrade(target, asks(host(), `Origin: ${foreign}`)), foreign).toBe(403)
+    expect(await upgrade(target, asks(host(), origin(), 'Sec-Fetch-Site: cross-site'))).toBe(403)
+    expect(await upgrade(target, asks('Host: evil.example', origin()))).toBe(403)
+  })
+
+  it('need a session', async () => {
+    expect(await upgrade('/api/terminals/dbx_1/main', asks(host(), origin()))).toBe(401)
+  })
+
+  it('are known on one path only, and as a path only', async () => {
+    expect(await upgrade('/', asks(host(), origin()))).toBe(404)
+    expect(await upgrade('/_next/hmr', asks(host(), origin()))).toBe(404)
+    expect(await upgrade('/api/terminals/dbx_1', asks(host(), origin()))).toBe(404)
+    expect(await upgrade('http://127.0.0.1:9/api/terminals/dbx_1/main', asks(host(), origin()))).toBe(400)
+  })
+})

@@ -1,0 +1,42 @@
+import { registry } from '../registry.ts'
+import { Refusal } from './answer.ts'
+
+/** Headers as web code has them and as Node has them read alike here. */
+export type ReadHeader = (name: string) => string | null | undefined
+
+/** The origin a request was sent to, by its Host header; undefined when that is none of ours. */
+export const originOfHost = (host: string | null | undefined): string | undefined =>
+  host ? registry().origins.get(host.toLowerCase()) : undefined
+
+/** Whether the request came to us over https, as far as its Host tells. */
+export const isSecure = (header: ReadHeader): boolean => originOfHost(header('host'))?.startsWith('https:') === true
+
+const isOwnOrigin = (origin: string): boolean => [...registry().origins.values()].includes(origin)
+
+/**
+ * Refuses what another site's page may have sent with our cookie. Ports share a site, so `SameSite` does not keep a
+ * page on another local port out; the browser's own account of where a request came from does.
+ */
+export const requireSameOrigin = (header: ReadHeader, kind: 'read' | 'stream' | 'write' | 'socket'): void => {
+  const origin = header('origin') ?? undefined
+  const site = header('sec-fetch-site') ?? undefined
+  // `null` is what sandboxed and opaque documents send: foreign, like any other origin that is not ours.
+  if (origin !== undefined && !isOwnOrigin(origin)) throw foreign()
+  switch (kind) {
+    case 'write':
+      if (site !== undefined ? site !== 'same-origin' || origin === undefined : origin === undefined) throw foreign()
+      return
+    case 'socket':
+      if (origin === undefined || (site !== undefined && site !== 'same-origin')) throw foreign()
+      return
+    case 'stream':
+      // A tool that sends neither header is no page of another site; a page of one always says so.
+      if (site !== undefined && site !== 'same-origin') throw foreign()
+      return
+    case 'read':
+      // `none` is a typed address, `same-site` another port of this host.
+      if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreign()
+  }
+}
+
+const foreign = () => new Refusal('forbidden', 'Only a page of this console may ask for this')

@@ -1,0 +1,461 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { endpoints } from '#lib/contract/index.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+const apiKey = 'ak_secret_of_the_recorder'
+
+interface Recorded {
+  method: string
+  url: string
+  headers: IncomingMessage['headers']
+  rawHeaders: string[]
+  body: string
+}
+
+/** Plays a service: writes down what it is asked and answers as the test says. */
+let recorder: Server
+let recorded: Recorded[]
+let reply: (request: IncomingMessage, response: ServerResponse) => void
+let gateway: TestConsole
+let cookie: string
+
+beforeAll(async () => {
+  recorder = createServer(async (request, response) => {
+    if (request.url === '/v1/accounts/me') return json(response, { id: 'acc', name: 'Recorded' })
+    let body = ''
+    for await (const chunk of request) body += chunk
+    recorded.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      rawHeaders: request.rawHeaders,
+      body,
+    })
+    reply(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(recorder, 'listening')
+  gateway = await startConsole({ url: `http://127.0.0.1:${(recorder.address() as AddressInfo).port}` })
+  cookie = await gateway.signIn(apiKey)
+})
+afterAll(async () => {
+  await gateway.close()
+  recorder.close()
+  recorder.closeAllConnections()
+})
+beforeEach(() => {
+  recorded = []
+  reply = (_, response) => json(response, { axons: [], has_more: false })
+})
+
+const json = (response: ServerResponse, body: unknown, headers: Record<string, string> = {}, status = 200) =>
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const ask = (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) => gateway.fetch(path, { cookie, ...init })
+const post = (path: string, body = '{}', headers: Record<string, string> = {}) =>
+  ask(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+
+describe('what gets through', () => {
+  it('is a list with its query as it was written', async () => {
+    const response = await ask('/api/v1/axons?metadata%5Benv%5D[in]=a%2Cb,c&limit=5&name=')
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ axons: [], has_more: false })
+    expect(recorded.map(({ url }) => url)).toEqual(['/v1/axons?metadata%5Benv%5D[in]=a%2Cb,c&limit=5&name='])
+  })
+
+  it('is a body of bytes as they were sent', async () => {
+    const body = '{ "name": "ä",\n "metadata": {} }'
+    await post('/api/v1/axons', body)
+    expect(recorded).toMatchObject([{ method: 'POST', url: '/v1/axons', body }])
+  })
+
+  it('is a metadata key with a slash, encoded', async () => {
+    await ask('/api/v1/benchmarks/metadata/keys/team%2Fname%20x/values')
+    expect(recorded.map(({ url }) => url)).toEqual(['/v1/benchmarks/metadata/keys/team%2Fname%20x/values'])
+  })
+
+  it('is every operation under /v1 that answers no credential', async () => {
+    const open = endpoints.filter(({ path, answersCredential }) => path.startsWith('/v1/') && !answersCredential)
+    expect(open.length).toBeGreaterThan(20)
+    reply = (_, response) => response.writeHead(404).end()
+    for (const { method, path } of open) {
+      const before = recorded.length
+      await ask(`/api${path.replace(/:\w+/g, 'some_id')}`, { method })
+      // The account is asked for by the recorder's own route, which records nothing.
+      if (path !== '/v1/accounts/me') expect(recorded.length, `${method} ${path}`).toBe(before + 1)
+    }
+  })
+})
+
+describe('what does not reach the service', () => {
+  it.each([
+    ['an operation the contract does not have', 'GET', '/api/v1/admin', 404],
+    ['a path below an operation', 'GET', '/api/v1/axons/a/b', 404],
+    ['an address', 'GET', '/api/v1/http://169.254.169.254/', 404],
+    ['an empty segment', 'GET', '/api/v1//axons', 404],
+    ['a method the operation does not take', 'DELETE', '/api/v1/axons', 405],
+    ['a method HTTP has and the contract has not', 'PUT', '/api/v1/axons', 405],
+    ['a preflight', 'OPTIONS', '/api/v1/axons', 405],
+    ['an id of forbidden characters', 'GET', '/api/v1/axons/a;b', 400],
+    ['a doubly encoded traversal', 'GET', '/api/v1/axons/%252e%252e%252fx', 400],
+    ['an id with an encoded slash', 'GET', '/api/v1/axons/a%2fb', 400],
+    ['an id of 300 characters', 'GET', `/api/v1/axons/${'a'.repeat(300)}`, 400],
+    ['a metadata key with a control character', 'GET', '/api/v1/benchmarks/metadata/keys/a%01/values', 400],
+    ['a query of 9000 characters', 'GET', `/api/v1/axons?name=${'a'.repeat(9000)}`, 400],
+    ['the token of a terminal', 'POST', '/api/v1/devboxes/dbx_1/create_pty_tunnel', 403],
+    ['what only an operator may do', 'POST', '/api/local/evictions', 404],
+  ])('is %s', async (_, method, path, status) => {
+    const response = await ask(path, { method })
+    expect(response.status).toBe(status)
+    expect(recorded).toEqual([])
+  })
+
+  it('is a bad id, which is named by its field', async () => {
+    expect(await (await ask('/api/v1/devboxes/a%20b')).json()).toMatchObject({
+      code: 'invalid_argument',
+      field: 'id',
+      message: expect.stringMatching(/^id must be/),
+    })
+  })
+
+  it('is anything without a session', async () => {
+    const response = await gateway.fetch('/api/v1/axons')
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ code: 'unauthenticated' })
+    expect(recorded).toEqual([])
+  })
+
+  it.each([
+    ['another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['another port of this host', { origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-site' }],
+    ['a typed address', { origin: '', 'sec-fetch-site': 'none' }],
+    ['an opaque origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }],
+    ['a lookalike', { origin: 'http://127.0.0.1:3000.evil.example', 'sec-fetch-site': '' }],
+  ])('is a write from %s', async (_, headers) => {
+    const sent = new Headers(Object.entries(headers).filter(([, value]) => value !== ''))
+    const response = await fetch(`${gateway.url}/api/v1/axons`, {
+      method: 'POST',
+      headers: { cookie, ...Object.fromEntries(sent) },
+    })
+    expect(response.status).toBe(403)
+    expect(recorded).toEqual([])
+  })
+
+  it('is a write that says nothing of where it comes from; with our Origin alone it passes', async () => {
+    const headers = { cookie, 'content-type': 'application/json' }
+    expect((await fetch(`${gateway.url}/api/v1/axons`, { method: 'POST', headers, body: '{}' })).status).toBe(403)
+    expect(recorded).toEqual([])
+    expect(
+      (
+        await fetch(`${gateway.url}/api/v1/axons`, {
+          method: 'POST',
+          headers: { ...headers, origin: gateway.origin },
+          body: '{}',
+        })
+      ).status,
+    ).toBe(200)
+  })
+
+  it('is a read from another site, while a typed address is answered', async () => {
+    expect((await ask('/api/v1/axons', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
+    expect((await ask('/api/v1/axons', { headers: { 'sec-fetch-site': 'same-site' } })).status).toBe(403)
+    expect(recorded).toEqual([])
+    expect((await ask('/api/v1/axons', { headers: { 'sec-fetch-site': 'none' } })).status).toBe(200)
+  })
+
+  it('is a body that is not JSON, is packed, or is longer than a mebibyte', async () => {
+    expect((await post('/api/v1/axons', '{}', { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await post('/api/v1/axons', '{}', { 'content-encoding': 'gzip' })).status).toBe(415)
+    expect((await post('/api/v1/axons', ' '.repeat(1024 * 1024 + 1))).status).toBe(413)
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
+    const response = await ask('/api/v1/axons', {
+      method: 'POST',
+      body: endless,
+      duplex: 'half',
+      headers: { 'content-type': 'application/json' },
+    } as RequestInit)
+    expect(response.status).toBe(413)
+    expect(recorded).toEqual([])
+  })
+})
+
+describe('headers', () => {
+  it('go up as a short list with one key, whatever the browser sent', async () => {
+    await ask('/api/v1/axons', {
+      headers: {
+        authorization: 'Bearer of-the-page',
+        referer: gateway.url,
+        'x-forwarded-for': '1.2.3.4',
+        'x-request-id': 'page-1',
+        'x-api-key': 'x',
+        range: 'bytes=0-1',
+      },
+    })
+    const [{ headers, rawHeaders } = { headers: {}, rawHeaders: [] as string[] }] = recorded
+    expect(rawHeaders.filter((name) => name.toLowerCase() === 'authorization')).toHaveLength(1)
+    expect(headers).toMatchObject({ authorization: `Bearer ${apiKey}`, 'x-request-id': 'page-1' })
+    // The rest is what fetch itself adds.
+    expect(Object.keys(headers).sort()).toEqual([
+      'accept',
+      'accept-encoding',
+      'accept-language',
+      'authorization',
+      'cache-control',
+      'connection',
+      'host',
+      'pragma',
+      'sec-fetch-mode',
+      'user-agent',
+      'x-request-id',
+    ])
+  })
+
+  it('replace a request id that is no plain word', async () => {
+    await ask('/api/v1/axons', { headers: { 'x-request-id': 'a b"c' } })
+    expect(recorded[0]?.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('come down as a short list', async () => {
+    reply = (_, response) =>
+      json(
+        response,
+        {},
+        {
+          'set-cookie': 'a=b',
+          'access-control-allow-origin': '*',
+          'content-security-policy': "default-src 'unsafe-inline'",
+          'strict-transport-security': 'max-age=1',
+          location: 'https://evil.example',
+          server: 'x',
+          'cache-control': 'public, max-age=99',
+          'retry-after': '3',
+          'x-request-id': 'up-1',
+        },
+      )
+    const response = await ask('/api/v1/axons')
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'retry-after': '3',
+      'x-request-id': 'up-1',
+      'content-type': 'application/json',
+    })
+    for (const name of ['set-cookie', 'access-control-allow-origin', 'strict-transport-security', 'location', 'server'])
+      expect(response.headers.get(name), name).toBeNull()
+    expect(response.headers.get('content-security-policy')).not.toContain('unsafe-inline')
+  })
+})
+
+describe('an answer that cannot be the service', () => {
+  it('is a redirect, which is not followed with the key', async () => {
+    let followed = 0
+    const elsewhere = createServer((_, response) => {
+      followed += 1
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+    reply = (_, response) =>
+      response.writeHead(302, { location: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/` }).end()
+    const response = await ask('/api/v1/axons')
+    elsewhere.close()
+    expect(response.status).toBe(502)
+    expect(await response.json()).toMatchObject({ code: 'bad_upstream' })
+    expect(followed).toBe(0)
+  })
+
+  it.each([200, 404, 500])('is a web page with status %i', async (status) => {
+    reply = (_, response) =>
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<script>alert(1)</script>')
+    const response = await ask('/api/v1/axons')
+    expect(response.status).toBe(502)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.text()).not.toContain('<script>')
+  })
+
+  it('is none at all, once the service has gone', async () => {
+    const service = createServer((_, response) => json(response, { id: 'acc', name: 'Leaving' })).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+    const alone = await startConsole({ url })
+    const held = await alone.signIn(apiKey)
+    service.close()
+    service.closeAllConnections()
+    await once(service, 'close')
+    const response = await alone.fetch('/api/v1/axons', { cookie: held })
+    await alone.close()
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      code: 'unavailable',
+      message: `The service at ${url} cannot be reached`,
+    })
+  })
+})
+
+describe('errors of the service', () => {
+  it('include no answer in time, with when to come back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      reply = () => void vi.advanceTimersByTimeAsync(15_000)
+      const response = await ask('/api/v1/axons')
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3'])
+      expect(await response.json()).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('did not answer within 15 s'),
+      })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('pass as they are, with their advice on trying again', async () => {
+    const body = { code: 'conflict', message: 'It is suspended', request_id: 'up-2' }
+    reply = (_, response) => json(response, body, { 'x-should-retry': 'false' }, 409)
+    const response = await post('/api/v1/devboxes/dbx_1/suspend')
+    expect(response.status).toBe(409)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(await response.json()).toEqual(body)
+  })
+
+  it('get our shape when they have another', async () => {
+    reply = (_, response) => response.writeHead(500, { 'content-type': 'text/plain' }).end('boom')
+    expect(await (await ask('/api/v1/axons')).json()).toEqual({
+      code: 'internal',
+      message: 'The service answered 500 without a reason',
+      request_id: expect.any(String),
+    })
+  })
+
+  it('keep their message when that is all they say', async () => {
+    reply = (_, response) => json(response, { message: 'The quota is used up' }, {}, 429)
+    expect(await (await ask('/api/v1/axons')).json()).toEqual({
+      code: 'rate_limited',
+      message: 'The quota is used up',
+      request_id: expect.any(String),
+    })
+  })
+
+  it('are unauthenticated when the key is no longer accepted', async () => {
+    reply = (_, response) => json(response, { code: 'key_gone', message: 'No such key', request_id: 'r' }, {}, 401)
+    const response = await ask('/api/v1/axons')
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ code: 'unauthenticated' })
+  })
+})
+
+describe('streams', () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x')
+  const logs = '/api/v1/benchmark_runs/bmr_1/download_logs'
+  const output = '/api/v1/devboxes/dbx_1/executions/exe_1/stream_stdout_updates'
+
+  it('arrive piece by piece, uncompressed and unbuffered', async () => {
+    let write = (_: string) => undefined as unknown
+    reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.flushHeaders()
+      write = (text) => response.write(text)
+    }
+    const response = await ask(output)
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
+    expect(recorded[0]?.headers.accept).toBe('text/event-stream')
+    const reader = response.body!.getReader()
+    for (const text of ['data: {"output":"1"}\n\n', 'data: {"output":"2"}\n\n']) {
+      write(text)
+      expect(Buffer.from((await reader.read()).value!).toString()).toBe(text)
+    }
+    await reader.cancel()
+  })
+
+  it('are downloads that a browser does not open, with their length and name', async () => {
+    reply = (_, response) =>
+      response
+        .writeHead(200, {
+          'content-type': 'application/zip',
+          'content-length': '4',
+          'content-disposition': 'attachment; filename="a.zip"',
+        })
+        .end('PK..')
+    const response = await post(logs)
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.zip"')
+    expect(response.headers.get('content-length')).toBe('4')
+    expect(response.headers.get('content-security-policy')).toBe('sandbox')
+    expect(await response.text()).toBe('PK..')
+  })
+
+  it('become attachments when the service does not say so', async () => {
+    reply = (_, response) =>
+      response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'inline' }).end('PK')
+    expect((await post(logs)).headers.get('content-disposition')).toBe('attachment')
+  })
+
+  it('fail in the browser when the service breaks off, instead of ending', async () => {
+    reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/zip' })
+      response.write(chunk, () => response.destroy())
+    }
+    const response = await post(logs)
+    await expect(response.arrayBuffer()).rejects.toThrow()
+  })
+
+  it('are broken off at the service when the browser leaves', async () => {
+    const left = Promise.withResolvers<void>()
+    reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(': open\n\n')
+      response.once('close', left.resolve)
+    }
+    const leaving = new AbortController()
+    const response = await ask(output, { signal: leaving.signal })
+    await response.body!.getReader().read()
+    leaving.abort()
+    await left.promise
+  })
+
+  it('do not pile up when the browser reads slowly', async () => {
+    let sent = 0
+    reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/zip' })
+      const more = () => {
+        while (sent < 256 * 1024 * 1024 && !response.destroyed) {
+          sent += chunk.length
+          if (!response.write(chunk)) return void response.once('drain', more)
+        }
+        response.end()
+      }
+      more()
+    }
+    const response = await post(logs)
+    const reader = response.body!.getReader()
+    await reader.read()
+    // The pipe is full once the sender has stood still for a while.
+    for (let before = -1; before !== sent; ) {
+      before = sent
+      await new Promise((resolve) => setTimeout(resolve, 250))
+    }
+    expect(sent).toBeLessThan(32 * 1024 * 1024)
+    await reader.cancel()
+  })
+
+  it('end at sign-out', async () => {
+    const left = Promise.withResolvers<void>()
+    reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(': open\n\n')
+      response.once('close', left.resolve)
+    }
+    const own = await gateway.signIn(apiKey)
+    const response = await gateway.fetch(output, { cookie: own })
+    const reader = response.body!.getReader()
+    await reader.read()
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
+    await expect(reader.read()).rejects.toThrow()
+    await left.promise
+  })
+})
+
+it('puts the key in no answer', async () => {
+  reply = (_, response) => json(response, { axons: [] })
+  for (const path of ['/api/v1/axons', '/api/v1/accounts/me', '/api/v1/axons/%01', '/api/session']) {
+    const response = await ask(path)
+    expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain(apiKey)
+  }
+})

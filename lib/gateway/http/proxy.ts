@@ -1,0 +1,272 @@
+import { readError } from '#lib/client/client.ts'
+import { devboxes } from '#lib/contract/devboxes.ts'
+import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { bodyLimit, createMatcher, defaultMaxBodyBytes, fillPath } from '#lib/contract/endpoint.ts'
+import type { ErrorBody } from '#lib/contract/errors.ts'
+import { endpoints } from '#lib/contract/index.ts'
+import { fieldProblems } from '#lib/contract/query-string.ts'
+import { requireSignedIn } from '../accounts/session-cookie.ts'
+import { refreshEvictions } from '../evictions/hub.ts'
+import { registry, trackStream } from '../registry.ts'
+import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
+import { requireSameOrigin } from './origin.ts'
+import { type OutgoingBody, outgoingBody } from './request-body.ts'
+import { bearer } from './upstream.ts'
+
+const prefix = '/api'
+const maxQueryLength = 8192
+/** Until the headers of the answer. Writes may be held back by the service for 30 s, and a synchronous command for as long as it runs. */
+const readTimeoutMs = 15_000
+const writeTimeoutMs = 120_000
+const passedOn = [
+  'content-type',
+  'content-length',
+  'content-disposition',
+  'retry-after',
+  'deprecation',
+  'x-should-retry',
+  'x-request-id',
+]
+
+/**
+ * `/api/v1/*`: one pass-through for exactly the operations of the contract a browser may use. The session's cookie
+ * becomes the bearer key; nothing else of the browser's headers gets out, and nothing unasked of the service's gets in.
+ */
+export const proxy = (request: Request): Promise<Response> =>
+  answering(request, async (requestId) => {
+    const header = (name: string) => request.headers.get(name)
+    const { path, search } = rawTarget(request)
+    const { endpoint, params } = matchEndpoint(request.method, path)
+    const streams = endpoint.response.kind === 'events'
+    requireSameOrigin(header, request.method === 'GET' ? (streams ? 'stream' : 'read') : 'write')
+    const session = await requireSignedIn(header)
+    if (endpoint.answersCredential)
+      throw new Refusal(
+        'forbidden',
+        'The answer is a credential, which the console keeps on its server; ask the service itself for it',
+      )
+    const target =
+      registry().service.url() + fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
+    const body = await outgoingBody(endpoint, request)
+
+    const leaving = new AbortController()
+    const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
+    const upstream = await send(target, {
+      method: request.method,
+      headers: {
+        accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
+        'x-request-id': requestId,
+        ...body.headers,
+        ...bearer(session.api_key),
+      },
+      body,
+      signal: AbortSignal.any([request.signal, leaving.signal]),
+    }).catch((error: unknown) => {
+      forget()
+      throw error
+    })
+    if (upstream.ok && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
+    return passOn(endpoint, upstream, requestId, forget)
+  })
+
+/** The watch stream tells no evictions that are taken back, and these take back that of their devbox. */
+const endsEvictions = new Set<string>([devboxes.suspend.id, devboxes.shutdown.id])
+
+/** The path as it was sent, before anything decoded or folded it; server.ts tells it. */
+const rawTarget = (request: Request): { path: string; search: string } => {
+  const raw = request.headers.get('x-devdeck-path') ?? request.url.replace(/^https?:\/\/[^/]*/, '')
+  const cut = raw.indexOf('?')
+  const path = (cut === -1 ? raw : raw.slice(0, cut)).slice(prefix.length)
+  return { path, search: cut === -1 ? '' : raw.slice(cut + 1) }
+}
+
+interface Match {
+  endpoint: Endpoint
+  params: Record<string, string>
+}
+
+const offered = endpoints.filter(
+  ({ path, scope, response }) => path.startsWith('/v1/') && scope !== 'local' && response.kind !== 'websocket',
+)
+
+const find = createMatcher(offered)
+
+const matchEndpoint = (method: string, path: string): Match => {
+  const { match, allow } = find(method, path.slice(1).split('/').map(decode))
+  // Every segment was decoded, so no parameter is missing.
+  if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string> }
+  if (allow) throw new Refusal('method_not_allowed', `This takes ${allow.join(' or ')}, not ${method}`)
+  throw new Refusal('not_found', 'The contract has no such operation')
+}
+
+/** Whether this is a call with a body that may be too large to hold in memory. */
+export const takesLargeBody = (method: string | undefined, url: string | undefined): boolean => {
+  const path = url?.split('?', 1)[0] ?? ''
+  const { match } = path.startsWith(`${prefix}/`) ? find(method, path.slice(prefix.length + 1).split('/')) : {}
+  return match !== undefined && bodyLimit(match.endpoint) > defaultMaxBodyBytes
+}
+
+const decode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new Refusal('invalid_argument', 'The path is not valid percent-encoding')
+  }
+}
+
+const checkedParams = ({ params: schema }: Endpoint, params: Record<string, string>): Record<string, string> => {
+  const parsed = schema?.safeParse(params)
+  const [problem] = parsed?.error ? fieldProblems(parsed.error) : []
+  if (problem) throw new Refusal('invalid_argument', `${problem.field} ${problem.message}`, { field: problem.field })
+  // A parameter the contract leaves free (a metadata key) may hold a slash, which goes out encoded; a dot segment would be folded.
+  for (const [field, value] of Object.entries(params))
+    if (/^\.{1,2}$/.test(value) || hasControlCharacters(value))
+      throw new Refusal('invalid_argument', `${field} must not be a dot segment or hold control characters`, { field })
+  return params
+}
+
+/** What the query means is the service's to judge; here it only has to be one. */
+const checkedSearch = (search: string): string => {
+  if (search === '') return ''
+  if (search.length > maxQueryLength)
+    throw new Refusal('invalid_argument', `The query is longer than ${maxQueryLength} characters`)
+  if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#'))
+    throw new Refusal('invalid_argument', 'The query is not valid percent-encoding')
+  return `?${search}`
+}
+
+interface Outgoing {
+  method: string
+  headers: Record<string, string>
+  body: OutgoingBody
+  signal: AbortSignal
+}
+
+/** Fails when no headers come in time after the body has gone out; what follows them may take as long as it likes. */
+const send = async (target: string, { body, ...init }: Outgoing): Promise<Response> => {
+  const late = new AbortController()
+  const timeoutMs = init.method === 'GET' ? readTimeoutMs : writeTimeoutMs
+  const timer = setTimeout(() => late.abort(), timeoutMs)
+  try {
+    return await fetch(target, {
+      ...init,
+      body: body.open(() => timer.refresh()),
+      signal: AbortSignal.any([init.signal, late.signal]),
+      redirect: 'manual',
+      cache: 'no-store',
+      ...body.init,
+    } as RequestInit)
+  } catch (error) {
+    const refusal = body.refusal()
+    if (refusal) throw refusal
+    // The browser has gone: nobody reads this answer.
+    if (init.signal.aborted) throw new Refusal('unavailable', 'The request was given up')
+    if (late.signal.aborted)
+      throw new Refusal(
+        'unavailable',
+        `The service at ${registry().service.url()} did not answer within ${timeoutMs / 1000} s`,
+        // Pages repeat a failed read at once unless told when; whoever has waited this long is to be told first.
+        { retryAfterSeconds: 3 },
+      )
+    if (!(error instanceof TypeError)) throw error
+    throw new Refusal('unavailable', `The service at ${registry().service.url()} cannot be reached`)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const passOn = async (
+  endpoint: Endpoint,
+  upstream: Response,
+  requestId: string,
+  forget: () => void,
+): Promise<Response> => {
+  const type = upstream.headers.get('content-type') ?? ''
+  const problem = wrongAnswer(endpoint, upstream, type)
+  if (problem || !upstream.ok) {
+    forget()
+    if (problem) {
+      await upstream.body?.cancel()
+      throw new Refusal('bad_upstream', problem)
+    }
+    return passOnError(upstream, requestId)
+  }
+  const headers = new Headers()
+  for (const name of passedOn) {
+    const value = upstream.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  // fetch has unpacked the body, so the length it was sent with is no longer its length.
+  if (upstream.headers.has('content-encoding')) headers.delete('content-length')
+  headers.set('x-request-id', upstream.headers.get('x-request-id') ?? requestId)
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('cache-control', 'no-store')
+  if (endpoint.response.kind === 'events') {
+    // Anything that compresses or buffers on the way would hold events back.
+    headers.set('cache-control', 'no-cache, no-transform')
+    headers.set('x-accel-buffering', 'no')
+  }
+  if (endpoint.response.kind === 'bytes') {
+    headers.set('content-security-policy', 'sandbox')
+    if (!/^attachment\b/i.test(headers.get('content-disposition') ?? ''))
+      headers.set('content-disposition', 'attachment')
+    headers.set('cache-control', 'no-store, no-transform')
+  }
+  return new Response(
+    upstream.body && endpoint.response.kind === 'events' ? finallyDo(upstream.body, forget) : upstream.body,
+    { status: upstream.status, headers },
+  )
+}
+
+/** Why this cannot be the answer of the service to that call, or undefined. */
+const wrongAnswer = ({ response }: Endpoint, upstream: Response, type: string): string | undefined => {
+  const where = registry().service.url()
+  if (upstream.status < 200 || (upstream.status >= 300 && upstream.status < 400))
+    return `The service at ${where} answered with a redirect (${upstream.status}), which is not followed with a key`
+  if (/^(text\/html|application\/xhtml)/i.test(type))
+    return `What answers at ${where} is not the service: it sent a web page (${upstream.status})`
+  if (!upstream.ok) return undefined
+  const expected = { json: 'application/json', events: 'text/event-stream', bytes: '', websocket: '' }[response.kind]
+  if (!type.toLowerCase().startsWith(expected))
+    return `The service at ${where} answered with ${type || 'no content type'} instead of ${expected}`
+  return undefined
+}
+
+/** An error of the service in the one shape, whatever it looked like. */
+const passOnError = async (upstream: Response, requestId: string): Promise<Response> => {
+  const { code, message, field, requestId: given = requestId } = await readError(upstream)
+  const body: ErrorBody = { code, message, request_id: given, ...(field === undefined ? {} : { field }) }
+  const headers: Record<string, string> = { 'x-request-id': body.request_id }
+  for (const name of ['retry-after', 'x-should-retry']) {
+    const value = upstream.headers.get(name)
+    if (value !== null) headers[name] = value
+  }
+  return json(upstream.status === 401 ? { ...body, code: 'unauthenticated' } : body, {
+    status: upstream.status,
+    headers,
+  })
+}
+
+/** The same stream, with a call once it is over, however it ends. */
+const finallyDo = (body: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { value, done: ended } = await reader.read()
+        if (value) controller.enqueue(value)
+        if (ended) {
+          done()
+          controller.close()
+        }
+      } catch (error) {
+        done()
+        controller.error(error)
+      }
+    },
+    cancel(reason) {
+      done()
+      return reader.cancel(reason)
+    },
+  })
+}

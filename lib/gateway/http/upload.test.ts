@@ -1,0 +1,160 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { maxUploadBytes } from '#lib/contract/files.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+let id: string
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole(service)
+  cookie = await gateway.signIn(service.key)
+  id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+})
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const post = (operation: string, init: RequestInit, devbox = id) =>
+  gateway.fetch(`/api/v1/devboxes/${devbox}/${operation}`, { cookie, method: 'POST', ...init })
+const form = (path: string, bytes: Uint8Array<ArrayBuffer>) => {
+  const parts = new FormData()
+  parts.append('path', path)
+  parts.append('file', new Blob([bytes]), 'chosen.bin')
+  return parts
+}
+const json = (body: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+const download = async (path: string) => {
+  const response = await post('download_file', json({ path }))
+  expect(response.status).toBe(200)
+  return response
+}
+
+/** A form of `pieces` times 1 MiB that is made while it is sent, and not kept by fetch for a redirect. */
+const endlessForm = (path: string, pieces: number) => {
+  const piece = randomBytes(1024 * 1024)
+  let sent = -1
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (++sent === 0)
+        controller.enqueue(
+          Buffer.from(
+            `--b\r\nContent-Disposition: form-data; name="path"\r\n\r\n${path}\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n`,
+          ),
+        )
+      else if (sent <= pieces) controller.enqueue(piece)
+      else {
+        controller.enqueue(Buffer.from('\r\n--b--\r\n'))
+        controller.close()
+      }
+    },
+  })
+  const init = {
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body,
+    duplex: 'half',
+    redirect: 'error',
+    window: null,
+  } as RequestInit
+  return { init, sentPieces: () => sent }
+}
+
+describe('through the console', () => {
+  it('a file of 64 MiB goes up and down unchanged', { timeout: 60_000 }, async () => {
+    const bytes = randomBytes(64 * 1024 * 1024)
+    const response = await post('upload_file', { body: form('up.bin', bytes) })
+    expect({ status: response.status, body: await response.json() }).toEqual({ status: 200, body: {} })
+    const back = await download('up.bin')
+    expect(back.headers.get('content-disposition')).toContain('up.bin')
+    expect(back.headers.get('content-length')).toBe(String(bytes.length))
+    expect(sha256(new Uint8Array(await back.arrayBuffer()))).toBe(sha256(bytes))
+  })
+
+  it('a large file passes without being held in memory', { timeout: 120_000 }, async () => {
+    // Warmed up, so that what grows is the file and not the machinery.
+    await post('upload_file', endlessForm('stream.bin', 32).init)
+    const { init } = endlessForm('stream.bin', 384)
+    const before = process.memoryUsage.rss()
+    let most = 0
+    const look = setInterval(() => {
+      most = Math.max(most, process.memoryUsage.rss() - before)
+    }, 20)
+    const response = await post('upload_file', init)
+    clearInterval(look)
+    expect(response.status).toBe(200)
+    // Console, service and the sender share this process.
+    expect(most).toBeLessThan(200 * 1024 * 1024)
+    const size = await post('execute_sync', json({ command: 'stat -c %s stream.bin' }))
+    expect(await size.json()).toMatchObject({ stdout: `${384 * 1024 ** 2}\n` })
+  })
+
+  it('text beyond a mebibyte is written', async () => {
+    const contents = 'ä'.repeat(3 * 1024 * 1024)
+    const response = await post('write_file_contents', json({ file_path: 'long.txt', contents }))
+    expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200 })
+    expect(await (await download('long.txt')).text()).toBe(contents)
+  })
+
+  it('a refusal of the service is heard while the file is still on its way', { timeout: 60_000 }, async () => {
+    const { init, sentPieces } = endlessForm('x', 4096)
+    const response = await post('upload_file', init, 'dbx_missing')
+    expect({ status: response.status, body: await response.json() }).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    })
+    expect(sentPieces()).toBeLessThan(4096)
+  })
+})
+
+describe('refused before the service hears of it', () => {
+  const body = () => form('refused', Buffer.from('x'))
+
+  it.each([
+    ['a form of another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, 403],
+    ['a form of another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }, 403],
+    ['a packed form', { 'content-encoding': 'gzip' }, 415],
+    ['a form called text', { 'content-type': 'text/plain' }, 415],
+    ['a form called urlencoded', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    ['a form called JSON', { 'content-type': 'application/json' }, 415],
+  ])('is %s', async (_, headers, status) => {
+    expect((await post('upload_file', { body: body(), headers: headers as Record<string, string> })).status).toBe(
+      status,
+    )
+    expect((await post('download_file', json({ path: 'refused' }))).status).toBe(404)
+  })
+
+  it('is a form without a session', async () => {
+    const response = await gateway.fetch(`/api/v1/devboxes/${id}/upload_file`, { method: 'POST', body: body() })
+    expect(response.status).toBe(401)
+    expect((await post('download_file', json({ path: 'refused' }))).status).toBe(404)
+  })
+
+  it('is a form where JSON is due', async () => {
+    expect((await post('download_file', { body: body() })).status).toBe(415)
+    expect((await post('write_file_contents', { body: body() })).status).toBe(415)
+  })
+
+  it('is one that says it is longer than any may be', async () => {
+    const { request } = await import('node:http')
+    const status = await new Promise((resolve, reject) => {
+      const outgoing = request(`${gateway.url}/api/v1/devboxes/${id}/upload_file`, {
+        method: 'POST',
+        headers: {
+          cookie,
+          origin: gateway.origin,
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'multipart/form-data; boundary=b',
+          'content-length': maxUploadBytes * 2,
+        },
+      })
+      outgoing.once('response', (response) => resolve(response.statusCode)).once('error', reject)
+      outgoing.flushHeaders()
+    })
+    expect(status).toBe(413)
+  })
+})

@@ -1,0 +1,39 @@
+import { type Client, createClient } from '#lib/client/client.ts'
+import { registry } from '../registry.ts'
+
+/** The contract's client, bound to the service and to one key; each of its calls fails once it takes longer than `timeoutMs`. */
+export const clientFor = (apiKey: string, timeoutMs?: number): Client =>
+  createClient({
+    baseUrl: registry().service.url(),
+    headers: bearer(apiKey),
+    ...(timeoutMs === undefined ? {} : { fetch: fetchWithin(timeoutMs) }),
+  })
+
+const fetchWithin =
+  (timeoutMs: number): typeof fetch =>
+  (input, init) =>
+    fetch(input, {
+      ...init,
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init?.signal ? [init.signal] : [])]),
+    })
+
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+/** What a session is good for: a key is never sent to another service than the one it was entered for. */
+export const serviceIdentity = (): string => (registry().service.embedded ? 'embedded' : registry().service.url())
+
+const ptyPort = 13
+
+/**
+ * Where the terminals of a devbox are: on a hosted service (`https://api.<domain>`) under the devbox's own tunnel
+ * host, on any other service at its own address.
+ */
+export const ptyBaseUrl = (serviceUrl: string, tunnelKey: string): string => {
+  const url = new URL(serviceUrl)
+  const hosted = url.protocol === 'https:' && url.hostname.startsWith('api.') && url.port === '' && url.pathname === '/'
+  if (!hosted) return serviceUrl
+  // The key becomes part of a host name: anything but a label would let the service steer the token elsewhere.
+  if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,57}[A-Za-z0-9])?$/.test(tunnelKey))
+    throw new Error('The service gave a tunnel key that is no host name')
+  return `https://${ptyPort}-${tunnelKey}.tunnel.${url.hostname.slice('api.'.length)}`
+}

@@ -1,0 +1,55 @@
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { RecordingList } from '#lib/wire/recordings.ts'
+import { requireSignedIn } from '../accounts/session-cookie.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { requireSameOrigin } from '../http/origin.ts'
+import { registry } from '../registry.ts'
+import { readRecording, recordingFile, recordingsOf } from './recording.ts'
+
+/** `GET /api/recordings`: newest first, all of them. */
+export const listRecordings = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const { account } = await admitted(request, 'read')
+    return json({ recordings: await recordingsOf(account.id) } satisfies RecordingList)
+  })
+
+/** `GET /api/recordings/{id}`: the file, or with `?view=summary` what the list says of it. */
+export const getRecording = (request: Request, id: string): Promise<Response> =>
+  answering(request, async () => {
+    const { account } = await admitted(request, 'read')
+    const file = recordingFile(account.id, id)
+    const found = await readRecording(file, id)
+    if (!found) throw new Refusal('not_found', `There is no recording ${id}`)
+    if (new URL(request.url).searchParams.get('view') === 'summary') return json(found)
+    // Up to where it was looked at: one that is being written goes on behind it.
+    const stream = found.size_bytes === 0 ? Readable.from([]) : createReadStream(file, { end: found.size_bytes - 1 })
+    return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, {
+      headers: {
+        'content-type': 'application/x-asciicast',
+        'content-length': String(found.size_bytes),
+        'content-disposition': `attachment; filename="${id}.cast"`,
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  })
+
+/** `DELETE /api/recordings/{id}` */
+export const deleteRecording = (request: Request, id: string): Promise<Response> =>
+  answering(request, async () => {
+    const { account } = await admitted(request, 'write')
+    const file = recordingFile(account.id, id)
+    if (!(await readRecording(file, id))) throw new Refusal('not_found', `There is no recording ${id}`)
+    if (registry().liveRecordings.has(id))
+      throw new Refusal('conflict', 'The recording is being written: stop it in its terminal first')
+    await rm(file, { force: true })
+    return json({})
+  })
+
+const admitted = (request: Request, kind: 'read' | 'write') => {
+  const header = (name: string) => request.headers.get(name)
+  requireSameOrigin(header, kind)
+  return requireSignedIn(header)
+}

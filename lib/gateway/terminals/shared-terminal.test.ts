@@ -1,0 +1,602 @@
+import { once } from 'node:events'
+import headless from '@xterm/headless'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { terminalClose } from '#lib/wire/terminals.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { CuttableProxy, TestPage } from './testing.ts'
+
+let service: TestService
+let proxy: CuttableProxy
+let gateway: TestConsole
+let cookie: string
+let devboxId: string
+const pages: TestPage[] = []
+const consoles: TestConsole[] = []
+beforeAll(async () => {
+  // Every page that comes and goes is told there.
+  vi.spyOn(console, 'log').mockReturnValue(undefined)
+  proxy = new CuttableProxy()
+  const port = await proxy.listen()
+  service = await startService({ allowHosts: [`127.0.0.1:${port}`] })
+  proxy.lead(service.url)
+  gateway = await startConsole({ url: `http://127.0.0.1:${port}` })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
+})
+afterEach(async () => {
+  proxy.lead(service.url)
+  for (const page of pages.splice(0)) page.socket.terminate()
+  for (const each of consoles.splice(0).reverse()) await each.close()
+})
+afterAll(async () => {
+  await gateway.close()
+  await proxy.close()
+  await service.close()
+})
+
+interface Query {
+  client?: string
+  since?: number
+  epoch?: string
+  scrollback?: number
+  role?: 'watch'
+  ack?: '1'
+  cols?: number
+  rows?: number
+}
+
+const at = (name: string, { cols = 80, rows = 24, ...query }: Query = {}, to = gateway, own = cookie) => {
+  const search = new URLSearchParams({ cols: String(cols), rows: String(rows) })
+  for (const [key, value] of Object.entries(query)) search.set(key, String(value))
+  const page = new TestPage(to, `/api/terminals/${devboxId}/${name}?${search}`, {
+    cookie: own,
+    acks: query.ack === '1',
+  })
+  pages.push(page)
+  return page
+}
+const open = async (name: string, query: Query = {}, to = gateway, own = cookie) => {
+  const page = at(name, query, to, own)
+  await page.told({ t: 'people' })
+  return page
+}
+/** A console of its own, in place of the one all tests share. */
+const another = async (overrides: Parameters<typeof startConsole>[1] = {}) => {
+  const own = await startConsole({ url: service.url }, overrides)
+  consoles.push(own)
+  return own
+}
+const stop = async (console: TestConsole) => {
+  consoles.splice(consoles.indexOf(console), 1)
+  await console.close()
+}
+/** Runs a line, once the shell reads it. */
+const run = async (page: TestPage, line: string) => {
+  await page.shows(/[$#] /)
+  page.type(`${line}\n`)
+}
+/** Prints n1, n2 and so on, a line each, until a key is pressed: as long as it prints, there is something to miss. */
+const numbers =
+  "stty -echo; echo b''egin; i=0; until read -rsn1 -t 0.01; do for ((j=0;j<50;j++)); do echo n$((++i)); done; done; echo e''nd"
+const endNumbers = (page: TestPage) =>
+  vi.waitFor(
+    () => {
+      // Once may not do: bash drops a key that comes as its time runs out, and a lost connection takes it along.
+      page.type('x')
+      expect(page.shown.includes('end\r\n')).toBe(true)
+    },
+    { timeout: 15_000, interval: 100 },
+  )
+const expectNumbers = (printed: string) => {
+  const lines = printed
+    .slice(printed.indexOf('begin') + 5, printed.indexOf('end'))
+    .trim()
+    .split('\r\n')
+  expect(lines.length).toBeGreaterThan(100)
+  expect(lines).toEqual(lines.map((_, i) => `n${i + 1}`))
+}
+/** What the service keeps of a shell's output, asked for without a console. */
+const lastPrinted = async (name: string): Promise<string> => {
+  const { connect_url } = await service.client.terminals.connect({ params: { session_name: `${devboxId}-${name}` } })
+  const socket = new WebSocket(service.url.replace('http', 'ws') + connect_url, [])
+  const [data] = await once(socket, 'message')
+  socket.close()
+  await once(socket, 'close')
+  return String(data)
+}
+const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
+
+/** What a terminal shows after these bytes. */
+const screenOf = async (bytes: Buffer, { cols, rows }: { cols: number; rows: number }) => {
+  const terminal = new headless.Terminal({ cols, rows, scrollback: 1000, allowProposedApi: true })
+  await new Promise<void>((resolve) => terminal.write(bytes, resolve))
+  const { active } = terminal.buffer
+  const lines = Array.from({ length: active.length }, (_, i) => active.getLine(i)?.translateToString(true))
+  return { lines, x: active.cursorX, y: active.cursorY, type: active.type }
+}
+
+describe('a page that comes back', () => {
+  it('a hundred times while the shell prints has missed nothing and seen nothing twice', async () => {
+    let page = await open('exact', { client: 'p', ack: '1' })
+    await run(page, numbers)
+    await page.shows('begin')
+    const printed = [...page.printed]
+    for (let times = 0; times < 100; times++) {
+      await page.vanish()
+      if (times > 0) printed.push(...page.printed)
+      const { epoch, offset: since } = page
+      page = at('exact', { client: 'p', epoch, since, ack: '1' })
+      await page.told({ t: 'ready', from: 'since', offset: since })
+      await vi.waitFor(() => expect(page.offset).toBeGreaterThan(since), { timeout: 10_000, interval: 1 })
+    }
+    await endNumbers(page)
+    expectNumbers(Buffer.concat([...printed, ...page.printed]).toString())
+  }, 60_000)
+
+  it('from too long ago, or to another shell, is shown the screen instead', async () => {
+    const page = await open('late', { ack: '1' })
+    await run(page, 'head -c 800000 /dev/zero | tr "\\0" x; echo; echo do""ne')
+    await page.shows('done')
+    for (const query of [{ epoch: page.epoch, since: 10 }, { epoch: 'other', since: page.offset }, { since: 0 }]) {
+      const late = await open('late', { ...query, role: 'watch' })
+      expect(late.last('ready')?.from).toBe('snapshot')
+      await late.shows('done')
+      expect(late.offset).toBe(page.offset)
+    }
+  })
+
+  it('sees what a terminal shows that was told all from the start', async () => {
+    const size = { cols: 100, rows: 30 }
+    const all = await open('picture', { ...size, ack: '1' })
+    await run(
+      all,
+      "PS1='$ '; seq 1 300; printf '\\e[31mred\\e[0m \\e[?25l\\e[5;7Hhere'; tput smcup; printf 'alt'; echo d''one",
+    )
+    await all.shows('done')
+    const late = await open('picture', { ...size, role: 'watch' })
+    await late.shows('done')
+    expect(late.offset).toBe(all.offset)
+    const shown = await screenOf(late.lastSnapshot ?? Buffer.alloc(0), size)
+    const true_ = await screenOf(Buffer.concat([all.lastSnapshot ?? Buffer.alloc(0), ...all.printed]), size)
+    expect(shown).toEqual(true_)
+    expect(shown.type).toBe('alternate')
+  })
+
+  it('takes the place of its own last connection, and writes if that one did', async () => {
+    const before = await open('again', { client: 'tab-1' })
+    const watcher = await open('again', { client: 'tab-2' })
+    const after = await open('again', { client: 'tab-1' })
+    expect((await before.closed).code).toBe(terminalClose.takenOver)
+    expect(after.last('ready')?.role).toBe('writer')
+    expect(after.last('people')?.viewers).toHaveLength(2)
+    await run(after, 'echo still-$((1+1))')
+    await watcher.shows('still-2')
+  })
+})
+
+describe('a lost connection to the service', () => {
+  it('a hundred times while the shell prints leaves nothing out and repeats nothing', async () => {
+    const page = await open('cuts', { ack: '1' })
+    await run(page, numbers)
+    await page.shows('begin')
+    const startedWith = proxy.connections
+    for (let cuts = 0; cuts < 100; cuts++) {
+      const { offset } = page
+      await vi.waitFor(() => expect(page.offset).toBeGreaterThan(offset), { timeout: 10_000, interval: 1 })
+      proxy.cut()
+    }
+    await endNumbers(page)
+    expectNumbers(textOf(page))
+    expect(proxy.connections).toBeGreaterThanOrEqual(startedWith + 100)
+    expect(page.order.filter((each) => each === 'ready')).toHaveLength(1)
+    await page.told({ t: 'state', upstream: 'retrying' })
+  }, 60_000)
+
+  it('is told, and what is typed meanwhile is said not to have arrived', async () => {
+    const page = await open('away')
+    await page.shows(/[$#] /)
+    proxy.lead(undefined)
+    proxy.cut()
+    await page.told({ t: 'state', upstream: 'retrying' })
+    page.type('echo lost\n')
+    page.type('echo lost\n')
+    await page.told({ t: 'problem', code: 'unavailable' })
+    expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(1)
+    page.ask({ t: 'signal', signal: 'SIGINT' })
+    await vi.waitFor(() => expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(2))
+    proxy.lead(service.url)
+    await vi.waitFor(() => expect(page.last('state')?.upstream).toBe('live'), { timeout: 10_000 })
+    page.type('echo back-$((1+1))\n')
+    await page.shows('back-2')
+    expect(page.shown).not.toContain('lost')
+  })
+
+  it('ends when another console takes over, which goes on where the page stands', async () => {
+    const first = await another()
+    const page = await open('restart', { ack: '1' }, first, await first.signIn(service.key))
+    await run(page, numbers)
+    await page.shows('n200')
+    await stop(first)
+    expect((await page.closed).code).toBe(terminalClose.consoleRestarting)
+    const { epoch, offset } = page
+    const second = await another()
+    const back = await open('restart', { ack: '1', epoch, since: offset }, second, await second.signIn(service.key))
+    expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
+    await endNumbers(back)
+    expectNumbers(textOf(page) + textOf(back))
+  })
+})
+
+describe('a terminal in turmoil', () => {
+  it('shows every page the same in the end', async () => {
+    const name = 'turmoil'
+    const print =
+      'i=0; until read -rsn1 -t 0.002; do ((i++)); case $((i % 40)) in 0) tput smcup;; 9) tput rmcup;; 20) seq $i $((i + 3000));; esac; ' +
+      'printf "\\e[%dm%d\\e[0m über \\e[%d;%dH*\\n" $((31 + i % 7)) $i $((1 + i % 24)) $((1 + i % 80)); done; tput rmcup; seq 50; echo qu""iet'
+    const first = await open(name, { client: 'c0', ack: '1' })
+    await run(first, print)
+    const looking = [first]
+    for (let i = 1; i < 4; i++) looking.push(await open(name, { client: `c${i}`, ack: '1', role: 'watch' }))
+    for (let turn = 0; turn < 60; turn++) {
+      const index = (turn * 7) % looking.length
+      const page = looking[index] as TestPage
+      if (turn % 5 === 4) proxy.cut()
+      else if (turn % 3 === 0) page.stopReading()
+      else if (turn % 3 === 1) page.read()
+      else {
+        await page.vanish()
+        const { epoch, offset: since, painted } = page
+        const back = at(name, {
+          client: `c${index}`,
+          epoch,
+          since,
+          ack: '1',
+          ...(index > 0 && { role: 'watch' as const }),
+        })
+        await back.told({ t: 'ready' })
+        // A page that goes on where it stood has painted the same as before.
+        if (back.last('ready')?.from === 'since') back.painted.unshift(...painted)
+        looking[index] = back
+      }
+      const { bytes } = page
+      await vi.waitFor(() => expect(page.bytes).toBeGreaterThan(bytes), { timeout: 100, interval: 5 }).catch(() => 0)
+    }
+    for (const page of looking) page.read()
+    await vi.waitFor(
+      () => {
+        looking[0]?.type('x')
+        expect(looking[0]?.shown).toMatch(/quiet\r\n/)
+      },
+      { timeout: 20_000, interval: 100 },
+    )
+    const late = await open(name, { role: 'watch' })
+    await vi.waitFor(() => {
+      for (const page of looking) expect(page.offset).toBe(late.offset)
+    })
+    const painted = [late, ...looking].map((page) => Buffer.concat(page.painted))
+    const [expected, ...screens] = await Promise.all(painted.map((each) => screenOf(each, { cols: 80, rows: 24 })))
+    expect(expected?.lines.join()).toContain('quiet')
+    for (const { lines, x, y, type } of screens) {
+      expect({ x, y, type }).toEqual({ x: expected?.x, y: expected?.y, type: 'normal' })
+      // One that was shown less above the screen has the same there as far as it goes.
+      const common = Math.min(lines.length, 200)
+      expect(lines.slice(-common)).toEqual(expected?.lines.slice(-common))
+    }
+  }, 90_000)
+})
+
+describe('a terminal that nobody looks at', () => {
+  it('is left to the service after a while, and taken up again where it stands', async () => {
+    const own = await another({ terminalGraceMs: 20 })
+    const ownCookie = await own.signIn(service.key)
+    const page = await open('rest', { ack: '1' }, own, ownCookie)
+    await run(page, 'sleep 1; echo in-between-$((1+1))')
+    await page.shows('in-between')
+    await page.leave()
+    const [session] = own.registry.terminals.values()
+    let ttlSeconds = 0
+    await vi.waitFor(async () => {
+      const { attached, idle_ttl_seconds = 0 } = await service.client.terminals.connect({
+        params: { session_name: `${devboxId}-rest` },
+      })
+      expect(attached).toBe(false)
+      ttlSeconds = idle_ttl_seconds
+    })
+    expect(session?.held.ends_at_ms).toBeLessThanOrEqual(Date.now() + 20 + ttlSeconds * 1000)
+    const { epoch, offset } = page
+    await vi.waitFor(async () => expect(await lastPrinted('rest')).toContain('in-between-2'), { timeout: 10_000 })
+    const back = await open('rest', { ack: '1', epoch, since: offset }, own, ownCookie)
+    await back.shows('in-between-2')
+    expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
+    expect([...own.registry.terminals.values()]).toEqual([session])
+    await run(back, 'echo again-$((1+1))')
+    await back.shows('again-2')
+  })
+
+  it('is closed for good by a name on the list', async () => {
+    const own = await another({ terminalGraceMs: 0 })
+    const ownCookie = await own.signIn(service.key)
+    const page = await open('rest-closed', {}, own, ownCookie)
+    await page.leave()
+    await vi.waitFor(() => expect([...own.registry.terminals.values()][0]?.held.viewers).toEqual([]))
+    const init = { method: 'DELETE', cookie: ownCookie }
+    expect((await own.fetch(`/api/terminals/${devboxId}/rest-closed`, init)).status).toBe(204)
+    const next = await open('rest-closed', {}, own, ownCookie)
+    expect(next.last('ready')?.created).toBe(true)
+  })
+})
+
+describe('a terminal whose devbox is suspended', () => {
+  it('shows what it had shown above the new shell, once the devbox runs again', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
+    const openThere = async () => {
+      const page = new TestPage(gateway, `/api/terminals/${id}/main?cols=80&rows=24`, { cookie })
+      pages.push(page)
+      await page.told({ t: 'people' })
+      return page
+    }
+    const before = await openThere()
+    await run(before, 'echo old-$((1+1))')
+    await before.shows('old-2')
+    await service.client.devboxes.suspend({ params: { id } })
+    expect((await before.closed).code).toBe(terminalClose.devboxNotRunning)
+    await service.client.devboxes.resume({ params: { id } })
+    await service.client.devboxes.waitForStatus({
+      params: { id },
+      body: { statuses: ['running'], timeout_seconds: 10 },
+    })
+    const after = await openThere()
+    expect(after.last('ready')).toMatchObject({ created: true, has_last_shell: true, from: 'snapshot' })
+    await after.shows(' new shell ─')
+    expect(after.lastSnapshot?.toString()).toContain('old-2')
+    await run(after, 'echo new-$((1+1))')
+    await after.shows('new-2')
+  })
+})
+
+describe('output faster than a page reads it', () => {
+  it('is replaced by the screen, and holds up neither the shell nor who writes', async () => {
+    const writer = await open('flood', { ack: '1' })
+    const slow = await open('flood', { ack: '1', role: 'watch' })
+    slow.stopReading()
+    await run(writer, 'yes 0123456789 | head -c 4000000; echo fini""shed')
+    await writer.shows('finished')
+    expect(slow.unread).toBeLessThan(600_000)
+    expect(slow.shown).not.toContain('finished')
+    slow.read()
+    await slow.shows('finished')
+    await vi.waitFor(() => expect(slow.offset).toBe(writer.offset))
+    expect(slow.peakUnread).toBeLessThan(1_200_000)
+    expect(writer.peakUnread).toBeLessThan(1_200_000)
+  })
+
+  it('is shown in pictures to a page that reads all of it, too, when nobody could watch it scroll by', async () => {
+    const page = await open('watchable', { ack: '1' })
+    await run(page, 'yes 0123456789 | head -c 24000000; echo fini""shed')
+    await page.shows('finished')
+    expect(page.offset).toBeGreaterThan(24_000_000)
+    expect(page.bytes).toBeLessThan(page.offset / 2)
+  })
+
+  it('is sent whole where it draws, to a page that keeps up', async () => {
+    const page = await open('drawing', { ack: '1' })
+    await run(page, `frame() { yes $'\\e[Hframe' | head -c 200000; echo "frame $1 is do""ne"; }`)
+    const snapshots = () => page.notices.filter(({ t }) => t === 'snap').length
+    const before = snapshots()
+    for (let frame = 1; frame <= 20; frame++) {
+      page.type(`frame ${frame}\n`)
+      await page.shows(`frame ${frame} is done`)
+    }
+    expect(page.bytes).toBeGreaterThan(20 * 200_000)
+    expect(snapshots()).toBe(before)
+  })
+
+  it('does not pile up for a page that has stopped reading at all', async () => {
+    const writer = await open('stopped', { ack: '1' })
+    const stopped = await open('stopped', { ack: '1', role: 'watch' })
+    stopped.socket.pause()
+    await run(writer, 'yes 0123456789 | head -c 4000000; echo fini""shed')
+    await writer.shows('finished')
+    const { bytes: before, offset } = stopped
+    stopped.socket.resume()
+    await stopped.shows('finished')
+    expect(stopped.offset - offset).toBeGreaterThan(4_000_000)
+    expect(stopped.bytes - before).toBeLessThan(600_000)
+    await vi.waitFor(() => expect(stopped.offset).toBe(writer.offset))
+  })
+
+  it('lets Ctrl-C through at once', async () => {
+    const page = await open('interrupt', { ack: '1' })
+    await run(page, 'yes')
+    await page.shows(/y\r\ny\r\n/)
+    page.stopReading()
+    // A page with this much unread is shown no more.
+    await vi.waitFor(() => expect(page.unread).toBeGreaterThan(128 * 1024), { timeout: 10_000 })
+    page.type('\u0003')
+    page.type('echo free-$((3+3))\n')
+    page.read()
+    await page.shows('free-6')
+  })
+
+  it('is shown to its end before the page hears that the shell has ended', async () => {
+    const page = await open('last', { ack: '1' })
+    await page.shows(/[$#] /)
+    page.stopReading()
+    page.type('yes | head -c 3000000; echo last words; exit 7\n')
+    const { code, reason } = await page.closed
+    expect(code).toBe(terminalClose.shellEnded)
+    expect(reason).toContain('ended with 7')
+    expect(page.lastNotice).toMatchObject({ t: 'exit', code: 7 })
+    expect(page.shown).toMatch(/last words\r\n/)
+  })
+
+  it('has no gap for a page that comes in the middle of it', async () => {
+    const writer = await open('middle', { ack: '1' })
+    await run(writer, 'seq 1 1000000; echo do""ne')
+    await writer.shows(/\d{4}\r\n/)
+    for (let times = 0; times < 15; times++) {
+      const page = await open('middle', { ack: '1', role: 'watch' })
+      await vi
+        .waitFor(() => expect(page.painted.length).toBeGreaterThan(2), { timeout: 1000, interval: 1 })
+        .catch(() => 0)
+      const { lines } = await screenOf(Buffer.concat(page.painted), { cols: 80, rows: 24 })
+      const numbers = lines.filter((line) => /^\d+$/.test(line ?? '')).map(Number)
+      // The last may not be there in full.
+      expect(numbers.slice(0, -1)).toEqual(numbers.slice(0, -1).map((_, i) => (numbers[0] ?? 0) + i))
+      await page.leave()
+    }
+    await writer.shows('done')
+  })
+
+  it('is followed by all lines above the screen once it is quiet', async () => {
+    const page = await open('quiet', { ack: '1', scrollback: 2000 })
+    const other = await open('quiet')
+    page.stopReading()
+    await run(page, 'seq 1 200000; echo fini""shed')
+    // By then it has missed most of it.
+    await other.shows('finished')
+    page.read()
+    await page.shows('finished')
+    await vi.waitFor(() => expect(page.lastSnapshot?.toString()).toContain('198500\r\n'), { timeout: 10_000 })
+  })
+})
+
+describe('several pages', () => {
+  it('have one writer; the others watch, and may take over', async () => {
+    const first = await open('roles')
+    const second = await open('roles')
+    expect(first.last('people')).toMatchObject({ role: 'writer', viewers: [{}, {}] })
+    expect(second.last('people')).toMatchObject({ role: 'watcher', writer: { id: first.last('people')?.you } })
+    second.type('echo never\n')
+    second.ask({ t: 'close' })
+    await second.told({ t: 'problem', code: 'conflict' })
+    second.ask({ t: 'takeover' })
+    await first.told({ t: 'taken', by: expect.objectContaining({ id: second.last('people')?.you }) })
+    await vi.waitFor(() => expect(first.last('people')?.role).toBe('watcher'))
+    first.type('echo never\n')
+    await run(second, 'echo mine-$((1+1))')
+    await first.shows('mine-2')
+    expect(second.shown).not.toContain('never')
+    await second.leave()
+    await vi.waitFor(() => expect(first.last('people')).toMatchObject({ writer: null, viewers: [{}] }))
+  })
+
+  it('keep the role of a writer that was cut off, but for a new page', async () => {
+    const writer = await open('kept', { client: 'w' })
+    const watcher = await open('kept', { client: 'x' })
+    await writer.vanish()
+    await vi.waitFor(() => expect(watcher.last('people')?.writer).toBeNull())
+    const back = await open('kept', { client: 'x' })
+    expect(back.last('people')?.role).toBe('watcher')
+    const writerBack = await open('kept', { client: 'w' })
+    expect(writerBack.last('people')?.role).toBe('writer')
+    await writerBack.vanish()
+    await vi.waitFor(() => expect(back.last('people')?.writer).toBeNull())
+    const fresh = await open('kept', { client: 'y' })
+    expect(fresh.last('people')?.role).toBe('writer')
+    expect((await open('kept', { client: 'w' })).last('people')?.role).toBe('watcher')
+  })
+
+  it('have the size of who writes', async () => {
+    const writer = await open('sizes', { cols: 90, rows: 20 })
+    const watcher = await open('sizes', { cols: 120, rows: 40 })
+    expect(watcher.last('ready')).toMatchObject({ cols: 90, rows: 20 })
+    watcher.ask({ t: 'resize', cols: 30, rows: 10 })
+    for (let cols = 50; cols <= 77; cols++) writer.ask({ t: 'resize', cols, rows: 21 })
+    await vi.waitFor(() => expect(watcher.last('size')).toMatchObject({ cols: 77, rows: 21 }))
+    expect(writer.last('size')).toBeUndefined()
+    await run(writer, 'stty size')
+    await watcher.shows('21 77')
+    watcher.ask({ t: 'takeover' })
+    // What a watcher said of its window counts from when it writes.
+    await vi.waitFor(() => expect(writer.last('size')).toMatchObject({ cols: 30, rows: 10 }))
+    const late = await open('sizes', { role: 'watch' })
+    expect(late.last('snap')).toMatchObject({ cols: 30, rows: 10 })
+  })
+})
+
+describe('what a program asks the terminal', () => {
+  const ask = `IFS= read -rsd R -t 5 -p $'\\e[6n' a; IFS= read -rsn 1 -t 0.3 b; echo "got \${#a} and \${#b}"`
+
+  it.each([0, 1, 3])('is answered once with %i pages looking', async (count) => {
+    const page = await open(`asks-${count}`)
+    for (let i = 1; i < count; i++) await open(`asks-${count}`)
+    await run(page, count === 0 ? `sleep 0.5; ${ask}` : ask)
+    if (count === 0) await page.leave()
+    const later = count === 0 ? await open(`asks-${count}`) : page
+    await later.shows(/got \d and 0/)
+    expect(later.shown).not.toContain('got 0')
+  })
+
+  it('is not answered again when it is replayed', async () => {
+    const before = await another()
+    const page = await open('replayed', {}, before, await before.signIn(service.key))
+    await run(page, ask)
+    await page.shows(/got \d and 0/)
+    await stop(before)
+    const after = await another()
+    const back = await open('replayed', {}, after, await after.signIn(service.key))
+    await back.shows('got')
+    await run(back, 'echo clean-$((1+1))')
+    await back.shows('clean-2')
+    expect(back.shown).not.toMatch(/\d+;\d+R/)
+  })
+})
+
+describe('a page that means harm', () => {
+  it('is told what it got wrong, and disturbs nobody', async () => {
+    const page = await open('hostile', { ack: '1' })
+    for (const request of [
+      'null',
+      '[]',
+      '"resize"',
+      '{',
+      '{"t":"__proto__"}',
+      '{"t":"resize","cols":1e9,"rows":24}',
+      '{"t":"resize","cols":"80","rows":24}',
+      '{"t":"resize","cols":-1,"rows":24}',
+      '{"t":"ack","n":-5}',
+      '{"t":"ack","n":1e300}',
+      '{"t":"signal","signal":"SIGSTOP; rm"}',
+      '{"t":"record","on":"yes"}',
+      `{"t":"${'x'.repeat(100_000)}"}`,
+    ]) {
+      page.notices.length = 0
+      page.socket.send(request)
+      await page.told({ t: 'problem', code: 'invalid_argument' })
+    }
+    page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
+    page.ask({ t: 'ping', id: 5 })
+    await page.told({ t: 'pong', id: 5 })
+    await run(page, 'echo alive-$((1+1))')
+    await page.shows('alive-2')
+  })
+
+  it('gains nothing by acknowledging what it was not sent', async () => {
+    const page = await open('ahead', { ack: '1' })
+    page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
+    page.ask({ t: 'ping', id: 1 })
+    await page.told({ t: 'pong', id: 1 })
+    page.stopReading()
+    await run(page, 'yes | head -c 4000000; touch ~/ahead')
+    await vi.waitFor(
+      async () => {
+        const { stdout } = await service.client.executions.executeSync({
+          params: { id: devboxId },
+          body: { command: 'ls ~' },
+        })
+        expect(stdout).toContain('ahead')
+      },
+      { timeout: 15_000, interval: 100 },
+    )
+    expect(page.unread).toBeLessThan(1_200_000)
+  })
+
+  it('cannot send a frame beyond the limit', async () => {
+    const page = await open('large')
+    page.socket.send(Buffer.alloc(1024 * 1024 + 1), { binary: true })
+    expect((await page.closed).code).toBe(1009)
+  })
+})

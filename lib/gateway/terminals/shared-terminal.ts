@@ -1,0 +1,437 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError } from '#lib/client/client.ts'
+import type { PtyControl } from '#lib/contract/terminals.ts'
+import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/wire/terminals.ts'
+import type { Session as SignedIn } from '../accounts/session-cookie.ts'
+import { registry, trackStream } from '../registry.ts'
+import { FollowLink } from './follow.ts'
+import { People } from './people.ts'
+import { RecordingTap } from './recording-tap.ts'
+import { type Exit, ShellLink } from './shell-link.ts'
+import { ShellOutput } from './shell-output.ts'
+import { SizeKeeper } from './size-keeper.ts'
+import { type Attached, type Ending, endingOf, type Size } from './upstream.ts'
+import type { Viewer, ViewerRequest } from './viewer.ts'
+
+/** Of output that is not parsed yet; the service has the shell wait while it is not read. */
+const unparsedHighBytes = 1024 * 1024
+const unparsedLowBytes = 256 * 1024
+/** A slow page is given this long to take what it was sent before the end. */
+const lastWordsMs = 10_000
+/** A page is not kept waiting longer for the shell to take on its size. */
+const sizeWaitMs = 1_000
+const closeWaitMs = 10_000
+/** What asked the terminal something longer ago may no longer listen. */
+const staleMs = 5_000
+
+interface Opening {
+  signedIn: SignedIn
+  devboxId: string
+  name: string
+  size: Size
+}
+
+/**
+ * One shell of a devbox, for all pages that look at it. Pages come and go; it stays for a while without any, and comes
+ * back to the same shell as long as the service keeps that.
+ */
+export class TerminalSession {
+  readonly devboxId: string
+  readonly name: string
+  readonly #openedMs = Date.now()
+  readonly #forget: () => void
+  readonly #people = new People()
+  readonly #output: ShellOutput
+  readonly #link: ShellLink
+  readonly #size: SizeKeeper
+  readonly #recording: RecordingTap
+  #follow: FollowLink | undefined
+  #signedIn: SignedIn
+  #untrack: () => void
+  /** What was replayed is in the picture: pages may be shown it. */
+  #isSettled = false
+  /** While false no answer is given: what asks is old output, answered long ago. */
+  #answers = false
+  #saidUnheard = false
+  #ended = false
+  #restTimer: NodeJS.Timeout | undefined
+  #endsAtMs: number | null = null
+
+  constructor({ signedIn, devboxId, name, size }: Opening, forget: () => void) {
+    this.devboxId = devboxId
+    this.name = name
+    this.#forget = forget
+    this.#signedIn = signedIn
+    this.#untrack = this.#track()
+    this.#output = new ShellOutput(size, {
+      answer: (bytes) => {
+        if (this.#answers && this.#link.phase === 'live') this.#link.send(Buffer.from(bytes))
+      },
+      failed: (error) => {
+        console.error(`Terminal ${devboxId}/${name} could not be followed:`, error)
+        this.#size.nudge()
+      },
+    })
+    this.#size = new SizeKeeper(size, {
+      control: (wanted) => this.#control({ action: 'resize', ...wanted }, 'resized'),
+      changed: (changed) => this.#resized(changed),
+    })
+    this.#recording = new RecordingTap(this.#output, {
+      account_id: signedIn.account.id,
+      devbox_id: devboxId,
+      name,
+      changed: (notice) => this.#tellAll(notice),
+    })
+    this.#link = new ShellLink(
+      {
+        devboxId,
+        sessionName: `${devboxId}-${name}`,
+        apiKey: () => this.#signedIn.api_key,
+        size: () => this.#size.wanted,
+        after: () => this.#output.after,
+      },
+      {
+        attached: (attached) => this.#attached(attached),
+        output: (bytes) => this.#printed(bytes),
+        phase: () => this.#tellPhase(),
+        unheard: () => this.#unheard(),
+        drained: () => this.#people.writer?.hold('shell', false),
+        exited: (exit) => this.#exited(exit),
+        failed: (ending) => this.#failed(ending),
+      },
+    )
+    void this.#link.run()
+  }
+
+  get held(): HeldTerminal {
+    return {
+      name: this.name,
+      title: this.#output.title,
+      ...this.#output.size,
+      opened_ms: this.#openedMs,
+      viewers: this.#people.all.map(({ view }) => view),
+      writer: this.#people.writer?.view ?? null,
+      ends_at_ms: this.#endsAtMs,
+      recording: this.#recording.id,
+    }
+  }
+
+  /** How many look at it, by a link or signed in. */
+  viewersOf(kind: 'followers' | 'signed in'): number {
+    return this.#people.all.filter(({ view }) => view.follower === (kind === 'followers')).length
+  }
+
+  get accountId(): string {
+    return this.#signedIn.account.id
+  }
+
+  get apiKey(): string {
+    return this.#signedIn.api_key
+  }
+
+  /** Takes a page in. It is told where it stands as soon as the shell is there. */
+  join(viewer: Viewer): void {
+    if (!viewer.isOpen) return
+    if (this.#ended) {
+      viewer.close(terminalClose.upstreamLost, 'The terminal has just ended')
+      return
+    }
+    viewer.listen({
+      input: (bytes) => this.#typed(viewer, bytes),
+      request: (request) => this.#asked(viewer, request),
+      behind: (scrollback) => this.#output.showTo(viewer, scrollback),
+      upstreamMs: () => this.#link.roundTripMs,
+      left: () => this.#left(viewer),
+    })
+    const before = this.#people.join(viewer)
+    if (before) this.#output.forget(before)
+    before?.close(terminalClose.takenOver, 'Opened again by the same page')
+    const role = this.#people.roleOf(viewer)
+    this.#log(`opened by ${viewer.view.name} as ${role}, ${viewer.size.cols}x${viewer.size.rows}`)
+    clearTimeout(this.#restTimer)
+    this.#endsAtMs = null
+    this.#link.isWatched = true
+    this.#output.keep(viewer.opening.scrollback)
+    if (role === 'writer') this.#size.want(viewer.size)
+    this.#tellPeople()
+    this.#link.wake()
+    void this.#welcome(viewer)
+  }
+
+  /** Ends the shell itself. False when the service could not be told. */
+  async close(): Promise<boolean> {
+    this.#link.wake()
+    await Promise.race([this.#link.live(), delay(closeWaitMs, undefined, { ref: false })])
+    return this.#control({ action: 'close' }, 'closed')
+  }
+
+  /** Lets go of everything but the shell, which is the service's. */
+  end(closeCode: number, reason: string, withinMs?: number): void {
+    if (this.#ended) return
+    this.#ended = true
+    clearTimeout(this.#restTimer)
+    this.#forget()
+    this.#untrack()
+    this.#link.end()
+    this.#recording.end()
+    for (const viewer of this.#people.all) {
+      const linkEnds = viewer.view.follower && closeCode === terminalClose.signedOut
+      if (linkEnds) viewer.close(terminalClose.linkEnded, 'The link has ended')
+      else viewer.close(closeCode, reason, withinMs)
+    }
+    this.#people.clear()
+    this.#follow?.end()
+    this.#output.dispose()
+  }
+
+  // What pages do
+
+  #typed(viewer: Viewer, bytes: Buffer): void {
+    if (viewer !== this.#people.writer) return
+    this.#link.send(bytes)
+    if (this.#link.isFull) viewer.hold('shell', true)
+    if (isInterrupt(bytes)) viewer.hurry()
+  }
+
+  /** Told once for each time the service is away. */
+  #unheard(): void {
+    if (this.#saidUnheard) return
+    this.#saidUnheard = true
+    const message = 'The service is away: what was typed did not reach the shell'
+    this.#people.writer?.tell({ t: 'problem', code: 'unavailable', message })
+  }
+
+  #asked(viewer: Viewer, request: ViewerRequest): void {
+    if (request.t === 'takeover') this.#takeOver(viewer)
+    else if (request.t === 'resize') {
+      viewer.size = { cols: request.cols, rows: request.rows }
+      if (viewer === this.#people.writer) this.#size.want(viewer.size)
+    } else if (viewer !== this.#people.writer)
+      viewer.tell({ t: 'problem', code: 'conflict', message: 'Only who writes may do this; take over first' })
+    else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
+    else if (request.t === 'close') void this.close()
+    else if (request.t === 'record') void this.#recording.turn(request.on)
+    else this.#turnFollow(viewer, request.on)
+  }
+
+  #takeOver(viewer: Viewer): void {
+    const before = this.#people.setWriter(viewer)
+    if (before === viewer) return
+    before?.hold('shell', false)
+    before?.tell({ t: 'taken', by: viewer.view })
+    this.#log(`taken over by ${viewer.view.name}`)
+    this.#size.want(viewer.size)
+    this.#tellPeople()
+  }
+
+  #turnFollow(viewer: Viewer, on: boolean): void {
+    const { signedIn } = viewer.opening
+    if (on && signedIn && !this.#follow)
+      this.#follow = new FollowLink(this, signedIn.sid, () => {
+        this.#follow = undefined
+        for (const each of this.#people.all)
+          if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has ended')
+          else each.tell(this.#followNotice())
+      })
+    if (!on) this.#follow?.end()
+    viewer.tell(this.#followNotice())
+  }
+
+  #left(viewer: Viewer): void {
+    if (!this.#people.has(viewer)) return
+    this.#people.leave(viewer)
+    this.#output.forget(viewer)
+    this.#log(`left by ${viewer.view.name}, ${viewer.sentBytes} bytes shown and ${viewer.typedBytes} typed`)
+    this.#tellPeople()
+    if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
+  }
+
+  // What pages are told
+
+  /** Tells a page where it stands, with what it has missed or a snapshot. */
+  async #welcome(viewer: Viewer, { created = false, isAnother = false } = {}): Promise<void> {
+    if (!this.#isSettled) return
+    // At the right size first: what was laid out for another would be laid out twice.
+    if (viewer === this.#people.writer && this.#link.phase === 'live')
+      await Promise.race([this.#size.settled(), delay(sizeWaitMs, undefined, { ref: false })])
+    if (!this.#isSettled || !this.#people.has(viewer)) return
+    const { epoch, since } = viewer.opening
+    const knowsUs = !viewer.hasBegun && epoch === this.#output.epoch
+    const missed = knowsUs && since !== undefined ? this.#output.from(since) : undefined
+    viewer.begin(
+      {
+        t: 'ready',
+        created,
+        ...(isAnother && { has_last_shell: true }),
+        ...this.#output.size,
+        epoch: this.#output.epoch,
+        offset: missed && since !== undefined ? since : this.#output.end,
+        from: missed ? 'since' : 'snapshot',
+        role: this.#people.roleOf(viewer),
+      },
+      missed,
+    )
+    viewer.tell(this.#people.noticeFor(viewer))
+    if (this.#link.phase === 'retrying') viewer.tell(this.#phaseNotice())
+    if (this.#recording.id !== null) viewer.tell(this.#recording.notice)
+    if (this.#follow && !viewer.view.follower) viewer.tell(this.#followNotice())
+  }
+
+  #tellAll(notice: TerminalNotice): void {
+    for (const viewer of this.#people.all) if (viewer.hasBegun) viewer.tell(notice)
+  }
+
+  #tellPeople(): void {
+    for (const viewer of this.#people.all) if (viewer.hasBegun) viewer.tell(this.#people.noticeFor(viewer))
+  }
+
+  #tellPhase(): void {
+    const { phase } = this.#link
+    if (phase === 'live') this.#saidUnheard = false
+    if (phase === 'live' || phase === 'retrying') this.#tellAll(this.#phaseNotice())
+  }
+
+  #phaseNotice(): TerminalNotice {
+    const { phase, phaseSinceMs: since_ms } = this.#link
+    return phase === 'retrying'
+      ? { t: 'state', upstream: phase, since_ms, message: 'The connection to the service is lost; trying again' }
+      : { t: 'state', upstream: 'live', since_ms }
+  }
+
+  #followNotice(): TerminalNotice {
+    if (!this.#follow) return { t: 'follow', path: null }
+    return { t: 'follow', path: this.#follow.path, expires_at_ms: this.#follow.expiresAtMs }
+  }
+
+  // What the shell does
+
+  #attached(attached: Attached): boolean {
+    const { created, offset, size } = attached
+    const awayMs = Date.now() - this.#link.phaseSinceMs
+    const isAnother = created && this.#output.epoch !== ''
+    const goesOn = this.#output.enter(attached)
+    if (isAnother) this.#recording.mark('new shell')
+    if (!goesOn) {
+      this.#isSettled = false
+      for (const viewer of this.#people.all) viewer.wait()
+    }
+    this.#size.found(size)
+    this.#answers = created || (goesOn && awayMs < staleMs)
+    if (goesOn || created) this.#settle({ created, isAnother })
+    if (!this.#answers)
+      this.#link.afterReplay(() => this.#output.onceParsed(() => this.#replayed(goesOn || offset === 0)))
+    return goesOn
+  }
+
+  #replayed(isWhole: boolean): void {
+    this.#answers = true
+    this.#settle({})
+    // What has drawn a full screen was not replayed: have the program draw it anew.
+    if (!isWhole) this.#size.nudge()
+  }
+
+  #settle(shell: { created?: boolean; isAnother?: boolean }): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    for (const viewer of this.#people.all) void this.#welcome(viewer, shell)
+  }
+
+  #printed(bytes: Buffer): void {
+    for (const viewer of this.#people.all) viewer.output(bytes)
+    this.#recording.output(bytes)
+    this.#output.add(bytes, this.#parsed)
+    if (this.#output.unparsedBytes > unparsedHighBytes) this.#link.isHeld = true
+  }
+
+  readonly #parsed = () => {
+    if (this.#output.unparsedBytes < unparsedLowBytes) this.#link.isHeld = false
+  }
+
+  #resized(size: Size): void {
+    this.#output.resize(size)
+    this.#recording.resize(size)
+    for (const viewer of this.#people.all)
+      if (viewer !== this.#people.writer && viewer.hasBegun) viewer.tell({ t: 'size', ...size })
+  }
+
+  async #control(request: PtyControl, done: string): Promise<boolean> {
+    try {
+      if (await this.#link.control(request)) return true
+      // A size is told again with the next connection.
+      if (request.action !== 'resize') this.#tellFailure(done, 'unavailable', 'the service is away')
+    } catch (error) {
+      // A shell that is gone already tells so by closing its socket.
+      const isGone = this.#ended || (error instanceof ApiError && error.status === 404)
+      const { code, message } = endingOf(error)
+      if (!isGone) this.#tellFailure(done, code, message)
+    }
+    return false
+  }
+
+  #tellFailure(done: string, code: string, message: string): void {
+    this.#people.writer?.tell({ t: 'problem', code, message: `The terminal could not be ${done}: ${message}` })
+  }
+
+  #exited(exit: Exit): void {
+    this.#log(`its shell has ended: ${exit.reason}`)
+    const behind = this.#people.all.filter(({ isBehind }) => isBehind)
+    const tell = () => {
+      this.#tellAll({ t: 'exit', ...exit })
+      this.end(terminalClose.shellEnded, exit.reason, lastWordsMs)
+    }
+    if (behind.length > 0) this.#output.showLast(behind, tell)
+    else tell()
+  }
+
+  /** What was shown is kept for those who come back once the cause is gone, if there is any hope. */
+  #failed({ closeCode, code, message }: Ending): void {
+    this.#log(`given up: ${code}`)
+    const isHopeless = closeCode === terminalClose.devboxNotFound || closeCode === terminalClose.signedOut
+    for (const viewer of this.#people.all) viewer.tell({ t: 'problem', code, message })
+    if (isHopeless || this.#output.epoch === '') this.end(closeCode, message)
+    else {
+      this.#isSettled = false
+      for (const viewer of this.#people.all) {
+        this.#people.leave(viewer)
+        viewer.close(closeCode, message)
+      }
+      this.#restAfter(0)
+    }
+  }
+
+  // Being left alone
+
+  #restAfter(ms: number): void {
+    clearTimeout(this.#restTimer)
+    this.#link.isWatched = false
+    this.#endsAtMs = Date.now() + ms + this.#link.idleTtlMs
+    this.#restTimer = setTimeout(() => {
+      this.#link.rest()
+      const end = () => this.end(terminalClose.upstreamLost, 'Nobody looks at it')
+      this.#restTimer = setTimeout(end, this.#link.idleTtlMs).unref()
+    }, ms).unref()
+  }
+
+  /** Lives by the key of who has opened it; when that one signs out, by that of another who looks at it. */
+  #track(): () => void {
+    return trackStream(this.#signedIn.sid, (reason) => {
+      const others = this.#people.all.flatMap(({ opening: { signedIn } }) => signedIn ?? [])
+      const heir = reason === 'signed out' && others.find(({ sid }) => sid !== this.#signedIn.sid)
+      if (heir) {
+        this.#untrack()
+        this.#signedIn = heir
+        this.#untrack = this.#track()
+      } else if (reason === 'signed out') this.end(terminalClose.signedOut, 'Signed out')
+      else this.end(terminalClose.consoleRestarting, 'The console is restarting')
+    })
+  }
+
+  /** Who did what and how large; never what was typed or shown. */
+  #log(what: string): void {
+    console.log(`Terminal ${this.devboxId}/${this.name} of ${this.accountId}: ${what}`)
+  }
+}
+
+/** Ctrl-C, Ctrl-\ and Ctrl-Z: who types them wants to see what comes of it. A longer piece is a paste. */
+const isInterrupt = (bytes: Buffer) =>
+  bytes.length < 16 && bytes.some((byte) => byte === 3 || byte === 26 || byte === 28)

@@ -1,0 +1,193 @@
+import { WholeCharacters } from '#lib/terminal/xterm/characters.ts'
+import {
+  type Attributes,
+  type Core,
+  charsetFlag,
+  type Line,
+  openXterm,
+  type Screen,
+} from '#lib/terminal/xterm/headless.ts'
+
+interface Internals extends Core {
+  _oscLinkService: {
+    registerLink(link: { uri: string }): number
+    addLineToLink(id: number): void
+  }
+  _inputHandler: Core['_inputHandler'] & {
+    onColor(listener: (changes: { type: number; index?: number; color?: number[] }[]) => void): void
+  }
+  coreMouseService: Core['coreMouseService'] & {
+    triggerMouseEvent(event: Record<string, number | boolean>): boolean
+  }
+}
+
+/** For tests: a terminal as a page has it, told all a shell prints, and all of it that can be seen or felt. */
+export class PlainTerminal {
+  readonly #core: Internals
+  readonly #characters = new WholeCharacters()
+  readonly #palette = new Map<number, string>()
+  readonly #links: string[] = []
+  #folder = ''
+  #answered = ''
+
+  constructor(cols: number, rows: number, scrollback: number) {
+    this.#core = openXterm({ cols, rows, scrollback }) as Internals
+    const { _inputHandler: handler, _oscLinkService: links } = this.#core
+    handler.onColor((changes) => {
+      for (const { type, index, color } of changes) {
+        if (type === 1 && index !== undefined) this.#palette.set(index, String(color))
+        else if (type === 2 && index !== undefined) this.#palette.delete(index)
+        else if (type === 2) for (const each of this.#palette.keys()) if (each < 256) this.#palette.delete(each)
+      }
+    })
+    // xterm forgets a link with the line it began on, also where it goes on.
+    links.registerLink = ({ uri }) => this.#links.push(uri)
+    links.addLineToLink = () => undefined
+    let folder = ''
+    handler._parser.registerOscHandler(7, {
+      start: () => {
+        folder = ''
+      },
+      put: (data, start, end) => {
+        folder += String.fromCodePoint(...data.subarray(start, end))
+      },
+      end: (isComplete) => {
+        if (isComplete) this.#folder = folder
+        return true
+      },
+    })
+    this.#core.onData((text) => {
+      this.#answered += text
+    })
+  }
+
+  feed(bytes: Uint8Array | string): this {
+    this.#core._inputHandler.parse(this.#characters.take(typeof bytes === 'string' ? Buffer.from(bytes) : bytes))
+    return this
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#core.resize(cols, rows)
+  }
+
+  /** What it answers when it is asked, or when the mouse is used. */
+  answerTo(question: string): string {
+    this.#answered = ''
+    this.feed(question)
+    return this.#answered
+  }
+
+  answerToMouse(): string {
+    this.#answered = ''
+    const event = { col: 2, row: 1, x: 20, y: 10, ctrl: false, alt: false, shift: false }
+    for (const [button, action] of [
+      [0, 1],
+      [0, 32],
+      [3, 32],
+      [0, 0],
+      [4, 1],
+    ] as const)
+      this.#core.coreMouseService.triggerMouseEvent({ ...event, button, action, col: event.col++ })
+    return this.#answered
+  }
+
+  /** True where the cursor waits behind an empty last cell: no bytes bring a cursor there. */
+  get waitsBehindNothing(): boolean {
+    const { x, y, ybase, lines } = this.#core.buffers.active
+    const line = lines.get(ybase + y)
+    return x >= this.#core.cols && line !== undefined && cellOf(line, this.#core.cols - 1).text === ''
+  }
+
+  dispose(): void {
+    this.#core.dispose()
+  }
+
+  /** Line by line, so that a difference is easy to read. */
+  get look(): string[] {
+    const { buffers, coreService, coreMouseService, options, _charsetService: charsets } = this.#core
+    const { _inputHandler: handler } = this.#core
+    const isAlternate = buffers.active === buffers.alt
+    // A frame that is being drawn is nothing to restore.
+    const { synchronizedOutput: _, ...decPrivateModes } = coreService.decPrivateModes as Record<string, unknown>
+    return [
+      ...this.#screen('normal', buffers.normal, !isAlternate),
+      ...(isAlternate ? this.#screen('alternate', buffers.alt, true) : []),
+      `modes ${JSON.stringify({ ...decPrivateModes, ...coreService.modes, hidden: coreService.isCursorHidden })}`,
+      `lines end ${options.convertEol}, mouse ${coreMouseService.activeProtocol} ${coreMouseService.activeEncoding}`,
+      `characters ${charsetFlag(charsets.charset)} of G${charsets.glevel} ${[0, 1, 2, 3].map((set) => charsetFlag(charsets._charsets[set]))}`,
+      `titles ${[handler._windowTitle, handler._iconName, handler._windowTitleStack, handler._iconNameStack].join('|')}`,
+      `pen ${this.#attributes(handler._curAttrData)} ${colourOf(handler._curAttrData.extended._ext)}`,
+      `palette ${[...this.#palette].sort(([a], [b]) => a - b).join(' ')}`,
+      `folder ${this.#folder}`,
+    ]
+  }
+
+  #screen(name: string, screen: Screen, hasCursor: boolean): string[] {
+    const { x, y, ybase, lines, scrollTop, scrollBottom, tabs, savedX, savedY } = screen
+    const saved = `${Math.min(savedX, this.#core.cols - 1)},${Math.min(Math.max(0, savedY - ybase), this.#core.rows - 1)}`
+    const savedPen = { ...screen.savedCurAttrData, extended: { _ext: 0, urlId: 0 } }
+    return [
+      `${name}: ${ybase} lines above, region ${scrollTop} to ${scrollBottom}`,
+      `tabs ${Object.keys(tabs).filter((column) => tabs[Number(column)] && Number(column) < this.#core.cols)}`,
+      hasCursor ? `cursor ${x},${y}` : 'no cursor',
+      `saved ${saved} ${this.#attributes(savedPen)} ${charsetFlag(screen.savedCharset)}`,
+      ...Array.from({ length: lines.length }, (_, at) => this.#line(lines.get(at), at)),
+    ]
+  }
+
+  #line(line: Line | undefined, at: number): string {
+    if (!line) return 'nothing'
+    let text = `${line.isWrapped && at > 0 ? '+' : ' '} `
+    let before = ''
+    for (let column = 0; column < this.#core.cols; column++) {
+      const { text: characters, width, attributes } = cellOf(line, column)
+      if (width === 0 && column > 0 && cellOf(line, column - 1).width === 2) continue
+      // Of a cell that shows nothing only the background counts; so, too, of a space in the last column.
+      const isEmpty =
+        (characters === '' || (characters === ' ' && column === this.#core.cols - 1)) && !shows(attributes)
+      const kind = isEmpty ? `on ${colourOf(attributes.bg)}` : this.#attributes(attributes)
+      if (kind !== before) text += `{${kind}}`
+      before = kind
+      text += isEmpty ? '·' : characters || ' '
+    }
+    return text
+  }
+
+  #attributes({
+    fg,
+    bg,
+    extended,
+  }: Pick<Attributes, 'fg' | 'bg'> & { extended: Pick<Attributes['extended'], '_ext' | 'urlId'> }) {
+    const isExtended = (bg & 0x10000000) !== 0
+    const flags = `${(fg & 0xec000000) >>> 0}/${(bg & 0x6c000000) >>> 0}`
+    const style =
+      fg & 0x10000000 ? (isExtended ? `_${(extended._ext >>> 26) & 7}${colourOf(extended._ext)}` : '_1-') : ''
+    const link = isExtended && extended.urlId ? this.#links[extended.urlId - 1] : ''
+    return `${colourOf(fg)} on ${colourOf(bg)} ${flags}${style}${link ? ` to ${link}` : ''}`
+  }
+}
+
+const cellOf = (line: Line, at: number) => {
+  const word = line._data[at * 3] ?? 0
+  const bg = line._data[at * 3 + 2] ?? 0
+  const code = word & 0x1fffff
+  return {
+    text: word & 0x200000 ? (line._combined[at] ?? '') : code === 0 ? '' : String.fromCodePoint(code),
+    width: word >>> 22,
+    attributes: {
+      fg: line._data[at * 3 + 1] ?? 0,
+      bg,
+      extended: (bg & 0x10000000 ? line._extendedAttrs[at] : undefined) ?? { _ext: 0, urlId: 0 },
+    },
+  }
+}
+
+const shows = ({ fg, bg, extended }: ReturnType<typeof cellOf>['attributes']) =>
+  (fg & 0x94000000) !== 0 || (bg & 0x60000000) !== 0 || extended.urlId !== 0
+
+/** xterm leaves parts of the last colour in the bits that one of the palette does not use. */
+const colourOf = (packed: number): string => {
+  const mode = packed & 0x3000000
+  if (mode === 0) return '-'
+  return ((mode === 0x3000000 ? packed & 0x3ffffff : packed & 0x30000ff) >>> 0).toString(16)
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { moveLine, neighbourOf, placeTree } from './geometry.ts'
+import { parseLayout } from './layout.ts'
+
+const place = (text: string) => placeTree(parseLayout(text).layout.tabs[0]?.tree ?? '')
+
+describe('placeTree', () => {
+  it('fills the room with the panes, in reading order', () => {
+    const { panes } = place('a*60.(b*25/c)')
+    expect(panes).toEqual([
+      { name: 'a', left: 0, top: 0, width: 60, height: 100 },
+      { name: 'b', left: 60, top: 0, width: 40, height: 25 },
+      { name: 'c', left: 60, top: 25, width: 40, height: 75 },
+    ])
+  })
+
+  it('puts a line between neighbours, in the room of their split', () => {
+    expect(place('a').separators).toEqual([])
+    expect(place('a*60.(b*25/c)').separators).toEqual([
+      {
+        path: [],
+        after: 0,
+        way: 'right',
+        area: { left: 0, top: 0, width: 100, height: 100 },
+        at: 60,
+        shares: [60, 40],
+        between: ['a', 'b'],
+      },
+      {
+        path: [1],
+        after: 0,
+        way: 'down',
+        area: { left: 60, top: 0, width: 40, height: 100 },
+        at: 25,
+        shares: [25, 75],
+        between: ['b', 'c'],
+      },
+    ])
+  })
+})
+
+describe('moveLine', () => {
+  it('moves room between the two parts at the line alone', () => {
+    expect(moveLine([34, 33, 33], 0, 50, 10)).toEqual([50, 17, 33])
+    expect(moveLine([34, 33, 33], 1, 50, 10)).toEqual([34, 16, 50])
+  })
+  it('leaves both their least, and half each where that is more than there is', () => {
+    expect(moveLine([50, 50], 0, -20, 10)).toEqual([10, 90])
+    expect(moveLine([50, 50], 0, 99, 10)).toEqual([90, 10])
+    expect(moveLine([50, 50], 0, 90, 80)).toEqual([50, 50])
+  })
+})
+
+describe('neighbourOf', () => {
+  it('is the pane across from the middle', () => {
+    const { panes } = place('a.(b*30/c)')
+    expect(neighbourOf(panes, 'a', 'right')).toBe('c')
+    expect(neighbourOf(panes, 'b', 'left')).toBe('a')
+    expect(neighbourOf(panes, 'b', 'down')).toBe('c')
+    expect(neighbourOf(panes, 'c', 'up')).toBe('b')
+    expect(neighbourOf(panes, 'a', 'up')).toBe(undefined)
+    expect(neighbourOf(panes, 'x', 'up')).toBe(undefined)
+  })
+})

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import {
+  cleanLabel,
+  formatLayout,
+  layoutParameter,
+  maxTerminals,
+  type PaneTree,
+  panesOf,
+  parseLayout,
+  sharesOf,
+  splitOf,
+  type TerminalLayout,
+} from './layout.ts'
+
+const parse = (text: string | null) => parseLayout(text).layout
+const trees = (text: string) => parse(text).tabs.map(({ tree }) => tree)
+const right = (...parts: [PaneTree, number][]) => ({
+  way: 'right',
+  parts: parts.map(([tree, share]) => ({ tree, share })),
+})
+const down = (...parts: [PaneTree, number][]) => ({
+  way: 'down',
+  parts: parts.map(([tree, share]) => ({ tree, share })),
+})
+/** What the address carries, as a server or another page reads it. */
+const throughAddress = (layout: TerminalLayout) =>
+  parse(new URL(`http://x/?tab=terminal${layoutParameter(layout)}`).searchParams.get('t'))
+
+describe('parseLayout', () => {
+  it('shows one terminal when the address says nothing', () => {
+    const alone = { tabs: [{ label: '', tree: 'main', active: 'main' }], active: 0 }
+    for (const nothing of [null, '', ',', ',,', '()', '@', ':', '*60', '%', '\0', 'ü'])
+      expect(parseLayout(nothing)).toEqual({ layout: alone, refused: [] })
+  })
+
+  it('reads tabs in their order, with labels and the one that is shown', () => {
+    expect(parse('main,@build:Web server,logs')).toEqual({
+      tabs: [
+        { label: '', tree: 'main', active: 'main' },
+        { label: 'Web server', tree: 'build', active: 'build' },
+        { label: '', tree: 'logs', active: 'logs' },
+      ],
+      active: 1,
+    })
+  })
+
+  it('reads splits, nested ones too, with shares and the pane that has the keyboard', () => {
+    expect(trees('a.b')).toEqual([right(['a', 50], ['b', 50])])
+    expect(trees('a/b')).toEqual([down(['a', 50], ['b', 50])])
+    expect(trees('a*70.b')).toEqual([right(['a', 70], ['b', 30])])
+    expect(trees('(a*60/b)*70.c')).toEqual([right([down(['a', 60], ['b', 40]) as PaneTree, 70], ['c', 30])])
+    expect(parse('a.(b/@c)').tabs[0]?.active).toBe('c')
+    expect(parse('x,@a.@b')).toMatchObject({ active: 1, tabs: [{}, { active: 'b' }] })
+    expect(trees('a.b.c')).toEqual([right(['a', 34], ['b', 33], ['c', 33])])
+  })
+
+  it('takes a fraction without brackets for one', () => {
+    expect(trees('a/b.c/d')).toEqual(trees('(a/b).(c/d)'))
+  })
+
+  it('passes over what makes no sense', () => {
+    for (const odd of [
+      'a..b',
+      'a.b)',
+      '(a.b',
+      ')a.b',
+      'a. b',
+      'a.(b',
+      '((a).(b))',
+      'a.b.',
+      '.a.b',
+      'a.!b',
+      'a.()b',
+      '/a.b',
+    ])
+      expect(trees(odd)).toEqual([right(['a', 50], ['b', 50])])
+    expect(trees('a*.b')).toEqual(trees('a.b'))
+    expect(trees('a*0.b')).toEqual(trees('a*5.b'))
+    expect(trees('a*999.b')).toEqual(trees('a*95.b'))
+    expect(trees(`a*${'9'.repeat(400)}.b`)).toEqual(trees('a*95.b'))
+    expect(trees(`${'n'.repeat(257)},b`)).toEqual(['b'])
+    expect(parse('a,@b,@c').active).toBe(1)
+  })
+
+  it('shows each session once', () => {
+    expect(trees('a.a,b,a')).toEqual(['a', 'b'])
+  })
+
+  it('refuses the sessions beyond the most it shows, by name', () => {
+    const { layout, refused } = parseLayout('a.b,c,d,e,f/g,h,i,j.k')
+    expect(layout.tabs.flatMap(({ tree }) => panesOf(tree))).toHaveLength(maxTerminals)
+    expect(refused).toEqual(['i', 'j', 'k'])
+  })
+
+  it('is not exhausted by a hostile address', () => {
+    for (const noise of [
+      '('.repeat(100_000),
+      ')'.repeat(100_000),
+      '~'.repeat(100_000),
+      'a.'.repeat(50_000),
+      ','.repeat(100_000),
+    ])
+      expect(parse(`${noise}main`).tabs.length).toBeGreaterThan(0)
+    expect(parseLayout(Array.from({ length: 50_000 }, (_, i) => `n${i}`).join(',')).refused.length).toBeLessThan(8192)
+  })
+})
+
+describe('formatLayout', () => {
+  it('leaves the one terminal untold, which keeps the address clean', () => {
+    expect(formatLayout(parse(null))).toBe('')
+    expect(layoutParameter(parse('main'))).toBe('')
+    expect(formatLayout(parse('main:Work'))).toBe('main:Work')
+    expect(formatLayout(parse('other'))).toBe('other')
+  })
+
+  it('writes one spelling', () => {
+    const spellings = {
+      '@main,build': 'main,build',
+      'a*50.b*50': 'a.b',
+      'a*70.b*30': 'a*70.b',
+      '@a.@b': 'a.@b',
+      'a/b.c': '(a/b).c',
+      '(a.b).c': 'a*25.b*25.c',
+      'a,@(b*60/(c.@d)):x': 'a,@b*60/(c.@d):x',
+      '(main)': '',
+    }
+    for (const [odd, canonical] of Object.entries(spellings)) {
+      expect(formatLayout(parse(odd))).toBe(canonical)
+      expect(formatLayout(parse(canonical))).toBe(canonical)
+    }
+  })
+
+  it('is read back as the same layout, whatever a label holds', () => {
+    const labels = [
+      'a,b',
+      'a~b',
+      '~',
+      ',',
+      '@x',
+      ':',
+      'a:b.c/d*60',
+      '%2C',
+      '+',
+      'a b',
+      '日本 🚀',
+      '&t=x#y',
+      '<b>',
+      '\u202Eevil',
+    ]
+    for (const label of labels) {
+      const layout = { tabs: [{ label, tree: 'main', active: 'main' }, ...parse('a*70.(b/@c)').tabs], active: 1 }
+      expect(parse(formatLayout(layout))).toEqual(layout)
+      expect(throughAddress(layout)).toEqual(layout)
+    }
+  })
+
+  it('keeps the address readable', () => {
+    expect(layoutParameter(parse('main,@build*60.(test/@logs):API: v2'))).toBe(
+      '&t=main,@build*60.(test/@logs):API:%20v2',
+    )
+  })
+})
+
+describe('cleanLabel', () => {
+  it('keeps one line of at most 40 characters that an address can carry', () => {
+    expect(cleanLabel('  a\nb\t\x1b[0m ')).toBe('a b [0m')
+    expect(cleanLabel('🚀'.repeat(50))).toBe('🚀'.repeat(40))
+    expect(() => encodeURIComponent(cleanLabel('x\ud800y'))).not.toThrow()
+  })
+})
+
+describe('shares', () => {
+  it('are whole percents that make 100 and leave every part some room', () => {
+    for (const given of [[1, 1, 1, 97], [undefined, 99], [0, 0], [1000, 1], Array(8).fill(undefined), [95, 95, 95]]) {
+      const shares = sharesOf(given)
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(100)
+      expect(Math.min(...shares)).toBeGreaterThanOrEqual(5)
+      expect(shares.every(Number.isInteger)).toBe(true)
+    }
+  })
+
+  it('stay as they are when they fit', () => {
+    expect(sharesOf([70, 30])).toEqual([70, 30])
+    expect(sharesOf([34, 33, 33])).toEqual([34, 33, 33])
+  })
+})
+
+describe('splitOf', () => {
+  it('knows no split of one, and none of its own way', () => {
+    expect(splitOf('right', [])).toBe(null)
+    expect(splitOf('right', [{ tree: 'a', share: 40 }])).toBe('a')
+    const inner = splitOf('right', [
+      { tree: 'a', share: 50 },
+      { tree: 'b', share: 50 },
+    ]) as PaneTree
+    expect(
+      splitOf('right', [
+        { tree: inner, share: 60 },
+        { tree: 'c', share: 40 },
+      ]),
+    ).toEqual(right(['a', 30], ['b', 30], ['c', 40]))
+  })
+})

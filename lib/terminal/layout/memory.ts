@@ -1,0 +1,46 @@
+import { formatLayout, parseLayout, type TerminalLayout, type TerminalTab } from './layout.ts'
+
+const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
+const listeners = new Set<() => void>()
+
+/** How the terminals of a devbox were last shown in this browser tab, for links that lead back to them. */
+export const rememberLayout = (devboxId: string, layout: TerminalLayout): void => {
+  const text = formatLayout(layout)
+  try {
+    if (text === '') sessionStorage.removeItem(storageKey(devboxId))
+    else sessionStorage.setItem(storageKey(devboxId), text)
+  } catch {
+    // Full or switched off: the link then leads to the one terminal.
+  }
+  for (const listener of listeners) listener()
+}
+
+/** As `formatLayout` writes it, so that it can be compared. */
+export const rememberedLayout = (devboxId: string): string => {
+  try {
+    return formatLayout(parseLayout(sessionStorage.getItem(storageKey(devboxId))).layout)
+  } catch {
+    return ''
+  }
+}
+
+export const onLayoutRemembered = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const maxClosed = 10
+const closed = new Map<string, TerminalTab[]>()
+
+/** Tabs that were closed since the page was loaded, to be opened again, the last one first. */
+export const rememberClosed = (devboxId: string, tab: TerminalTab): void => {
+  closed.set(devboxId, [tab, ...(closed.get(devboxId) ?? [])].slice(0, maxClosed))
+}
+
+/** Takes the last closed tab that `fits`. */
+export const takeClosed = (devboxId: string, fits: (tab: TerminalTab) => boolean): TerminalTab | undefined => {
+  const tabs = closed.get(devboxId) ?? []
+  const at = tabs.findIndex(fits)
+  if (at !== -1) closed.set(devboxId, tabs.toSpliced(at, 1))
+  return tabs[at]
+}

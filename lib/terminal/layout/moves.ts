@@ -1,0 +1,143 @@
+import {
+  cleanLabel,
+  firstTerminal,
+  isEven,
+  type PaneSplit,
+  type PaneTree,
+  panesOf,
+  type SplitWay,
+  sharesOf,
+  singleTab,
+  splitOf,
+  type TerminalLayout,
+  type TerminalTab,
+} from './layout.ts'
+
+/*
+ * Every change of a layout, as a new layout. What makes no sense (a pane that is not there, the last one's end) leaves
+ * it as it is.
+ */
+
+export const terminalsOf = ({ tabs }: TerminalLayout): string[] => tabs.flatMap(({ tree }) => panesOf(tree))
+
+/** The tab that is shown. */
+export const shownTab = ({ tabs, active }: TerminalLayout): TerminalTab => (tabs[active] ?? tabs[0]) as TerminalTab
+
+/** A name for one terminal more: the lowest number that nothing of `taken` has. */
+export const freeName = (taken: Iterable<string>): string => {
+  const names = new Set(taken)
+  if (!names.has(firstTerminal)) return firstTerminal
+  for (let number = 2; ; number++) if (!names.has(`shell-${number}`)) return `shell-${number}`
+}
+
+/** A new tab beside the one that is shown; a terminal that is shown already is only brought to the front. */
+export const openTab = (layout: TerminalLayout, tab: TerminalTab): TerminalLayout => {
+  const shown = terminalsOf(layout)
+  const already = panesOf(tab.tree).find((name) => shown.includes(name))
+  if (already) return activatePane(layout, already)
+  const at = layout.active + 1
+  return { tabs: layout.tabs.toSpliced(at, 0, tab), active: at }
+}
+
+/** Puts `added` beside or below a pane, which gives it half of its room. */
+export const splitPane = (layout: TerminalLayout, name: string, way: SplitWay, added: string): TerminalLayout => {
+  if (terminalsOf(layout).includes(added)) return activatePane(layout, added)
+  const index = tabIndexOf(layout, name)
+  return changeTab(layout, index, (tab) => ({
+    ...tab,
+    tree: replacePane(tab.tree, name, { way, parts: [name, added].map((tree) => ({ tree, share: 50 })) }) ?? tab.tree,
+    active: added,
+  }))
+}
+
+/** Takes a pane away, and its tab with the last one. The one that stood beside it gets the keyboard. */
+export const closePane = (layout: TerminalLayout, name: string): TerminalLayout => {
+  const index = tabIndexOf(layout, name)
+  const tab = layout.tabs[index]
+  if (!tab) return layout
+  const tree = replacePane(tab.tree, name, null)
+  if (tree === null) return closeTab(layout, index)
+  const before = panesOf(tab.tree)
+  const heir = before[before.indexOf(name) - 1] ?? (before[1] as string)
+  return changeTab(layout, index, () => ({ ...tab, tree, active: tab.active === name ? heir : tab.active }))
+}
+
+/** After the shown tab the next one is shown, or else the one before. */
+export const closeTab = ({ tabs, active }: TerminalLayout, index: number): TerminalLayout => {
+  if (tabs.length === 1 || !tabs[index]) return { tabs, active }
+  return { tabs: tabs.toSpliced(index, 1), active: index < active ? active - 1 : Math.min(active, tabs.length - 2) }
+}
+
+/** Puts a tab at another place; which one is shown stays. */
+export const moveTab = ({ tabs, active }: TerminalLayout, from: number, to: number): TerminalLayout => {
+  const moved = tabs[from]
+  const shown = tabs[active]
+  if (!moved || !shown) return { tabs, active }
+  const next = tabs.toSpliced(from, 1).toSpliced(Math.min(tabs.length - 1, Math.max(0, to)), 0, moved)
+  return { tabs: next, active: next.indexOf(shown) }
+}
+
+export const renameTab = (layout: TerminalLayout, index: number, label: string): TerminalLayout =>
+  changeTab(layout, index, (tab) => ({ ...tab, label: cleanLabel(label) }))
+
+export const showTab = ({ tabs, active }: TerminalLayout, index: number): TerminalLayout => ({
+  tabs,
+  active: tabs[index] ? index : active,
+})
+
+/** Gives a pane the keyboard, and shows its tab. */
+export const activatePane = (layout: TerminalLayout, name: string): TerminalLayout => {
+  const index = tabIndexOf(layout, name)
+  if (index === -1) return layout
+  return showTab(
+    changeTab(layout, index, (tab) => ({ ...tab, active: name })),
+    index,
+  )
+}
+
+/** Takes a pane out of its split into a tab of its own. */
+export const breakOut = (layout: TerminalLayout, name: string): TerminalLayout => {
+  const index = tabIndexOf(layout, name)
+  if (layout.tabs[index]?.tree === name) return layout
+  return openTab(showTab(closePane(layout, name), index), singleTab(name))
+}
+
+/** Gives the parts of the split at `path` other shares; the path is the places of parts from the root down. */
+export const setShares = (
+  layout: TerminalLayout,
+  index: number,
+  path: readonly number[],
+  shares: readonly number[],
+): TerminalLayout => changeTab(layout, index, (tab) => ({ ...tab, tree: reshare(tab.tree, path, sharesOf(shares)) }))
+
+const tabIndexOf = ({ tabs }: TerminalLayout, name: string) =>
+  tabs.findIndex(({ tree }) => panesOf(tree).includes(name))
+
+const changeTab = (
+  layout: TerminalLayout,
+  index: number,
+  change: (tab: TerminalTab) => TerminalTab,
+): TerminalLayout => {
+  const tab = layout.tabs[index]
+  return tab ? { ...layout, tabs: layout.tabs.with(index, change(tab)) } : layout
+}
+
+const replacePane = (tree: PaneTree, name: string, by: PaneSplit | null): PaneTree | null => {
+  if (typeof tree === 'string') return tree === name ? by : tree
+  const parts = tree.parts.flatMap(({ tree: inner, share }) => {
+    const replaced = replacePane(inner, name, by)
+    return replaced === null ? [] : [{ tree: replaced, share }]
+  })
+  // Those that were even stay so.
+  const isFewer = parts.length < tree.parts.length && isEven(tree)
+  return splitOf(tree.way, isFewer ? parts.map((part) => ({ ...part, share: undefined })) : parts)
+}
+
+const reshare = (tree: PaneTree, [place, ...below]: readonly number[], shares: readonly number[]): PaneTree => {
+  if (typeof tree === 'string') return tree
+  const parts = tree.parts.map((part, index) => {
+    if (place === undefined) return { ...part, share: shares[index] ?? part.share }
+    return index === place ? { ...part, tree: reshare(part.tree, below, shares) } : part
+  })
+  return { ...tree, parts }
+}

@@ -1,0 +1,233 @@
+import { type EarlySocket, openEarly, tellAgain } from '#lib/console/early-socket.ts'
+import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/wire/terminals.ts'
+import { type Latency, TerminalPulse } from './pulse.ts'
+
+export type ConnectionState =
+  /** Somebody asked for it, and it has not failed yet. */
+  | { phase: 'connecting' }
+  | { phase: 'open' }
+  /** The next try starts at `retryAtMs`; null while one is under way, and while the browser is offline. */
+  | { phase: 'lost'; sinceMs: number; wasOpen: boolean; retryAtMs: number | null; isOffline: boolean }
+  | { phase: 'ended'; exitCode: number | null; reason: string }
+  /** Another page or program has it. */
+  | { phase: 'taken'; reason: string }
+  /** Trying again by itself makes no sense; `connect()` may, once the cause is gone. */
+  | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'too_many' }
+
+export interface ConnectionOptions {
+  /** Asked before each try: where the page stands has moved on by then. */
+  url(): Promise<string>
+  onNotice(notice: TerminalNotice): void
+  onOutput(bytes: Uint8Array): void
+  onState(state: ConnectionState): void
+  onLatency(latency: Latency): void
+  /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
+  isSignedOut(): Promise<boolean>
+  /** Nothing can be reached; `check` is called when that may have changed. */
+  isOffline(): boolean
+  isVisible(): boolean
+  WebSocket?: typeof globalThis.WebSocket | undefined
+}
+
+const firstRetryMs = 250
+const maxRetryMs = 15_000
+
+/** Keeps a WebSocket to the console open for as long as there is something to talk to at its other end. */
+export class TerminalConnection {
+  readonly #options: ConnectionOptions
+  readonly #pulse: TerminalPulse
+  #state: ConnectionState = { phase: 'connecting' }
+  #socket: WebSocket | undefined
+  #retry: ReturnType<typeof setTimeout> | undefined
+  #attempt = 0
+  /** Counts the tries; what an earlier one still has to say is not for now. */
+  #try = 0
+  /** What has happened to a socket opened ahead, until somebody connects. */
+  #ahead: (() => void)[] | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#pulse = new TerminalPulse({
+      send: (id) => this.request({ t: 'ping', id }),
+      measured: options.onLatency,
+      died: () => this.#lose(),
+      isVisible: options.isVisible,
+    })
+  }
+
+  get state(): ConnectionState {
+    return this.#state
+  }
+
+  /**
+   * Opens the socket for the `connect` to come. What it brings until then waits, and happens when that is called;
+   * `onData` has it at once, for it to be seen meanwhile; `onEnd` is called when there will be no more of it. `early`
+   * is that socket, if there is one already.
+   */
+  openAhead(onData: (data: ArrayBuffer | string) => void, onEnd: () => void, early?: EarlySocket) {
+    const number = this.#hangUp()
+    const listen = (socket: EarlySocket) => {
+      this.#ahead = []
+      this.#listen(socket, { onData, onEnd })
+    }
+    if (early) return listen(early)
+    this.#options.url().then(
+      (url) => (number === this.#try ? listen(openEarly(url, this.#options.WebSocket)) : onEnd()),
+      // `connect` will find out itself.
+      onEnd,
+    )
+  }
+
+  /** Tries now, whatever the state. */
+  connect() {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    if (ahead) {
+      for (const happen of ahead) happen()
+      return
+    }
+    const number = this.#hangUp()
+    const { state } = this
+    this.#enter(state.phase === 'lost' ? { ...state, retryAtMs: null, isOffline: false } : { phase: 'connecting' })
+    this.#options.url().then(
+      (url) => number === this.#try && this.#listen(openEarly(url, this.#options.WebSocket)),
+      () => number === this.#try && this.#lose(),
+    )
+  }
+
+  /** To be called when the page is looked at again, or the network has come or gone: waits for nothing any more. */
+  check() {
+    const state = this.#state
+    if (state.phase !== 'lost') {
+      if (this.#socket?.readyState === 1) this.#pulse.probe()
+    } else if (this.#options.isOffline()) {
+      if (!state.isOffline) this.#lose()
+    } else if (state.isOffline || state.retryAtMs !== null) this.connect()
+  }
+
+  /** Goes no further than the socket: what is not sent is not kept. */
+  send(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#socket?.readyState !== 1) return
+    this.#socket.send(bytes)
+    this.#pulse.typed()
+  }
+
+  request(request: TerminalRequest): boolean {
+    if (this.#socket?.readyState !== 1) return false
+    this.#socket.send(JSON.stringify(request))
+    return true
+  }
+
+  close() {
+    this.#hangUp()
+  }
+
+  #listen({ socket, missed }: EarlySocket, ahead?: { onData(data: ArrayBuffer | string): void; onEnd(): void }) {
+    this.#socket = socket
+    let isRefused = true
+    const isOver = () => this.#socket !== socket
+    const happen = (what: () => void) => {
+      if (this.#ahead) this.#ahead.push(() => isOver() || what())
+      else what()
+    }
+    socket.onopen = () =>
+      happen(() => {
+        isRefused = false
+        this.#pulse.start()
+      })
+    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
+      if (this.#ahead) ahead?.onData(data)
+      happen(() => {
+        this.#pulse.heard()
+        if (typeof data === 'string') this.#hear(JSON.parse(data) as TerminalNotice)
+        else this.#options.onOutput(new Uint8Array(data))
+      })
+    }
+    socket.onclose = ({ code, reason }) => {
+      ahead?.onEnd()
+      happen(() => {
+        this.#closed(code, reason)
+        if (isRefused) void this.#stopIfSignedOut()
+      })
+    }
+    for (const event of missed) tellAgain(socket, event)
+  }
+
+  #hear(notice: TerminalNotice) {
+    if (notice.t === 'pong') return this.#pulse.answered(notice.id, notice.upstream_ms)
+    this.#options.onNotice(notice)
+    if (notice.t === 'ready') {
+      this.#attempt = 0
+      this.#enter({ phase: 'open' })
+    } else if (notice.t === 'exit') {
+      this.#hangUp()
+      this.#enter({ phase: 'ended', exitCode: notice.code, reason: notice.reason })
+    }
+  }
+
+  #closed(code: number, reason: string) {
+    switch (code) {
+      case terminalClose.shellEnded:
+        return this.#stop({ phase: 'ended', exitCode: null, reason })
+      case terminalClose.takenOver:
+        return this.#stop({ phase: 'taken', reason })
+      case terminalClose.signedOut:
+        return this.#stop({ phase: 'refused', code: 'signed_out' })
+      case terminalClose.devboxNotFound:
+        return this.#stop({ phase: 'refused', code: 'not_found' })
+      case terminalClose.devboxNotRunning:
+        return this.#stop({ phase: 'refused', code: 'not_running' })
+      case terminalClose.linkEnded:
+        return this.#stop({ phase: 'refused', code: 'link_ended' })
+      case terminalClose.tooMany:
+        return this.#stop({ phase: 'refused', code: 'too_many' })
+      default:
+        return this.#lose()
+    }
+  }
+
+  #stop(state: ConnectionState) {
+    this.#hangUp()
+    this.#enter(state)
+  }
+
+  #lose() {
+    this.#hangUp()
+    const before = this.#state
+    const since =
+      before.phase === 'lost'
+        ? { sinceMs: before.sinceMs, wasOpen: before.wasOpen }
+        : { sinceMs: Date.now(), wasOpen: before.phase === 'open' }
+    if (this.#options.isOffline()) {
+      // `check` will be called once it no longer is.
+      this.#attempt = 0
+      return this.#enter({ phase: 'lost', ...since, retryAtMs: null, isOffline: true })
+    }
+    const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** this.#attempt++) * (0.8 + Math.random() * 0.4)
+    this.#retry = setTimeout(() => this.connect(), waitMs)
+    this.#enter({ phase: 'lost', ...since, retryAtMs: Date.now() + waitMs, isOffline: false })
+  }
+
+  async #stopIfSignedOut() {
+    const number = this.#try
+    if (!(await this.#options.isSignedOut()) || number !== this.#try) return
+    this.#stop({ phase: 'refused', code: 'signed_out' })
+  }
+
+  #hangUp(): number {
+    clearTimeout(this.#retry)
+    this.#pulse.stop()
+    const socket = this.#socket
+    this.#socket = this.#ahead = undefined
+    if (socket) {
+      socket.onopen = socket.onmessage = socket.onclose = null
+      socket.close()
+    }
+    return ++this.#try
+  }
+
+  #enter(state: ConnectionState) {
+    this.#state = state
+    this.#options.onState(state)
+  }
+}

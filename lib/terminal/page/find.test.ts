@@ -1,0 +1,95 @@
+import graphemes from '@xterm/addon-unicode-graphemes'
+import xterm from '@xterm/headless'
+import { describe, expect, it } from 'vitest'
+import { type FindQuery, findMatches, findPattern, matchFrom } from './find.ts'
+
+const columns = 20
+const screen = async (text: string) => {
+  const terminal = new xterm.Terminal({ cols: columns, rows: 6, scrollback: 100, allowProposedApi: true })
+  terminal.loadAddon(new graphemes.UnicodeGraphemesAddon() as never)
+  await new Promise<void>((parsed) => terminal.write(text.replaceAll('\n', '\r\n'), parsed))
+  return terminal.buffer.active
+}
+const plain: FindQuery = { text: '', matchCase: false, wholeWord: false, regex: false }
+const find = async (text: string, query: Partial<FindQuery>, max = 1000) => {
+  const found = findPattern({ ...plain, ...query })
+  if (!found || 'problem' in found) throw new Error(JSON.stringify(found))
+  return findMatches((await screen(text)) as never, columns, found.pattern, max)
+}
+const places = async (text: string, query: Partial<FindQuery>) =>
+  (await find(text, query)).matches.map(({ row, column, cells }) => [row, column, cells])
+
+describe('a match', () => {
+  it('is found wherever it stands, and no two share a character', async () => {
+    expect(await places('aaaa\nb aa', { text: 'aa' })).toEqual([
+      [0, 0, 2],
+      [0, 2, 2],
+      [1, 2, 2],
+    ])
+  })
+
+  it('may run over the end of a row', async () => {
+    expect(await places(`${'x'.repeat(18)}needle tail`, { text: 'needle' })).toEqual([[0, 18, 6]])
+    expect(await places(`${'x'.repeat(45)}needle`, { text: 'needle' })).toEqual([[2, 5, 6]])
+  })
+
+  it('counts in cells where characters take two, or several share one', async () => {
+    expect(await places('日本語 find', { text: 'find' })).toEqual([[0, 7, 4]])
+    expect(await places('日本語', { text: '本' })).toEqual([[0, 2, 2]])
+    expect(await places('é👩‍💻 find', { text: 'find' })).toEqual([[0, 4, 4]])
+    // The wide character finds no room at the end of the first row.
+    expect(await places(`${'x'.repeat(19)}日end`, { text: '日e' })).toEqual([[1, 0, 3]])
+    expect(await places(`${'x'.repeat(18)}a日end`, { text: 'a日' })).toEqual([[0, 18, 4]])
+  })
+
+  it('is a whole word when asked, also the second one of a line', async () => {
+    expect(await places('foobar foo foo_ (foo)', { text: 'foo', wholeWord: true })).toEqual([
+      [0, 7, 3],
+      [0, 17, 3],
+    ])
+    expect(await places('über über', { text: 'ber', wholeWord: true })).toEqual([])
+  })
+
+  it('minds the case when asked', async () => {
+    expect(await places('Error error', { text: 'error' })).toHaveLength(2)
+    expect(await places('Error error', { text: 'error', matchCase: true })).toEqual([[0, 6, 5]])
+  })
+})
+
+describe('what is typed', () => {
+  it('means itself unless it is an expression', async () => {
+    for (const text of ['a.b', '[x]', '(', 'a|b', '$5', '^', '\\d', 'a-b', '{2}', 'a*', '/', '+?'])
+      expect(await places(`..${text}..`, { text }), text).toEqual([[0, 2, text.length]])
+  })
+
+  it('as an expression may look at the line around it, and match nothing without harm', async () => {
+    expect(await places('one\ntwo one', { text: '^one$', regex: true })).toEqual([[0, 0, 3]])
+    expect(await places('a1 b22', { text: '\\d+', regex: true })).toEqual([
+      [0, 1, 1],
+      [0, 4, 2],
+    ])
+    expect(await places('abc', { text: 'x*', regex: true })).toEqual([])
+    expect(await places('xax', { text: 'x*|$', regex: true })).toHaveLength(2)
+  })
+
+  it('that is no expression is told so, and nothing is nothing', () => {
+    expect(findPattern({ ...plain, text: '(', regex: true })).toEqual({
+      problem: 'Not a regular expression: unterminated group',
+    })
+    // Only as a whole word it would close the group around it.
+    expect(findPattern({ ...plain, text: 'a)|(?:b', regex: true, wholeWord: true })).toHaveProperty('problem')
+    expect(findPattern({ ...plain, regex: true })).toBeNull()
+  })
+})
+
+it('says when there are more than were looked for', async () => {
+  expect(await find('a a a', { text: 'a' }, 3)).toMatchObject({ hasMore: false })
+  const { matches, hasMore } = await find('a a a a', { text: 'a' }, 3)
+  expect([matches.length, hasMore]).toEqual([3, true])
+})
+
+it('begins at what is in view, else above it', () => {
+  const matches = [2, 5, 9].map((row) => ({ row, column: 0, cells: 1 }))
+  expect([0, 2, 3, 9, 10].map((row) => matchFrom(matches, row))).toEqual([0, 0, 1, 2, 2])
+  expect(matchFrom([], 3)).toBe(-1)
+})

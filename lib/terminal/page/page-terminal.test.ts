@@ -1,0 +1,574 @@
+import { createHash } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
+import { startService, type TestService } from '#lib/service/testing.ts'
+import { noHeldInput } from './held-input.ts'
+import { TestNetwork, TestPage } from './testing.ts'
+
+let service: TestService
+let gateway: TestConsole
+/** Between console and service. */
+let upstream: TestNetwork
+let upstreamUrl: string
+let cookie: string
+let devboxId: string
+beforeAll(async () => {
+  upstream = new TestNetwork(() => service.url)
+  upstreamUrl = await upstream.listen()
+  service = await startService({ allowHosts: [new URL(upstreamUrl).host] })
+  gateway = await startConsole({ url: upstreamUrl })
+  cookie = await gateway.signIn(service.key)
+  devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'terminals' } })).id
+})
+afterAll(async () => {
+  await gateway.close()
+  upstream.close()
+  await service.close()
+})
+
+const pages: TestPage[] = []
+afterEach(() => {
+  for (const page of pages.splice(0)) page.close()
+})
+
+type Options = Partial<ConstructorParameters<typeof TestPage>[0]> & { name: string }
+
+const pageOf = (options: Options): TestPage => {
+  const page = new TestPage({ console: () => gateway, cookie: () => cookie, devboxId, ...options })
+  pages.push(page)
+  return page
+}
+const open = async (options: Options): Promise<TestPage> => {
+  const page = pageOf(options)
+  await page.open()
+  return page
+}
+/** Makes a shell print nothing but what its commands do. */
+const plain = async (page: TestPage): Promise<TestPage> => {
+  page.type('exec bash --norc --noprofile --noediting\r')
+  await page.shows(/^bash-\S+\$/m)
+  page.type("stty -echo; PS1=; clear; echo re''ady\r")
+  await page.shows(/^ready/m)
+  return page
+}
+/** The page goes, and the same one comes back with nothing but its name. */
+const reload = async (page: TestPage, options: Options): Promise<TestPage> => {
+  page.close()
+  return await open({ ...options, client: page.client })
+}
+
+describe('a terminal session', () => {
+  it('runs what is typed, at the size there is room for', async () => {
+    const page = await open({ name: 'typed', cols: 71, rows: 19 })
+    page.type('stty size; echo "é😀"\r')
+    await page.shows(/19 71\né😀/)
+    expect(page.state.role).toBe('writer')
+    page.session.fit({ cols: 90, rows: 5000 })
+    await page.until(() => page.screen.cols === 90)
+    page.type('clear; until [ "$(stty size)" = "1000 90" ]; do :; done; echo fits\r')
+    await page.shows(/^fits/m)
+  })
+
+  it('sends the first of a flurry of sizes at once and then only the last', async () => {
+    const page = await open({ name: 'sizes' })
+    page.type("trap 'echo ==$(stty size)==' WINCH; echo tr''apped\r")
+    await page.shows('trapped')
+    for (let cols = 81; cols <= 100; cols++) page.session.fit({ cols, rows: 24 })
+    page.type('\r')
+    await page.shows('==24 100==')
+    const seen = new Set(page.text.match(/==24 \d+==/g))
+    expect([...seen].every((size) => size === '==24 81==' || size === '==24 100==')).toBe(true)
+  })
+
+  it('sends what was typed ahead into a terminal that is just opening', async () => {
+    const page = pageOf({ name: 'ahead' })
+    await page.listen()
+    page.session.connect()
+    page.type('echo early-$((1+1))\r')
+    await page.shows(/^early-2/m)
+    expect(page.state.held.text).toBe('')
+  })
+
+  it('shows a terminal that is opened ahead, and tells of it all when it connects', async () => {
+    const before = await plain(await open({ name: 'opened-ahead' }))
+    before.type("printf '\\e]2;its title\\a\\e]133;A\\a\\e]133;B\\aonce'; read; echo $REPLY\r")
+    await before.shows('once')
+    const page = pageOf({ name: 'opened-ahead' })
+    const titles: string[] = []
+    page.screen.onTitleChange((title) => titles.push(title))
+    await page.listen()
+    page.session.openAhead()
+    await page.shows('once')
+    expect(page.state.connection.phase).toBe('connecting')
+    titles.length = 0
+    // Whoever watches sees what is printed meanwhile as well.
+    await before.until(() => before.state.viewers.length === 2)
+    before.type('typed before\r')
+    await page.shows('typed before')
+    page.session.connect()
+    expect(page.state.connection.phase).toBe('open')
+    await page.until(() => titles.length > 0)
+    expect(titles).toEqual(['its title'])
+    expect(page.marks.length).toBeGreaterThan(0)
+    expect(page.text).toBe(before.text)
+    expect(page.addresses).toHaveLength(1)
+    page.session.request({ t: 'takeover' })
+    await page.until(() => page.state.role === 'writer')
+    page.type('echo an""swers\r')
+    await page.shows(/^answers/m)
+  })
+
+  it('takes over a socket that was opened before there was a screen, with all it has brought', async () => {
+    const page = pageOf({ name: 'early' })
+    await page.listen()
+    const early = page.openEarly()
+    await expect.poll(() => early.missed.filter(({ type }) => type === 'message').length).toBeGreaterThan(2)
+    await page.session.openAhead({ early })
+    expect(page.text).toContain('$')
+    page.type('echo an""swers\r')
+    page.session.connect()
+    await page.shows(/^answers/m)
+    expect(page.addresses).toHaveLength(1)
+    expect(page.text.match(/an""swers/g)).toHaveLength(1)
+  })
+
+  it('is written what is not ASCII only when its cells can be counted, and nothing before what came first', async () => {
+    const before = await plain(await open({ name: 'ahead-counted' }))
+    before.type("printf 'gr\\303\\266\\303\\237e'; read; echo later; read\r")
+    await before.shows('größe')
+    const page = pageOf({ name: 'ahead-counted' })
+    await page.listen()
+    let count = () => {}
+    let asked = 0
+    void page.session.openAhead({
+      countCells: () => {
+        asked++
+        return new Promise((counted) => {
+          count = counted
+        })
+      },
+    })
+    await before.until(() => before.state.viewers.length === 2)
+    before.type('\r')
+    await before.shows('later')
+    await new Promise((soon) => setTimeout(soon, 300))
+    expect([asked, page.text.trim()]).toEqual([1, ''])
+    count()
+    await page.shows('later')
+    expect(page.text).toBe(before.text)
+  })
+
+  it('has opened ahead when it turns out that nothing can be shown', async () => {
+    const page = pageOf({ name: 'ahead-never' })
+    await page.listen()
+    page.network.close()
+    await page.session.openAhead()
+    page.session.connect()
+    expect(page.state.connection.phase).toBe('lost')
+  })
+
+  it('finds out when it connects that what was opened ahead is gone, and opens another', async () => {
+    const page = pageOf({ name: 'ahead-cut' })
+    await page.listen()
+    page.session.openAhead()
+    await page.shows('$')
+    page.network.cut()
+    await page.until(() => page.closes > 0)
+    page.session.connect()
+    expect(page.state.connection.phase).toBe('lost')
+    await page.is('open')
+    page.type('echo an""swers\r')
+    await page.shows(/^answers/m)
+  })
+
+  it('says that too many pages show a terminal, and shows it once one has gone', async () => {
+    const crowd = await Promise.all(Array.from({ length: 32 }, () => open({ name: 'crowd' })))
+    const page = pageOf({ name: 'crowd' })
+    await page.listen()
+    page.session.connect()
+    await page.is('refused')
+    expect(page.state).toMatchObject({
+      connection: { code: 'too_many' },
+      problem: '32 pages show this terminal already; close some',
+    })
+    crowd[0]?.close()
+    await vi.waitFor(() => expect(crowd[1]?.state.viewers).toHaveLength(31))
+    page.session.connect()
+    await page.is('open')
+  })
+
+  it('sends a long paste in pieces that arrive whole', async () => {
+    const page = await plain(await open({ name: 'paste' }))
+    page.type('echo go; cat > pasted; md5sum < pasted\r')
+    await page.shows(/^go/m)
+    const text = `${'0123456789'.repeat(300)}\n`.repeat(60)
+    page.session.sendText(text)
+    page.session.sendText('\x04')
+    await page.shows(createHash('md5').update(text).digest('hex'))
+  })
+
+  it('leaves what a program asks the terminal to the console, which answers once', async () => {
+    const page = await plain(await open({ name: 'asked' }))
+    page.type(
+      "clear; stty raw; printf '\\e[c\\e[6n\\e[?25$p\\eP$qm\\e\\\\\\e]10;?\\e\\\\'; head -c 22 | cat -v; " +
+        "printf '\\e[5n'; head -c 4 | cat -v; stty sane -echo; echo .\r",
+    )
+    await page.shows(/\.$/)
+    expect(page.text).toBe('^[[?1;2c^[[1;1R^[[?25;1$y^[[0n.')
+  })
+
+  it('draws a character whose bytes come in two pieces', async () => {
+    const page = await open({ name: 'halves' })
+    page.type("clear; printf '\\xe2\\x80'; sleep 0.1; printf '\\x9cquoted'; echo\r")
+    await page.shows('“quoted')
+  })
+
+  it('says how the shell ended at once, and starts another on Enter below the old one', async () => {
+    const page = await open({ name: 'exit' })
+    page.type('echo last words; exit 3\r')
+    await page.is('ended')
+    expect(page.state.connection).toMatchObject({ phase: 'ended', exitCode: 3 })
+    expect(page.text).toContain('last words')
+    page.type('not for anybody')
+    expect(page.state.held.text).toBe('')
+    // The first Enter after it may have been meant for the old shell.
+    page.type('\r')
+    expect(page.state.connection.phase).toBe('ended')
+    page.session.connect()
+    await page.is('open')
+    page.type('echo second-$((1+1))\r')
+    await page.shows(/last words[\s\S]* new shell ─[\s\S]*^second-2/m)
+  })
+
+  it('says that a shell was killed, by what', async () => {
+    const page = await open({ name: 'killed' })
+    page.type('kill -9 $$\r')
+    await page.is('ended')
+    expect(page.state.connection).toMatchObject({ phase: 'ended', exitCode: null })
+    expect(JSON.stringify(page.state.connection)).toMatch(/signal|kill/i)
+  })
+})
+
+describe('coming back', () => {
+  it('has the same shell and the same screen after a reload, as the one who writes', async () => {
+    const page = await plain(await open({ name: 'reload' }))
+    page.type('clear; for i in $(seq 60); do echo line $i; done; kept=yes\r')
+    await page.shows('line 60')
+    page.type('printf "\\e[?1049h\\e[5;7Hfull screen\\e[?25l"; read -rs\r')
+    await page.until(() => page.screen.buffer.active.type === 'alternate')
+    const before = page.text
+    const again = await reload(page, { name: 'reload' })
+    await again.shows('full screen')
+    expect(again.text).toBe(before)
+    expect(again.state.role).toBe('writer')
+    expect(again.screen.buffer.active.type).toBe('alternate')
+    again.type('\rprintf "\\e[?1049l"; echo "[$kept]"\r')
+    await again.shows('[yes]')
+    expect(again.text).toContain('line 1\nline 2\n')
+  })
+
+  it('loses and repeats no byte in a hundred lost connections', async () => {
+    const page = await plain(await open({ name: 'bytes' }))
+    page.type('stty -onlcr; echo st""art\r')
+    await page.shows('start')
+    const before = page.hash.copy()
+    const from = page.received.output
+    const bursts = 101
+    const text = Array.from({ length: bursts * 400 }, (_, line) => `line ${line} of the stream\n`).join('')
+    page.type('i=0; while read -r; do for ((n = 0; n < 400; n++)); do echo "line $((i++)) of the stream"; done; done\r')
+    // Each connection starts a burst and is lost in the middle of it.
+    let connections = 1
+    page.type('\r')
+    page.screen.onWriteParsed(() => {
+      if (connections < bursts && page.state.connection.phase === 'open') {
+        connections++
+        page.session.connect()
+        page.type('\r')
+      }
+    })
+    await page.until(() => page.received.output - from >= text.length)
+    expect(connections).toBe(bursts)
+    expect(page.received.output - from).toBe(text.length)
+    expect(page.hash.digest('hex')).toBe(before.update(text).digest('hex'))
+    expect(page.received.snapshots).toBe(1)
+  })
+
+  it('goes on with the screen of a console that was restarted', async () => {
+    const page = await plain(await open({ name: 'restart' }))
+    page.type('clear; kept=$$; for i in $(seq 50); do echo line $i; done\r')
+    await page.shows(/^line 50/m)
+    const before = page.text
+    const cookieBefore = cookie
+    await gateway.close()
+    await page.is('lost')
+    gateway = await startConsole({ url: upstreamUrl })
+    cookie = await gateway.signIn(service.key)
+    expect(cookie).not.toBe(cookieBefore)
+    await page.is('open')
+    expect(page.text).toBe(before)
+    page.type('echo [$((kept - $$))]\r')
+    await page.shows('[0]')
+  })
+
+  it('shows where somebody was reading, before and after the screen is replaced', async () => {
+    const page = await plain(await open({ name: 'reading' }))
+    page.type('seq 1000 1300\r')
+    await page.shows(/^1300/m)
+    page.screen.scrollLines(-100)
+    const before = page.window
+    expect(before).not.toContain('1300')
+    // Elsewhere more is printed while this page is away, and it comes back with nothing it could go on from.
+    page.network.break()
+    await page.is('lost')
+    const other = await open({ name: 'reading', client: page.client })
+    other.type('seq 2000 2400\r')
+    await other.shows(/^2400/m)
+    other.close()
+    Object.assign(page.notices, { length: 0 })
+    await gateway.close()
+    gateway = await startConsole({ url: upstreamUrl })
+    cookie = await gateway.signIn(service.key)
+    page.network.mend()
+    page.session.check()
+    await page.is('open')
+    await page.shows(/^2400/m)
+    expect(page.window).toBe(before)
+  })
+
+  it('says since when it is lost and when it tries again, and not at all while offline', async () => {
+    const page = await open({ name: 'lost' })
+    page.isOffline = true
+    const before = Date.now()
+    page.network.break()
+    await page.is('lost')
+    expect(page.state.connection).toMatchObject({ wasOpen: true, isOffline: true, retryAtMs: null })
+    page.isOffline = false
+    const tries = page.addresses.length
+    page.session.check()
+    await page.until(() => page.addresses.length === tries + 1)
+    await page.until(() => 'retryAtMs' in page.state.connection && page.state.connection.retryAtMs !== null)
+    const { connection } = page.state
+    if (connection.phase !== 'lost') throw new Error('It is lost')
+    expect(connection.sinceMs).toBeGreaterThanOrEqual(before)
+    expect(connection.retryAtMs).toBeGreaterThan(before)
+    page.network.mend()
+    await page.is('open')
+  })
+
+  it('measures the way to the console and on to the service', async () => {
+    const page = await open({ name: 'latency' })
+    await page.until(() => page.state.latency !== null)
+    expect(page.state.latency?.consoleMs).toBeGreaterThan(0)
+  })
+
+  it('stops when the devbox does not run, and comes back to it when told', async () => {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
+    const page = await open({ name: 'main', devboxId: id })
+    page.type('echo before\r')
+    await page.shows(/^before/m)
+    await service.client.devboxes.suspend({ params: { id } })
+    await page.is('refused')
+    expect(page.state.connection).toEqual({ phase: 'refused', code: 'not_running' })
+    await service.client.devboxes.resume({ params: { id } })
+    await expect.poll(async () => (await service.client.devboxes.get({ params: { id } })).status).toBe('running')
+    page.session.connect()
+    await page.is('open')
+    page.type('echo after\r')
+    await page.shows(/^before[\s\S]* new shell ─[\s\S]*^after/m)
+  })
+
+  it('gives up once it is refused because the session is over', async () => {
+    const page = await open({ name: 'signed-out' })
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie })
+    await page.is('refused')
+    expect(page.state.connection).toEqual({ phase: 'refused', code: 'signed_out' })
+    page.session.connect()
+    await page.is('refused')
+    cookie = await gateway.signIn(service.key)
+  })
+})
+
+describe('a screen slower than its shell', () => {
+  it('is shown a snapshot instead of a backlog, however much was printed meanwhile', async () => {
+    const waiting: (() => void)[] = []
+    let isStuck = false
+    const page = await open({ name: 'flood', beforeParsing: (parse) => (isStuck ? waiting.push(parse) : parse()) })
+    const other = await open({ name: 'flood', scrollback: 100 })
+    isStuck = true
+    page.type('yes "a line of a flood, one of very many" | head -n 100000; echo the e""nd\r')
+    await other.shows(/^the end/m)
+    // It had not acknowledged more than this when the console held the rest back.
+    expect(page.received.output).toBeLessThan(600_000)
+    isStuck = false
+    for (const parse of waiting) parse()
+    await page.shows(/^the end/m)
+    expect(page.received.snapshots).toBeGreaterThan(1)
+    expect(page.received.output).toBeLessThan(600_000)
+  })
+
+  it('goes on being sent output, as it acknowledges what it has parsed', async () => {
+    const page = await open({ name: 'acks' })
+    await page.shows(/\$$/)
+    const { snapshots } = page.received
+    // Each part is less than a page may have unread, all of them more, and less than scrolls by whole.
+    for (let part = 1; part <= 6; part++) {
+      page.type(`seq -w 20000; echo the e""nd of ${part}\r`)
+      await page.shows(new RegExp(`^the end of ${part}`, 'm'))
+    }
+    expect(page.received.output).toBeGreaterThan(6 * 20_000 * 7)
+    expect(page.received.snapshots).toBe(snapshots)
+  })
+})
+
+describe('input while nothing can be sent', () => {
+  it('is kept and shown, and sent only when somebody says so', async () => {
+    const page = await open({ name: 'held' })
+    page.network.break()
+    await page.is('lost')
+    page.type('echo he')
+    page.type('ld-$((1+1))')
+    page.type('\r')
+    expect(page.state.held).toEqual({ ...noHeldInput, text: 'echo held-$((1+1))\r' })
+    page.session.sendHeld()
+    expect(page.state.held.text).not.toBe('')
+    page.network.mend()
+    await page.is('open')
+    // What is typed now belongs behind it.
+    page.type('echo then\r')
+    page.session.sendHeld()
+    expect(page.state.held.text).toBe('')
+    await page.shows(/^held-2[\s\S]*^then/m)
+    expect(page.text.match(/^held-2/gm)).toHaveLength(1)
+  })
+
+  it('is kept, too, when it was sent and nobody knows whether it arrived', async () => {
+    const page = await open({ name: 'unsure' })
+    page.type('echo heard\r')
+    await page.shows(/^heard\n.*\$$/m)
+    page.network.stall()
+    page.type('echo into the vo')
+    page.type('id\r')
+    page.network.break()
+    await page.is('lost')
+    expect(page.state.held).toEqual({ ...noHeldInput, text: 'echo into the void\r', mayHaveArrived: true })
+    page.network.mend()
+    await page.is('open')
+    page.session.sendHeld()
+    await page.shows(/^into the void/m)
+    expect(page.state.held).toEqual(noHeldInput)
+  })
+
+  it('is gone when it is discarded', async () => {
+    const page = await open({ name: 'discarded' })
+    page.network.break()
+    await page.is('lost')
+    page.type('echo unwanted\r')
+    page.network.mend()
+    await page.is('open')
+    page.session.discardHeld()
+    page.type('echo wanted\r')
+    await page.shows(/^wanted/m)
+    expect(page.text).not.toContain('unwanted')
+  })
+
+  it('is kept while the console has lost the service', async () => {
+    const page = await open({ name: 'upstream' })
+    page.type('echo before; kept=$$\r')
+    await page.shows(/^before\n.*\$$/m)
+    upstream.break()
+    await page.until(() => page.state.upstreamLost !== null)
+    expect(page.state.connection.phase).toBe('open')
+    page.type('echo [$((kept - $$))]\r')
+    expect(page.state.held.text).toBe('echo [$((kept - $$))]\r')
+    page.session.sendHeld()
+    expect(page.state.held.text).not.toBe('')
+    upstream.mend()
+    await page.until(() => page.state.upstreamLost === null)
+    page.session.sendHeld()
+    await page.shows(/^\[0\]/m)
+  })
+
+  it('is no mouse and no focus, and no more than can be looked through', async () => {
+    const page = await open({ name: 'reports' })
+    page.network.break()
+    await page.is('lost')
+    for (const report of ['\x1b[I', '\x1b[O', '\x1b[<0;3;4M', '\x1b[<0;3;4m']) page.session.sendText(report)
+    page.session.sendBinary('\x1b[M !!')
+    expect(page.state.held.text).toBe('')
+    page.type('x'.repeat(1000))
+    page.type('y'.repeat(100))
+    page.type('z')
+    expect(page.state.held).toMatchObject({ text: 'x'.repeat(1000), isFull: true })
+  })
+
+  it('reconnects at once on Enter', async () => {
+    const page = await open({ name: 'enter' })
+    page.network.break()
+    await page.is('lost')
+    page.network.mend()
+    page.type('\r')
+    expect(page.state.connection).toMatchObject({ phase: 'lost', retryAtMs: null })
+    expect(page.state.held.text).toBe('')
+    await page.is('open')
+  })
+
+  it('is said to be for another shell when the one it was typed for is gone', async () => {
+    const page = await open({ name: 'other-shell' })
+    page.network.break()
+    await page.is('lost')
+    page.type('rm notes\r')
+    const other = await open({ name: 'other-shell', client: page.client })
+    other.type('exit\r')
+    await other.is('ended')
+    other.close()
+    page.network.mend()
+    page.session.check()
+    await page.is('open')
+    expect(page.state.held).toMatchObject({ text: 'rm notes\r', isForAnotherShell: true })
+  })
+})
+
+describe('two pages at one terminal', () => {
+  it('have one who writes, at whose size both are, until the other takes over', async () => {
+    const writer = await open({ name: 'two', cols: 90, rows: 30 })
+    const watcher = await open({ name: 'two', cols: 60, rows: 20 })
+    expect(watcher.state.role).toBe('watcher')
+    await watcher.until(() => watcher.screen.cols === 90 && watcher.screen.rows === 30)
+    watcher.session.fit({ cols: 61, rows: 21 })
+    writer.type('echo seen by both\r')
+    await watcher.shows(/^seen by both/m)
+    watcher.type('echo typed by the wrong one\r')
+    expect(watcher.state.refusedKeys).toBeGreaterThan(0)
+    expect(watcher.state.viewers).toHaveLength(2)
+
+    watcher.session.request({ t: 'takeover' })
+    await watcher.until(() => watcher.state.role === 'writer')
+    await writer.until(() => writer.state.takenBy !== null)
+    expect(writer.state.role).toBe('watcher')
+    expect(writer.state.takenBy?.id).toBe(watcher.state.you)
+    await writer.until(() => writer.screen.cols === 61 && writer.screen.rows === 21)
+    expect([watcher.screen.cols, watcher.screen.rows]).toEqual([61, 21])
+    watcher.type('until [ "$(stty size)" = "21 61" ]; do :; done; echo mine\r')
+    await writer.shows(/^mine/m)
+    expect(writer.text).not.toContain('wrong one')
+
+    writer.session.request({ t: 'takeover' })
+    await writer.until(() => writer.state.role === 'writer')
+    expect(writer.state.takenBy).toBe(null)
+    await writer.until(() => writer.screen.cols === 90 && writer.screen.rows === 30)
+  })
+
+  it('keep their roles when both lose the connection', async () => {
+    const writer = await open({ name: 'roles' })
+    const watcher = await open({ name: 'roles' })
+    for (const page of [watcher, writer]) page.network.break()
+    await writer.is('lost')
+    await watcher.is('lost')
+    watcher.network.mend()
+    await watcher.is('open')
+    writer.network.mend()
+    await writer.is('open')
+    await watcher.until(() => watcher.state.viewers.length === 2)
+    expect([writer.state.role, watcher.state.role]).toEqual(['writer', 'watcher'])
+  })
+})

@@ -1,0 +1,372 @@
+import type { IDisposable } from '@xterm/xterm'
+import type { EarlySocket } from '#lib/console/early-socket.ts'
+import { maxCells } from '#lib/contract/terminal-size.ts'
+import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/wire/terminals.ts'
+import { openingUrl } from './address.ts'
+import { silenceAnswers } from './answers.ts'
+import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
+import { type HeldInput, noHeldInput } from './held-input.ts'
+import { type Snapshot, TerminalPainter, type TerminalScreen, withoutReset } from './painter.ts'
+import type { Latency } from './pulse.ts'
+import { TypedInput } from './typed-input.ts'
+import { writeNow } from './write-now.ts'
+
+/** What there is to say about a terminal; a new object after each change. */
+export interface TerminalState {
+  connection: ConnectionState
+  role: 'writer' | 'watcher'
+  /** This page's own id among `viewers`. */
+  you: string | null
+  writer: TerminalViewer | null
+  viewers: readonly TerminalViewer[]
+  /** Who took the keyboard from this page, until it has it again. */
+  takenBy: TerminalViewer | null
+  /** Set while the console has lost the service: nothing typed arrives. */
+  upstreamLost: { sinceMs: number; message: string | null } | null
+  latency: Latency | null
+  held: HeldInput
+  /** Counts the keys a watcher has pressed in vain. */
+  refusedKeys: number
+  recording: { id: string; sinceMs: number | null } | null
+  follow: { path: string; expiresAtMs: number | null } | null
+  /** What the console said last of something that went wrong; forgotten when it has connected anew. */
+  problem: string | null
+}
+
+interface Options extends Pick<ConnectionOptions, 'isSignedOut' | 'isOffline' | 'isVisible' | 'WebSocket'> {
+  /** `ws:` or `wss:` address of the terminal, without a query. */
+  url(): string
+  screen: TerminalScreen
+  /** Told to the console, which gives a page that comes back its place again. */
+  page(): Promise<string>
+  role?: 'watch' | undefined
+}
+
+interface Size {
+  cols: number
+  rows: number
+}
+
+const resizeQuietMs = 100
+/** An Enter right after the end was still meant for the shell that ended. */
+const afterEndMs = 500
+const xtermScrollback = 1000
+
+/**
+ * One terminal of a devbox: moves bytes between the console and a screen, keeps the screen what it is at the console
+ * through lost connections, and knows who may type. The screen is written to by nobody else.
+ */
+export class TerminalSession {
+  readonly #options: Options
+  readonly #connection: TerminalConnection
+  readonly #painter: TerminalPainter
+  readonly #input: TypedInput
+  readonly #listeners = new Set<() => void>()
+  readonly #silence: IDisposable
+  #state: TerminalState = {
+    connection: { phase: 'connecting' },
+    role: 'writer',
+    you: null,
+    writer: null,
+    viewers: [],
+    takenBy: null,
+    upstreamLost: null,
+    latency: null,
+    held: noHeldInput,
+    refusedKeys: 0,
+    recording: null,
+    follow: null,
+    problem: null,
+  }
+  /** Where the screen stands in the output of which shell; nothing before the first, and after the last has ended. */
+  #place: { epoch: string; offset: number } | undefined
+  /** The next bytes are one. */
+  #snapshot: Snapshot | undefined
+  /** The next snapshot goes below what is on the screen. */
+  #keepsOldShell = false
+  #hasShownShell = false
+  /** The console has told on this connection where the page stands. */
+  #isReady = false
+  #endedAtMs = 0
+  /** What there is room for; the screen has it unless this page watches. */
+  #room: Size
+  /** The size the shell has, as far as this page knows. */
+  #shellSize: Size | undefined
+  #resizeTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#room = clampedSize(options.screen)
+    this.#painter = new TerminalPainter(options.screen)
+    this.#silence = silenceAnswers(options.screen)
+    this.#input = new TypedInput({
+      send: (bytes) => this.#connection.send(bytes),
+      onHeld: (held) => this.#change({ held }),
+    })
+    this.#connection = new TerminalConnection({
+      ...options,
+      url: this.#url,
+      onNotice: this.#notice,
+      onOutput: this.#output,
+      onState: this.#connectionChanged,
+      onLatency: (latency) => {
+        this.#input.heard()
+        this.#change({ latency })
+      },
+    })
+  }
+
+  get state(): TerminalState {
+    return this.#state
+  }
+
+  /** Calls `listener` after each change of `state`, until the answer is called. */
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /**
+   * Calls `listener` when a snapshot has replaced the screen, with the marks in it, their lines counted from the first
+   * line of the screen's buffer; what was marked before is gone. Nothing printed later has been parsed then.
+   */
+  onMarks = (listener: (marks: readonly TerminalMark[]) => void): (() => void) => this.#painter.onMarks(listener)
+
+  /**
+   * Connects before there is anyone to listen. What the shell shows is on the screen at once; with `connect` it comes
+   * there again, and all there is to hear of it is heard then. Done with the first prompt, or when none can come.
+   * `early` was opened for the size the screen has, before there was one; `countCells` is called before the screen is
+   * written anything that is not ASCII.
+   */
+  openAhead = ({ early, countCells }: { early?: EarlySocket | undefined; countCells?(): Promise<void> } = {}) =>
+    new Promise<void>((shown) => {
+      const { screen } = this.#options
+      let counted: Promise<void> | undefined
+      const inTurn = (write: () => void) => {
+        if (counted) counted.then(write).catch(shown)
+        else write()
+      }
+      let isSnapshot = false
+      let isBlank = true
+      this.#connection.openAhead(
+        (data) => {
+          if (typeof data === 'string') {
+            const notice = JSON.parse(data) as TerminalNotice
+            if (notice.t !== 'snap') return
+            isSnapshot = true
+            return inTurn(() => screen.resize(notice.cols, notice.rows))
+          }
+          const bytes = new Uint8Array(data)
+          if (bytes.some((byte) => byte > 0x7f)) counted ??= countCells?.()
+          const written = isSnapshot && isBlank ? withoutReset(bytes) : bytes
+          isSnapshot = isBlank = false
+          inTurn(() => {
+            writeNow(screen, written)
+            if (hasPrompt(screen)) shown()
+          })
+        },
+        shown,
+        early,
+      )
+    })
+
+  /** Connects now, whatever the state; also the way to start a new shell after the last one ended. */
+  connect = () => this.#connection.connect()
+
+  /** The page is looked at again, or the network has come or gone. */
+  check = () => this.#connection.check()
+
+  /** What whoever writes types now goes to the shell. */
+  get isLive(): boolean {
+    const { connection, upstreamLost } = this.#state
+    return connection.phase === 'open' && upstreamLost === null
+  }
+
+  /** Keystrokes, pastes and reports of mouse and focus, as xterm's `onData` gives them. */
+  sendText = (text: string) => {
+    if (reportPattern.test(text)) {
+      // A restored screen that reports the focus reports it again; the program was told when it changed.
+      if (this.#mayType && !this.#painter.isRestoring) this.#input.report(new TextEncoder().encode(text))
+      return
+    }
+    const { connection, role, held, refusedKeys } = this.#state
+    switch (connection.phase) {
+      case 'open':
+        if (role === 'watcher') this.#change({ refusedKeys: refusedKeys + 1 })
+        else if (this.#mayType) this.#input.type(text)
+        else this.#input.hold(text)
+        return
+      case 'connecting':
+        return this.#input.typeAhead(text)
+      case 'lost':
+        if (text === '\r') this.check()
+        if (text !== '\r' || held.text !== '') this.#input.hold(text)
+        return
+      case 'ended':
+        if (text === '\r' && Date.now() - this.#endedAtMs > afterEndMs) this.connect()
+    }
+  }
+
+  /** Mouse reports in the old encoding, as xterm's `onBinary` gives them: one byte per character. */
+  sendBinary = (text: string) => {
+    if (this.#mayType) this.#input.report(Uint8Array.from(text, (character) => character.charCodeAt(0) & 255))
+  }
+
+  /** Sends what was held back, as far as this page may type now. */
+  sendHeld = () => {
+    if (this.#mayType) this.#input.sendHeld()
+  }
+
+  discardHeld = () => this.#input.discardHeld()
+
+  /** There is room for so many cells now. A writer's screen takes them, at once; a watcher's keeps the writer's size. */
+  fit = (room: Size) => {
+    this.#room = clampedSize(room)
+    if (this.#state.role === 'watcher') return
+    this.#options.screen.resize(this.#room.cols, this.#room.rows)
+    // The first change goes out at once, a flurry of them as its last one.
+    if (!this.#resizeTimer) this.#sendSize()
+  }
+
+  /** Asks the console for something; false when there is no connection to ask over. */
+  request = (request: TerminalRequest): boolean =>
+    this.#state.connection.phase === 'open' && this.#connection.request(request)
+
+  /** Leaves; the shell goes on without this page. */
+  dispose = () => {
+    clearTimeout(this.#resizeTimer)
+    this.#painter.stop()
+    this.#silence.dispose()
+    this.#connection.close()
+  }
+
+  #url = async (): Promise<string> => {
+    const { url, screen, page, role } = this.#options
+    return openingUrl(url(), {
+      ...this.#room,
+      client: await page(),
+      scrollback: screen.options.scrollback ?? xtermScrollback,
+      ...(role && { role }),
+      ...(this.#place && { epoch: this.#place.epoch, since: this.#place.offset }),
+    })
+  }
+
+  #notice = (notice: TerminalNotice) => {
+    this.#input.heard()
+    switch (notice.t) {
+      case 'ready':
+        return this.#ready(notice)
+      case 'snap':
+        this.#snapshot = notice
+        return
+      case 'size':
+        this.#shellSize = { cols: notice.cols, rows: notice.rows }
+        return this.#takeSize()
+      case 'people': {
+        const { you, role, writer, viewers } = notice
+        const before = this.#state
+        this.#change({ you, role, writer, viewers, takenBy: role === 'writer' ? null : before.takenBy })
+        if (role !== before.role) this.#takeSize()
+        return
+      }
+      case 'taken':
+        this.#change({ takenBy: notice.by, role: 'watcher' })
+        return this.#takeSize()
+      case 'state': {
+        const { upstream, since_ms, message = null } = notice
+        return this.#change({ upstreamLost: upstream === 'retrying' ? { sinceMs: since_ms, message } : null })
+      }
+      case 'problem':
+        return this.#change({ problem: notice.message })
+      case 'recording': {
+        const { id, since_ms = null, message } = notice
+        this.#change({ recording: id === null ? null : { id, sinceMs: since_ms } })
+        if (message) this.#change({ problem: message })
+        return
+      }
+      case 'follow': {
+        const { path, expires_at_ms = null } = notice
+        return this.#change({ follow: path === null ? null : { path, expiresAtMs: expires_at_ms } })
+      }
+    }
+  }
+
+  #ready({ created, has_last_shell, cols, rows, epoch, offset, role }: Extract<TerminalNotice, { t: 'ready' }>) {
+    const isAnotherShell = created && this.#hasShownShell
+    this.#keepsOldShell = isAnotherShell && !has_last_shell
+    this.#hasShownShell = this.#isReady = true
+    this.#place = { epoch, offset }
+    this.#snapshot = undefined
+    this.#shellSize = { cols, rows }
+    this.#painter.begin((n) => this.#connection.request({ t: 'ack', n }))
+    this.#change({ role, problem: null, upstreamLost: null })
+    this.#input.opened({ mayType: role === 'writer', isAnotherShell })
+    this.#takeSize()
+  }
+
+  #output = (bytes: Uint8Array) => {
+    this.#input.heard()
+    const snapshot = this.#snapshot
+    if (!snapshot) {
+      if (this.#place) this.#place.offset += bytes.length
+      return this.#painter.output(bytes)
+    }
+    this.#snapshot = undefined
+    if (this.#place) this.#place.offset = snapshot.offset
+    this.#painter.restore(snapshot, bytes, { below: this.#keepsOldShell }, () => {
+      if (this.#state.role === 'writer') this.fit(this.#room)
+    })
+    this.#keepsOldShell = false
+  }
+
+  #connectionChanged = (connection: ConnectionState) => {
+    if (connection.phase !== 'open') this.#isReady = false
+    if (connection.phase === 'ended') {
+      this.#endedAtMs = Date.now()
+      this.#place = undefined
+      this.#change({ recording: null, follow: null, viewers: [], writer: null })
+    }
+    this.#change({ connection })
+    if (connection.phase !== 'open' && connection.phase !== 'connecting') this.#input.closed(connection.phase)
+  }
+
+  /** A writer's screen has the size there is room for, a watcher's the shell's: after the output that came before. */
+  #takeSize() {
+    const size = this.#shellSize
+    this.#painter.afterwards(() => {
+      if (this.#state.role === 'writer') this.fit(this.#room)
+      else if (size) this.#options.screen.resize(size.cols, size.rows)
+    })
+  }
+
+  #sendSize() {
+    if (this.#state.role !== 'writer' || isSame(this.#room, this.#shellSize)) return
+    if (!this.request({ t: 'resize', ...this.#room })) return
+    this.#shellSize = this.#room
+    this.#resizeTimer = setTimeout(() => {
+      this.#resizeTimer = undefined
+      this.#sendSize()
+    }, resizeQuietMs)
+  }
+
+  get #mayType(): boolean {
+    return this.isLive && this.#state.role === 'writer'
+  }
+
+  #change(part: Partial<TerminalState>) {
+    this.#state = { ...this.#state, ...part }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** Or anything else in the line of the cursor. */
+const hasPrompt = ({ buffer: { active } }: TerminalScreen): boolean =>
+  Boolean(active.getLine(active.baseY + active.cursorY)?.translateToString(true))
+
+/** Mouse and focus: nobody typed them, and later they would be wrong. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: reports begin with one
+const reportPattern = /^\x1b\[(?:[IO]$|<[\d;]+[mM]$|[\d;]+M$|M)/
+
+const clamp = (cells: number) => Math.min(maxCells, Math.max(1, Math.floor(cells)))
+const clampedSize = ({ cols, rows }: Size): Size => ({ cols: clamp(cols), rows: clamp(rows) })
+const isSame = (one: Size, other: Size | undefined) => one.cols === other?.cols && one.rows === other.rows

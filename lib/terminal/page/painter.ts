@@ -1,0 +1,93 @@
+import type { Terminal } from '@xterm/xterm'
+import { aboveNewShell, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
+import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
+import { AckCounter } from './ack-counter.ts'
+import { readingPlace } from './reading-place.ts'
+
+/** What a session needs of the thing that draws it; a headless terminal has it, too. */
+export type TerminalScreen = Pick<
+  Terminal,
+  'cols' | 'rows' | 'write' | 'resize' | 'buffer' | 'scrollToLine' | 'parser' | 'options'
+>
+
+export type Snapshot = Extract<TerminalNotice, { t: 'snap' }>
+
+/** Puts on a screen what comes from the console, all of it in the order in which it came. */
+export class TerminalPainter {
+  readonly #screen: TerminalScreen
+  readonly #markListeners = new Set<(marks: readonly TerminalMark[]) => void>()
+  #acks = new AckCounter(() => {})
+  #characters = new WholeCharacters()
+  #isRestoring = false
+
+  constructor(screen: TerminalScreen) {
+    this.#screen = screen
+  }
+
+  /** A snapshot is being parsed: what the screen reports meanwhile is no news. */
+  get isRestoring(): boolean {
+    return this.#isRestoring
+  }
+
+  onMarks(listener: (marks: readonly TerminalMark[]) => void): () => void {
+    this.#markListeners.add(listener)
+    return () => void this.#markListeners.delete(listener)
+  }
+
+  /** What comes from now on comes over a new connection: only of that is acknowledged what was parsed. */
+  begin(ack: (bytes: number) => void) {
+    this.#acks.stop()
+    this.#acks = new AckCounter(ack)
+  }
+
+  output(bytes: Uint8Array) {
+    const acks = this.#acks
+    this.#screen.write(this.#characters.take(bytes), () => acks.parsed(bytes.length))
+  }
+
+  /**
+   * Replaces the screen in one piece: nothing in between is ever drawn, and who has scrolled up goes on reading where
+   * he was. With `below` what is there is of another shell, and stays above.
+   */
+  restore(snapshot: Snapshot, bytes: Uint8Array, { below }: { below: boolean }, restored: () => void) {
+    const screen = this.#screen
+    const acks = this.#acks
+    this.#characters = new WholeCharacters()
+    let returnToPlace: ReturnType<typeof readingPlace>
+    let firstLine = 0
+    screen.write('', () => {
+      returnToPlace = readingPlace(screen)
+      screen.resize(snapshot.cols, snapshot.rows)
+      this.#isRestoring = true
+    })
+    if (below) {
+      screen.write(aboveNewShell(snapshot))
+      screen.write('', () => {
+        firstLine = screen.buffer.normal.baseY
+      })
+    }
+    screen.write(below ? withoutReset(bytes) : bytes, () => {
+      this.#isRestoring = false
+      const marks = snapshot.marks.map((mark) => ({ ...mark, line: mark.line + firstLine }))
+      for (const listener of this.#markListeners) listener(marks)
+      restored()
+      returnToPlace?.(screen)
+      acks.parsed(bytes.length)
+    })
+  }
+
+  /** After all that came before. */
+  afterwards(run: () => void) {
+    this.#screen.write('', run)
+  }
+
+  stop() {
+    this.#acks.stop()
+  }
+}
+
+/** A snapshot begins with one, after a byte or two that end what was cut off. */
+export const withoutReset = (bytes: Uint8Array): Uint8Array => {
+  const end = bytes.subarray(0, 8).findIndex((byte, at) => byte === 0x63 && bytes[at - 1] === 0x1b)
+  return bytes.subarray(end + 1)
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type Latency, TerminalPulse } from './pulse.ts'
+
+// Time is all there is to test here.
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const startPulse = () => {
+  const seen = { asked: [] as number[], latency: undefined as Latency | undefined, deaths: 0, isVisible: true }
+  const pulse = new TerminalPulse({
+    send: (id) => seen.asked.push(id),
+    measured: (latency) => {
+      seen.latency = latency
+    },
+    died: () => {
+      seen.deaths++
+      pulse.stop()
+    },
+    isVisible: () => seen.isVisible,
+  })
+  pulse.start()
+  vi.advanceTimersByTime(1_000)
+  const answerAfter = (ms: number, serviceMs: number | null) => {
+    vi.advanceTimersByTime(ms)
+    pulse.heard()
+    pulse.answered(seen.asked.at(-1) ?? 0, serviceMs)
+  }
+  return { pulse, seen, answerAfter }
+}
+
+it('asks soon and every five seconds, and tells the middle of the last five answers', () => {
+  const { seen, answerAfter } = startPulse()
+  expect(seen.asked).toEqual([1])
+  answerAfter(900, null)
+  expect(seen.latency).toMatchObject({ consoleMs: 900, serviceMs: null })
+  for (const [ms, serviceMs] of [
+    [10, 2],
+    [20, 4],
+    [30, 3],
+    [40, 5],
+    [50, 1],
+  ] as const) {
+    const { length } = seen.asked
+    while (seen.asked.length === length) vi.advanceTimersByTime(10)
+    answerAfter(ms, serviceMs)
+  }
+  expect(seen.latency).toMatchObject({ consoleMs: 30, serviceMs: 3 })
+})
+
+it('takes a connection for dead ten seconds after a question, when nothing at all came since', () => {
+  const { seen } = startPulse()
+  vi.advanceTimersByTime(9_999)
+  expect(seen.deaths).toBe(0)
+  vi.advanceTimersByTime(1)
+  expect(seen.deaths).toBe(1)
+})
+
+it('takes output for a sign of life while the answer is stuck behind it', () => {
+  const { pulse, seen, answerAfter } = startPulse()
+  for (let second = 0; second < 60; second++) {
+    vi.advanceTimersByTime(1_000)
+    pulse.heard()
+  }
+  expect(seen.deaths).toBe(0)
+  answerAfter(0, null)
+  expect(seen.latency?.consoleMs).toBe(60_000)
+})
+
+it('asks again rather than giving up after the machine slept', () => {
+  const { seen } = startPulse()
+  vi.advanceTimersByTime(5_000)
+  // The clock goes on while no timer fires.
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
+  vi.advanceTimersByTime(5_000)
+  expect(seen.deaths).toBe(0)
+})
+
+it('leaves a page that nobody looks at alone for half a minute of silence', () => {
+  const { pulse, seen, answerAfter } = startPulse()
+  answerAfter(10, 1)
+  seen.isVisible = false
+  vi.advanceTimersByTime(28_000)
+  expect(seen.asked).toEqual([1])
+  vi.advanceTimersByTime(6_000)
+  expect(seen.asked).toEqual([1, 2])
+  pulse.stop()
+})
+
+it('asks again when told to, but never two questions at a time', () => {
+  const { pulse, seen, answerAfter } = startPulse()
+  pulse.probe()
+  expect(seen.asked).toEqual([1])
+  answerAfter(10, 1)
+  pulse.probe()
+  expect(seen.asked).toEqual([1, 2])
+  pulse.answered(1, 1)
+  pulse.probe()
+  expect(seen.asked).toEqual([1, 2])
+})

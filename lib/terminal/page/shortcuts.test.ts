@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import { terminalShortcut } from './shortcuts.ts'
+
+/** `ctrl+shift+c` as a browser tells it; `code` for a layout whose key writes something else. */
+const press = (keys: string, code = '') => {
+  const parts = keys.split('+')
+  const key = keys.endsWith('++') ? '+' : (parts.at(-1) ?? '')
+  return {
+    key: parts.includes('shift') && /^[a-z]$/.test(key) ? key.toUpperCase() : key,
+    code,
+    ctrlKey: parts.includes('ctrl'),
+    shiftKey: parts.includes('shift'),
+    altKey: parts.includes('alt'),
+    metaKey: parts.includes('meta'),
+  }
+}
+const meaning = (keys: string, has: { isMac?: boolean; hasSelection?: boolean } = {}, code?: string) =>
+  terminalShortcut(press(keys, code), { isMac: false, hasSelection: false, ...has })
+
+it('leaves the shell what it needs', () => {
+  for (const keys of [
+    'a',
+    'c',
+    'ctrl+c',
+    'ctrl+f',
+    'ctrl+a',
+    'ctrl+z',
+    'ctrl+shift+_',
+    'alt+f',
+    'Insert',
+    'shift+Tab',
+    'F3',
+    'ctrl+alt+c',
+  ])
+    expect(meaning(keys), keys).toBeNull()
+  for (const keys of ['ctrl+c', 'ctrl+v', 'ctrl+f', 'alt+c', 'meta+k', 'meta+c', 'ctrl+meta+f'])
+    expect(meaning(keys, { isMac: true }), keys).toBeNull()
+})
+
+it('copies with Ctrl+C only while something is selected', () => {
+  expect(meaning('ctrl+c', { hasSelection: true })).toBe('copy')
+  expect(meaning('ctrl+shift+c')).toBe('copy')
+  expect(meaning('ctrl+Insert')).toBe('copy')
+  expect(meaning('meta+c', { isMac: true, hasSelection: true })).toBe('copy')
+  // There ^C stays ^C.
+  expect(meaning('ctrl+c', { isMac: true, hasSelection: true })).toBeNull()
+})
+
+it('pastes as fields do and as terminals do', () => {
+  expect(['ctrl+v', 'ctrl+shift+v', 'shift+Insert'].map((keys) => meaning(keys))).toEqual(['paste', 'paste', 'paste'])
+  expect(meaning('meta+v', { isMac: true })).toBe('paste')
+})
+
+it('finds, and changes the size of the text', () => {
+  expect(meaning('ctrl+shift+f')).toBe('find')
+  expect(meaning('meta+f', { isMac: true })).toBe('find')
+  expect(meaning('meta+g', { isMac: true })).toBe('find-next')
+  expect(meaning('meta+shift+g', { isMac: true })).toBe('find-previous')
+  expect(['ctrl+=', 'ctrl+shift++', 'ctrl+-', 'ctrl+0'].map((keys) => meaning(keys))).toEqual([
+    'larger',
+    'larger',
+    'smaller',
+    'own-size',
+  ])
+})
+
+it('knows the letters where the layout has none of them', () => {
+  expect(meaning('ctrl+shift+С', {}, 'KeyC')).toBe('copy')
+  expect(meaning('ctrl+м', {}, 'KeyV')).toBe('paste')
+  // Dvorak: what it writes counts, not where it lies.
+  expect(meaning('ctrl+j', { hasSelection: true }, 'KeyC')).toBeNull()
+})

@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
+import headless from '@xterm/headless'
+import { WebSocket as NodeWebSocket } from 'ws'
+import { type EarlySocket, openEarly } from '#lib/console/early-socket.ts'
+import type { TestConsole } from '#lib/gateway/testing.ts'
+import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
+import { openingUrl } from './address.ts'
+import { TerminalSession, type TerminalState } from './page-terminal.ts'
+
+const patienceMs = 15_000
+
+/** What lies between two ends, and what can happen to it. */
+export class TestNetwork {
+  readonly #sockets = new Set<Socket>()
+  readonly #server = createServer((near) => {
+    if (this.#isDown) return near.destroy()
+    const far = dial(Number(new URL(this.#target()).port), '127.0.0.1')
+    for (const socket of [near, far]) {
+      this.#sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.on('data', (bytes) => this.#isStalled || far.write(bytes))
+    far.on('data', (bytes) => this.#isStalled || near.write(bytes))
+  })
+  readonly #target: () => string
+  #isDown = false
+  #isStalled = false
+
+  /** Leads to what is asked for anew at each connection. */
+  constructor(target: () => string) {
+    this.#target = target
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Cuts all connections. */
+  cut() {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** Cuts all connections, and refuses new ones until `mend`. */
+  break() {
+    this.#isDown = true
+    this.cut()
+  }
+
+  /** Nothing arrives any more, and nobody is told. */
+  stall() {
+    this.#isStalled = true
+  }
+
+  mend() {
+    this.#isDown = this.#isStalled = false
+  }
+
+  close() {
+    this.break()
+    this.#server.close()
+  }
+}
+
+interface TestPageOptions {
+  /** Asked at each connection: a test may have another one meanwhile. */
+  console: () => TestConsole
+  cookie: () => string
+  devboxId: string
+  name: string
+  client?: string
+  role?: 'watch'
+  cols?: number
+  rows?: number
+  scrollback?: number
+  /** Called instead of parsing what is written to the screen; parses it when it calls `parse`. */
+  beforeParsing?: (parse: () => void) => void
+}
+
+/** A page with a terminal: a real session on a real, if unseen, screen, and a network that can fail. */
+export class TestPage {
+  readonly client: string
+  readonly screen: InstanceType<typeof headless.Terminal>
+  readonly session: TerminalSession
+  readonly network: TestNetwork
+  /** Of all output that came, snapshots left out. */
+  readonly hash = createHash('sha256')
+  readonly notices: TerminalNotice[] = []
+  readonly addresses: URL[] = []
+  marks: readonly TerminalMark[] = []
+  received = { output: 0, snapshots: 0, snapshotBytes: 0 }
+  closes = 0
+  isOffline = false
+  #url = ''
+  readonly #terminalUrl: () => string
+  readonly #webSocket: typeof WebSocket
+  #wake = () => {}
+
+  constructor(options: TestPageOptions) {
+    const { console, cookie, devboxId, name, role, cols = 80, rows = 24, scrollback = 5000 } = options
+    this.client = options.client ?? crypto.randomUUID()
+    this.network = new TestNetwork(() => console().url)
+    this.screen = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' })
+    const { screen } = this
+    const { beforeParsing } = options
+    if (beforeParsing) {
+      const write = screen.write.bind(screen)
+      screen.write = (data, parsed) => beforeParsing(() => write(data, parsed))
+    }
+    this.#terminalUrl = () => `${this.#url}/api/terminals/${devboxId}/${name}`
+    this.#webSocket = this.#socketClass(() => ({ cookie: cookie(), host: new URL(console().url).host }))
+    this.session = new TerminalSession({
+      url: this.#terminalUrl,
+      screen,
+      page: async () => this.client,
+      role,
+      isSignedOut: async () => (await console().fetch('/api/session', { cookie: cookie() })).status === 401,
+      isOffline: () => this.isOffline,
+      isVisible: () => true,
+      WebSocket: this.#webSocket,
+    })
+    screen.onData(this.session.sendText)
+    screen.onBinary(this.session.sendBinary)
+    screen.onWriteParsed(() => this.#wake())
+    this.session.subscribe(() => this.#wake())
+    this.session.onMarks((marks) => {
+      this.marks = marks
+    })
+  }
+
+  async open() {
+    await this.listen()
+    this.session.connect()
+    await this.is('open')
+  }
+
+  async listen() {
+    this.#url = (await this.network.listen()).replace('http', 'ws')
+  }
+
+  /** A socket as it is opened before there is a screen. */
+  openEarly(): EarlySocket {
+    const { cols, rows } = this.screen
+    return openEarly(openingUrl(this.#terminalUrl(), { cols, rows, client: this.client }), this.#webSocket)
+  }
+
+  close() {
+    this.session.dispose()
+    this.network.close()
+  }
+
+  get state(): TerminalState {
+    return this.session.state
+  }
+
+  /** Fails with what is on the screen instead. */
+  async until(holds: () => boolean) {
+    const lateMs = Date.now() + patienceMs
+    while (!holds()) {
+      if (Date.now() > lateMs) throw new Error(`${JSON.stringify(this.state.connection)} shows:\n${this.text}`)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      // What is written to the screen at once wakes nobody.
+      const timer = setTimeout(resolve, 50)
+      await promise
+      clearTimeout(timer)
+    }
+  }
+
+  is(phase: TerminalState['connection']['phase']) {
+    return this.until(() => this.state.connection.phase === phase)
+  }
+
+  /** Among the last lines: to look through all of them at each change would take longer than the change. */
+  shows(text: string | RegExp) {
+    const pattern = typeof text === 'string' ? RegExp.escape(text) : text
+    return this.until(() => {
+      const { length } = this.screen.buffer.active
+      return this.#lines(Math.max(0, length - Math.max(this.screen.rows, 300)), length).search(pattern) >= 0
+    })
+  }
+
+  /** As a person would, through the terminal. */
+  type(text: string) {
+    this.screen.input(text)
+  }
+
+  /** All there is to see and to scroll up to, without what is blank at the right and at the end. */
+  get text(): string {
+    return this.#lines(0, this.screen.buffer.active.length)
+  }
+
+  /** What is to be seen without scrolling back to the end. */
+  get window(): string {
+    const { viewportY } = this.screen.buffer.active
+    return this.#lines(viewportY, viewportY + this.screen.rows)
+  }
+
+  #lines(from: number, to: number): string {
+    const { active } = this.screen.buffer
+    return Array.from({ length: to - from }, (_, row) => active.getLine(from + row)?.translateToString(true) ?? '')
+      .join('\n')
+      .trimEnd()
+  }
+
+  /** A socket that goes through this page's network, says where it comes from as a browser would, and keeps count. */
+  #socketClass(headers: () => Record<string, string>): typeof WebSocket {
+    const page = this
+    return class extends NodeWebSocket {
+      constructor(url: string) {
+        const { host, ...rest } = headers()
+        super(url, { headers: { host, ...rest }, origin: `http://${host}` })
+        page.addresses.push(new URL(url))
+        let isSnapshot = false
+        // Its close tells the session.
+        this.on('error', () => undefined)
+        this.on('close', () => {
+          page.closes += 1
+          page.#wake()
+        })
+        this.on('message', (data: Buffer | ArrayBuffer, isBinary) => {
+          // The session has turned away from it; what still comes is lost.
+          if (!this.onmessage) return
+          const bytes = Buffer.from(data as ArrayBuffer)
+          if (!isBinary) {
+            const notice = JSON.parse(String(bytes)) as TerminalNotice
+            page.notices.push(notice)
+            if (notice.t === 'snap') isSnapshot = true
+          } else if (isSnapshot) {
+            isSnapshot = false
+            page.received.snapshots++
+            page.received.snapshotBytes += bytes.length
+          } else {
+            page.received.output += bytes.length
+            page.hash.update(bytes)
+          }
+        })
+      }
+    } as unknown as typeof WebSocket
+  }
+}

@@ -1,0 +1,56 @@
+import headless from '@xterm/headless'
+import { expect, it } from 'vitest'
+import { parseCast } from './asciicast.ts'
+import { type PlayerState, RecordingPlayer } from './player.ts'
+
+const lines = (...events: [number, string, string][]) =>
+  ['{"version":2,"width":20,"height":4}', ...events.map((event) => JSON.stringify(event))].join('\n')
+
+const playerOf = (text: string, maxPauseMs = Number.POSITIVE_INFINITY) => {
+  const terminal = new headless.Terminal({ cols: 80, rows: 24, allowProposedApi: true })
+  const states: PlayerState[] = []
+  const player = new RecordingPlayer(parseCast(text), terminal, (state) => states.push(state), maxPauseMs)
+  const screen = async () => {
+    await new Promise<void>((resolve) => terminal.write('', resolve))
+    const { active } = terminal.buffer
+    return Array.from({ length: active.length }, (_, y) => active.getLine(y)?.translateToString(true))
+      .join('\n')
+      .trim()
+  }
+  return { player, terminal, screen, states }
+}
+
+const sample = lines([1, 'o', 'one'], [2, 'r', '30x5'], [3, 'o', ' two'], [600, 'o', '\r\nthree'])
+
+it('shows what the terminal showed at any time, forwards and backwards', async () => {
+  const { player, terminal, screen } = playerOf(sample)
+  await player.seek(1_500)
+  expect([await screen(), terminal.cols]).toEqual(['one', 20])
+  await player.seek(600_000)
+  expect([await screen(), terminal.cols]).toEqual(['one two\nthree', 30])
+  await player.seek(2_500)
+  expect([await screen(), terminal.cols]).toEqual(['one', 30])
+  await player.seek(0)
+  expect([await screen(), terminal.cols]).toEqual(['', 20])
+})
+
+it('is where it was asked to be last when somebody drags', async () => {
+  const { player, screen } = playerOf(sample)
+  await Promise.all([player.seek(600_000), player.seek(500), player.seek(3_000)])
+  expect(await screen()).toBe('one two')
+})
+
+it('plays to the end and stops there', async () => {
+  const { player, screen, states } = playerOf(sample, 50)
+  player.speed = 16
+  player.play()
+  await expect.poll(() => states.at(-1)?.isPlaying === false && states.at(-1)?.atMs).toBe(player.durationMs)
+  expect(await screen()).toBe('one two\nthree')
+})
+
+it('keeps its place when pauses are shortened', async () => {
+  const { player, states } = playerOf(sample)
+  await player.seek(600_000)
+  player.maxPauseMs = 2_000
+  expect(states.at(-1)).toMatchObject({ atMs: 5_000, durationMs: 5_000 })
+})

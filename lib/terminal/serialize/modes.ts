@@ -1,0 +1,284 @@
+import type { Core, OscHandler, Screen } from '../xterm/headless.ts'
+import { charsetFlag } from '../xterm/headless.ts'
+import type { LinkOf, ScreenWriter } from './screen.ts'
+
+/** A title is shown beside others. */
+const maxTitle = 200
+const maxLinks = 20_000
+const maxLinkCharacters = 4 * 1024 * 1024
+/** Longer than any address or palette that makes sense. */
+const maxPayload = 8 * 1024
+
+/**
+ * What a terminal has been told beside its text, as far as xterm forgets it or keeps it only for a page: palette, folder,
+ * blinking, links. With it, and with what xterm keeps, `restore` writes the state that `ScreenWriter` leaves out.
+ */
+export class TerminalModes {
+  readonly #core: Core
+  /** Entries of the palette by number; of the text, background and cursor by 256, 257 and 258. */
+  readonly #palette = new Map<number, string>()
+  #folder: { address: string; path: string } | undefined
+  /** Of the cursor, by ?12; undefined while nobody has asked for either. */
+  #blinks: boolean | undefined
+  readonly #links = new Map<number, { key: string; parameters: string; uri: string }>()
+  readonly #linkIds = new Map<string, number>()
+  #linkCharacters = 0
+  #lastLink = 0
+
+  constructor(core: Core) {
+    this.#core = core
+    const handler = core._inputHandler
+    // xterm's own would keep up to 10 MB of a text each, and do nothing without a page but with titles and links.
+    const titled = (set: (text: string) => void) => (data: string) => set(title(data))
+    this.#take(
+      0,
+      titled((text) => {
+        handler.setTitle(text)
+        handler.setIconName(text)
+      }),
+    )
+    this.#take(
+      1,
+      titled((text) => handler.setIconName(text)),
+    )
+    this.#take(
+      2,
+      titled((text) => handler.setTitle(text)),
+    )
+    this.#take(4, (data) => this.#setPalette(data))
+    this.#take(7, (data) => this.#setFolder(data))
+    this.#take(8, (data) => this.#setLink(data))
+    for (const index of [0, 1, 2]) {
+      this.#take(10 + index, (data) => this.#setSpecialColours(data, index))
+      this.#take(110 + index, () => this.#palette.delete(256 + index))
+    }
+    this.#take(104, (data) => this.#resetPalette(data))
+    // A setting asked for: answered with text, which is not typed into a shell.
+    handler._parser.clearDcsHandler({ intermediates: '$', final: 'q' })
+    for (const [final, isOn] of [
+      ['h', true],
+      ['l', false],
+    ] as const)
+      handler.registerCsiHandler({ prefix: '?', final }, ({ params, length }) => {
+        for (let at = 0; at < length; at++) if (params[at] === 12) this.#blinks = isOn
+        return false
+      })
+  }
+
+  get title(): string {
+    return this.#core._inputHandler._windowTitle
+  }
+
+  get folder(): string | undefined {
+    return this.#folder?.path
+  }
+
+  linkOf: LinkOf = (id) => this.#links.get(id)
+
+  /** To a terminal that was just reset: what a reset leaves as it was. */
+  before(to: ScreenWriter): void {
+    const { _inputHandler: handler } = this.#core
+    to.add('\x1b[20l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\')
+    if (this.#blinks !== undefined) to.add(`\x1b[?12${this.#blinks ? 'h' : 'l'}`)
+    const palette = [...this.#palette].filter(([index]) => index < 256)
+    if (palette.length > 0) to.add(`\x1b]4;${palette.map(([index, colour]) => `${index};${colour}`).join(';')}\x1b\\`)
+    for (const index of [0, 1, 2]) {
+      const colour = this.#palette.get(256 + index)
+      if (colour !== undefined) to.add(`\x1b]${10 + index};${colour}\x1b\\`)
+    }
+    // No reset empties the stacks of titles; they hold ten at most.
+    to.add('\x1b[23t'.repeat(10))
+    for (const [stack, code, now] of [
+      [handler._windowTitleStack, 2, handler._windowTitle],
+      [handler._iconNameStack, 1, handler._iconName],
+    ] as const) {
+      for (const each of stack) to.add(`\x1b]${code};${each}\x1b\\\x1b[22;${code}t`)
+      to.add(`\x1b]${code};${now}\x1b\\`)
+    }
+    to.add(`\x1b]7;${this.#folder?.address ?? ''}\x1b\\`)
+  }
+
+  /** What each of the two screens has of its own: tab stops, saved cursor and scroll region. Moves the cursor. */
+  ofScreen(
+    { tabs, savedX, savedY, savedCurAttrData: savedPen, savedCharset, scrollTop, scrollBottom, ybase }: Screen,
+    to: ScreenWriter,
+  ): void {
+    const { cols, rows } = this.#core
+    to.blankPen()
+    const columns = Array.from({ length: cols }, (_, column) => column)
+    if (columns.some((column) => (tabs[column] === true) !== (column % 8 === 0))) {
+      to.add('\x1b[3g')
+      for (const column of columns) if (tabs[column]) to.add(`\x1b[1;${column + 1}H\x1bH`)
+    }
+    const savedRow = Math.min(Math.max(savedY - ybase, 0), rows - 1)
+    if (savedX !== 0 || savedY !== 0 || savedPen.fg !== 0 || savedPen.bg !== 0 || savedCharset) {
+      to.add(`\x1b[${savedRow + 1};${Math.min(savedX, cols - 1) + 1}H`)
+      if (savedCharset) to.add(`\x1b(${charsetFlag(savedCharset)}`)
+      to.saveCursor(savedPen)
+      if (savedCharset) to.add('\x1b(B')
+      to.blankPen()
+    }
+    if (scrollTop !== 0 || scrollBottom !== rows - 1) to.add(`\x1b[${scrollTop + 1};${scrollBottom + 1}r`)
+  }
+
+  /** When both screens are written: everything else, the cursor last. */
+  after(to: ScreenWriter): void {
+    const { buffers, coreService, coreMouseService, options, _charsetService, _inputHandler: handler } = this.#core
+    const { active } = buffers
+    const { modes, decPrivateModes: dec } = coreService
+    const { charset, glevel, _charsets: sets } = _charsetService
+    const on = [
+      dec.applicationCursorKeys && 1,
+      dec.reverseWraparound && 45,
+      dec.applicationKeypad && 66,
+      mouseModes[coreMouseService.activeProtocol],
+      mouseEncodings[coreMouseService.activeEncoding],
+      dec.sendFocus && 1004,
+      dec.bracketedPasteMode && 2004,
+      dec.origin && 6,
+    ].filter((mode) => typeof mode === 'number')
+    if (on.length > 0) to.add(`\x1b[?${on.join(';')}h`)
+    // ?2026 (a frame is being drawn) is left out: its end may never come, and a page would show nothing until then.
+    to.add(`\x1b[?25${coreService.isCursorHidden ? 'l' : 'h'}`)
+    if (dec.cursorStyle) {
+      const style = { block: 2, underline: 4, bar: 6 }[dec.cursorStyle]
+      to.add(`\x1b[${dec.cursorBlink ? style - 1 : style} q`)
+    }
+    // A cursor put back brought its set of characters along, which may be none of the four now.
+    const hasSavedSet = charset !== sets[glevel] && charset === active.savedCharset
+    if (!hasSavedSet) to.cursor(active, dec.origin)
+    for (const [index, intermediate] of intermediates.entries())
+      if (sets[index]) to.add(`\x1b${intermediate}${charsetFlag(sets[index])}`)
+    if (glevel !== 0) to.add(['', '\x0e', '\x1bn', '\x1bo'][glevel] ?? '')
+    if (hasSavedSet) {
+      to.add('\x1b8')
+      to.forgetPen()
+      to.cursor(active, dec.origin)
+    } else if (charset !== sets[glevel]) to.add(`\x1b${intermediates[glevel]}${charsetFlag(charset)}`)
+    if (!dec.wraparound) to.add('\x1b[?7l')
+    if (modes.insertMode) to.add('\x1b[4h')
+    if (options.convertEol) to.add('\x1b[20h')
+    to.pen(handler._curAttrData)
+    if (handler._parser.precedingJoinState !== 0) to.again(active, dec.origin, modes.insertMode)
+    // Without effect, but what follows joins nothing.
+    else to.add('\0')
+  }
+
+  /** Handles what a program says with `code` alone, in pieces of any size, and forgets what is too long. */
+  #take(code: number, handle: (data: string) => void): void {
+    const { _parser: parser } = this.#core._inputHandler
+    let text = ''
+    let length = 0
+    const handler: OscHandler = {
+      start() {
+        text = ''
+        length = 0
+      },
+      put(data, start, end) {
+        length += end - start
+        if (length <= maxPayload) text += String.fromCodePoint(...data.subarray(start, end))
+      },
+      end(isComplete) {
+        if (isComplete && length <= maxPayload) handle(text)
+        text = ''
+        return true
+      },
+    }
+    parser.clearOscHandler(code)
+    parser.registerOscHandler(code, handler)
+  }
+
+  #setPalette(data: string): void {
+    const parts = data.split(';')
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      const index = parts[at] ?? ''
+      const colour = parts[at + 1] ?? ''
+      if (/^\d{1,3}$/.test(index) && Number(index) < 256 && isColour(colour)) this.#palette.set(Number(index), colour)
+    }
+  }
+
+  #resetPalette(data: string): void {
+    const indexes = data === '' ? [...this.#palette.keys()].filter((index) => index < 256) : data.split(';').map(Number)
+    for (const index of indexes) if (index < 256) this.#palette.delete(index)
+  }
+
+  /** Those that follow the first are for the next ones. */
+  #setSpecialColours(data: string, first: number): void {
+    for (const [offset, colour] of data.split(';').entries())
+      if (first + offset < 3 && isColour(colour)) this.#palette.set(256 + first + offset, colour)
+  }
+
+  #setFolder(address: string): void {
+    const encoded = /^file:\/\/[^/]*(\/.*)$/.exec(address)?.[1]
+    if (address === '') this.#folder = undefined
+    if (encoded === undefined) return
+    try {
+      const path = decodeURIComponent(encoded)
+      if (!/\p{Cc}/u.test(path)) this.#folder = { address, path }
+    } catch {
+      // No address: the last folder stands.
+    }
+  }
+
+  /**
+   * In place of xterm's own, which keeps a marker for each line of each link and moves all of them with every line that
+   * scrolls: a folder listed with links in it would slow everything down.
+   */
+  #setLink(data: string): void {
+    const { _curAttrData: pen } = this.#core._inputHandler
+    const separator = data.indexOf(';')
+    if (separator < 0) return
+    const uri = data.slice(separator + 1)
+    const name = data
+      .slice(0, separator)
+      .split(':')
+      .find((each) => each.startsWith('id=') && each !== 'id=')
+    if (uri === '' && data.slice(0, separator).trim() !== '') return
+    pen.extended = pen.extended.clone()
+    pen.extended.urlId = uri === '' ? 0 : this.#linkId(name ?? '', uri)
+    pen.updateExtended()
+  }
+
+  #linkId(parameters: string, uri: string): number {
+    const key = `${parameters};${uri}`
+    const known = this.#linkIds.get(key)
+    if (known !== undefined) return known
+    if (this.#links.size >= maxLinks || this.#linkCharacters + key.length > maxLinkCharacters) this.#forgetLinks()
+    if (this.#links.size >= maxLinks || this.#linkCharacters + key.length > maxLinkCharacters) return 0
+    const id = ++this.#lastLink
+    this.#links.set(id, { key, parameters, uri })
+    this.#linkIds.set(key, id)
+    this.#linkCharacters += key.length
+    return id
+  }
+
+  /** Those no longer on any line; and all, where most of them still are: looking again and again would cost more. */
+  #forgetLinks(): void {
+    const used = new Set<number>()
+    for (const { lines } of [this.#core.buffers.normal, this.#core.buffers.alt])
+      for (let at = 0; at < lines.length; at++)
+        for (const extended of Object.values(lines.get(at)?._extendedAttrs ?? {}))
+          if (extended) used.add(extended.urlId)
+    const forgetAll = used.size > this.#links.size / 2
+    for (const [id, { key }] of this.#links)
+      if (forgetAll || !used.has(id)) {
+        this.#links.delete(id)
+        this.#linkIds.delete(key)
+        this.#linkCharacters -= key.length
+      }
+  }
+}
+
+/** Of the sequences that choose G0 to G3. */
+const intermediates = ['(', ')', '*', '+']
+
+const mouseModes: Record<string, number> = { X10: 9, VT200: 1000, DRAG: 1002, ANY: 1003 }
+const mouseEncodings: Record<string, number> = { SGR: 1006, SGR_PIXELS: 1016 }
+
+/** As xterm's own reader of colours takes them. */
+const isColour = (text: string): boolean =>
+  /^(rgb:([\da-f]{1,4})\/[\da-f]{1,4}\/[\da-f]{1,4}|#([\da-f]{3}|[\da-f]{6}|[\da-f]{9}|[\da-f]{12}))$/i.test(text)
+
+/** One line of text: nothing that controls, nothing that turns the direction of what stands beside it. */
+const title = (text: string): string =>
+  [...text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')].slice(0, maxTitle).join('')
