@@ -120,7 +120,7 @@ test('however many rows there are, few are in the page, and the focus goes with 
   await expect(page.getByText('5 selected')).toBeVisible()
 })
 
-test('rows that go by fast are the right ones in every frame, keep the focus, and are whole at rest', async ({
+test('rows that go by fast are the right ones in every frame, and keep the focus', async ({
   signedIn: page,
   product,
 }) => {
@@ -129,10 +129,9 @@ test('rows that go by fast are the right ones in every frame, keep the focus, an
   await page.goto(`${product.url}/axons`)
   await size(page, '640 of 640')
   const order = axons.map(({ id, name }) => ({ id, name: name?.slice(0, 40) ?? '' }))
-  const { wrong, made, focusedIds } = await page.evaluate(async (order) => {
+  const { wrong, focusedIds } = await page.evaluate(async (order) => {
     const rows = () => [...document.querySelectorAll<HTMLTableRowElement>('tbody tr[data-key]')]
-    const seen = new WeakSet(rows())
-    const found = { wrong: [] as string[], made: 0, focusedIds: [] as (string | null)[] }
+    const found = { wrong: [] as string[], focusedIds: [] as (string | null)[] }
     for (let frame = 0; frame < 40; frame++) {
       window.scrollBy({ top: frame < 25 ? 700 : -650, behavior: 'instant' })
       await new Promise(requestAnimationFrame)
@@ -144,13 +143,10 @@ test('rows that go by fast are the right ones in every frame, keep the focus, an
           head?.querySelector('a')?.pathname === `/axons/${id}` &&
           // Controls in a name are shown as signs.
           head.textContent?.startsWith(name.slice(0, 20)) &&
-          // What nobody could read may be left out, but is never another row's.
-          (key?.textContent === '' || key?.textContent?.endsWith(id.slice(-7))) &&
-          /^$|Active|Deleted/.test(state?.textContent ?? '')
-        if (frame === 0 && key?.textContent === '') found.wrong.push(`frame 0, ${id} without its id`)
+          key?.textContent?.endsWith(id.slice(-7)) &&
+          /Active|Deleted/.test(state?.textContent ?? '') &&
+          row.querySelector('input[type=checkbox]') !== null
         if (!isRight) found.wrong.push(`frame ${frame}, ${id}: ${row.textContent}`)
-        if (!seen.has(row)) found.made++
-        seen.add(row)
       }
       if (frame === 10) rows()[15]?.querySelector<HTMLElement>('th a')?.focus()
       if (frame >= 10) found.focusedIds.push(document.activeElement?.closest('tr')?.dataset.key ?? null)
@@ -158,13 +154,9 @@ test('rows that go by fast are the right ones in every frame, keep the focus, an
     return found
   }, order)
   expect(wrong).toEqual([])
-  // Made anew in every frame they would be eight hundred. A slow machine rests on the way, and draws whole rows then.
-  expect(made).toBeLessThan(300)
   expect(focusedIds[0]).toMatch(/^axn_/)
   expect(new Set(focusedIds).size).toBe(1)
 
-  const drawn = page.locator('tbody tr[data-key]')
-  await expect.poll(async () => (await drawn.count()) - (await drawn.getByRole('checkbox').count())).toBe(0)
   await page.keyboard.press('x')
   await expect(page.getByRole('checkbox', { name: `Select ${focusedIds[0]}` })).toBeChecked()
   await expect(page.getByRole('checkbox', { checked: true })).toHaveCount(1)

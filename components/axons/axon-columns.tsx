@@ -1,9 +1,7 @@
-import { CopyableId, shownIdLength } from '#components/ui/copyable-id.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
 import type { Column } from '#components/ui/data-table.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { cutEnd, shortenMiddle } from '#components/ui/text.ts'
-import { formatRelative } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import {
   type AxonView,
@@ -38,7 +36,6 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
       mono: true,
       cell: ({ metadata }) =>
         Object.hasOwn(metadata, key) && <VisibleText truncate>{metadata[key] as string}</VisibleText>,
-      lightCell: ({ metadata }) => Object.hasOwn(metadata, key) && <LightText>{metadata[key] as string}</LightText>,
     }
   switch (id as FixedColumn) {
     case 'name':
@@ -46,14 +43,12 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
         ...shared,
         priority: 1,
         cell: (axon) => <AxonName axon={axon} />,
-        lightCell: ({ name }) => <LightText>{name ?? ''}</LightText>,
       }
     case 'id':
       return {
         ...shared,
         width: '11.5rem',
         cell: ({ id }) => <CopyableId value={id} />,
-        lightCell: ({ id }) => <span className="font-mono text-sm">{shortenMiddle(id, shownIdLength)}</span>,
       }
     case 'state':
       return {
@@ -61,9 +56,6 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
         priority: 2,
         width: '11rem',
         cell: (axon) => <AxonState axon={axon} />,
-        lightCell: ({ deleted_at_ms }) => (
-          <span className="pl-5 text-muted">{deleted_at_ms == null ? 'Active' : 'Deleted'}</span>
-        ),
       }
     case 'metadata':
       return {
@@ -81,11 +73,6 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
             }
           />
         ),
-        lightCell: ({ metadata }) => (
-          <span className="pl-1.5 font-mono text-xs text-muted">
-            <LightText>{lightPairs(metadata)}</LightText>
-          </span>
-        ),
       }
     case 'created':
       return {
@@ -93,7 +80,6 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
         align: 'right',
         width: '8rem',
         cell: ({ created_at_ms }) => <RelativeTime ms={created_at_ms} />,
-        lightCell: ({ created_at_ms }) => formatRelative(created_at_ms, Date.now()),
       }
     case 'deleted':
       return {
@@ -101,21 +87,12 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
         align: 'right',
         width: '8rem',
         cell: ({ deleted_at_ms }) => deleted_at_ms != null && <RelativeTime ms={deleted_at_ms} />,
-        lightCell: ({ deleted_at_ms }) => deleted_at_ms != null && formatRelative(deleted_at_ms, Date.now()),
       }
   }
 }
 
 /** Pairs of metadata shown as chips; the others are counted. */
 const shownPairs = 3
-
-const LightText = ({ children }: { children: string }) => <bdi>{cutEnd(children, 120)}</bdi>
-
-const lightPairs = (metadata: Axon['metadata']): string =>
-  Object.entries(metadata)
-    .slice(0, shownPairs)
-    .map(([key, value]) => `${cutEnd(key, 80)}=${cutEnd(value, 120)}`)
-    .join('  ')
 
 const labels: Record<FixedColumn, string> = {
   name: 'Name',

@@ -1,10 +1,9 @@
 'use client'
 import { ChevronRight } from 'lucide-react'
+import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
 import { classes } from './classes.ts'
 import type { Column, DataTableProps } from './data-table.tsx'
-import { LightLink } from './light-link.tsx'
-import { type Pace, useIsLight } from './use-pace.ts'
 
 interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowActions'> {
   row: Row
@@ -14,20 +13,17 @@ interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowA
   className?: string
   isOpen: boolean
   hasCard: boolean
-  pace: Pace
   isCurrent: boolean
   /** Undefined: rows are not selected in this table. */
   isSelected?: boolean
   selectLabel?: (row: Row) => string
   onSelect?: (key: string, range: boolean) => void
-  onToggle: MoreCellProps['onToggle']
+  onToggle: (key: string) => void
   onCardHeight: (key: string, height: number) => void
 }
 
 const TableRowView = <Row,>(props: TableRowProps<Row>) => {
   const { row, rowId, index, columns, href, rowActions, className, isOpen, hasCard, isCurrent, isSelected } = props
-  const isLight = useIsLight(props.pace)
-  const isBlurred = isLight && props.pace.isBlurred
   return (
     <>
       <tr
@@ -38,73 +34,72 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         aria-selected={isSelected ?? (isCurrent || undefined)}
         className={classes(href ? linkedRow : rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
       >
-        {isSelected !== undefined &&
-          (isLight && !isSelected ? (
-            emptySelectCell
-          ) : (
-            <td className={classes(selectCell, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
-              {!isLight && (
-                <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
-                  <input
-                    type="checkbox"
-                    aria-label={props.selectLabel?.(row)}
-                    className="size-4 accent-(--accent-solid)"
-                    checked={isSelected}
-                    onChange={({ nativeEvent }) =>
-                      props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)
-                    }
-                  />
-                </label>
-              )}
-            </td>
-          ))}
+        {isSelected !== undefined && (
+          <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
+            <label className="relative z-[1] flex h-9 w-9 cursor-pointer items-center justify-center select-none">
+              <input
+                type="checkbox"
+                aria-label={props.selectLabel?.(row)}
+                className="size-4 accent-(--accent-solid)"
+                checked={isSelected}
+                onChange={({ nativeEvent }) => props.onSelect?.(rowId, (nativeEvent as MouseEvent).shiftKey === true)}
+              />
+            </label>
+          </td>
+        )}
         {columns.map((column, at) => {
-          const shape = shapeOf(column)
-          if (isBlurred && at > 0) return shape.empty
+          const className = classes(
+            cellClasses,
+            column.align === 'right' && 'tabular text-right',
+            column.mono && 'font-mono text-sm',
+            column.priority === 3 && wideOnly,
+          )
           // A row keeps its height whatever it holds. Contained, it is not gone through again when its neighbours change.
           const content = (
-            <div className="truncate [contain:layout_paint] [&_.flex-wrap]:flex-nowrap">
-              {isLight && column.lightCell ? (
-                column.lightCell(row)
-              ) : (
-                // What a cell remembers is of its row, and these elements may have been another's.
-                <Fragment key={rowId}>{column.cell(row)}</Fragment>
-              )}
-            </div>
+            <div className="truncate [contain:layout_paint] [&_.flex-wrap]:flex-nowrap">{column.cell(row)}</div>
           )
           if (at > 0)
             return (
-              <td key={column.id} className={shape.cell}>
+              <td key={column.id} className={className}>
                 {content}
               </td>
             )
           return (
-            <th key={column.id} scope="row" className={shape.head}>
+            <th key={column.id} scope="row" className={classes(className, 'font-medium')}>
               {href ? (
                 // The link covers its row, so that the whole row opens in all the ways a link does.
-                <LightLink data-row="" href={href} className={rowLinkClasses}>
+                <Link data-row="" href={href} prefetch={false} className={rowLinkClasses}>
                   {content}
-                </LightLink>
+                </Link>
               ) : (
                 content
               )}
             </th>
           )
         })}
-        {rowActions &&
-          (isLight ? (
-            emptyActionsCell
-          ) : (
-            <td className={actionsCell}>
-              <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
-                {rowActions(row)}
-              </div>
-            </td>
-          ))}
-        {hasCard && <MoreCell isOpen={isOpen} onToggle={props.onToggle} />}
+        {rowActions && (
+          <td className={classes(cellClasses, wideOnly, 'text-right')}>
+            <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
+              {rowActions(row)}
+            </div>
+          </td>
+        )}
+        {hasCard && (
+          <td className={classes(cellClasses, narrowOnly, 'px-1')}>
+            <button
+              type="button"
+              aria-expanded={isOpen}
+              aria-label={isOpen ? 'Show less' : 'Show more'}
+              onClick={() => props.onToggle(rowId)}
+              className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
+            >
+              <ChevronRight aria-hidden className={classes('size-4 transition-transform', isOpen && 'rotate-90')} />
+            </button>
+          </td>
+        )}
       </tr>
       {hasCard && isOpen && (
-        <CardRow key={rowId} onHeight={(height) => props.onCardHeight(rowId, height)}>
+        <CardRow onHeight={(height) => props.onCardHeight(rowId, height)}>
           <Card row={row} columns={columns} rowActions={rowActions} />
         </CardRow>
       )}
@@ -114,26 +109,6 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
 
 /** Scrolling draws the table anew, but only the rows that come into it. */
 export const TableRow = memo(TableRowView) as typeof TableRowView
-
-interface MoreCellProps {
-  isOpen: boolean
-  /** Of the button in the row. */
-  onToggle: (event: { currentTarget: Element }) => void
-}
-
-const MoreCell = memo(({ isOpen, onToggle }: MoreCellProps) => (
-  <td className={moreCell}>
-    <button
-      type="button"
-      aria-expanded={isOpen}
-      aria-label={isOpen ? 'Show less' : 'Show more'}
-      onClick={onToggle}
-      className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
-    >
-      <ChevronRight aria-hidden className={classes('size-4 transition-transform', isOpen && 'rotate-90')} />
-    </button>
-  </td>
-))
 
 const CardRow = ({ onHeight, children }: { onHeight: (height: number) => void; children: ReactNode }) => {
   const element = useRef<HTMLTableRowElement>(null)
@@ -186,29 +161,6 @@ const Card = <Row,>({
 export const wideOnly = 'hidden @2xl:table-cell'
 export const narrowOnly = '@2xl:hidden'
 const cellClasses = 'h-9 border-b border-line px-3 py-0'
-const selectCell = classes(cellClasses, wideOnly, 'px-0!')
-const actionsCell = classes(cellClasses, wideOnly, 'text-right')
-const moreCell = classes(cellClasses, narrowOnly, 'px-1')
-// The same elements for all rows: React goes past them.
-const emptySelectCell = <td className={selectCell} />
-const emptyActionsCell = <td className={actionsCell} />
-
-const shapes = new WeakMap<object, { cell: string; head: string; empty: ReactNode }>()
-/** Of a column's cells. Kept: to join them anew for each was a seventh of what rows that go by leave to the garbage collector. */
-const shapeOf = <Row,>(column: Column<Row>) => {
-  let shape = shapes.get(column)
-  if (!shape) {
-    const cell = classes(
-      cellClasses,
-      column.align === 'right' && 'tabular text-right',
-      column.mono && 'font-mono text-sm',
-      column.priority === 3 && wideOnly,
-    )
-    shape = { cell, head: classes(cell, 'font-medium'), empty: <td key={column.id} className={cell} /> }
-    shapes.set(column, shape)
-  }
-  return shape
-}
 
 const rowClasses =
   'group/row relative hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'

@@ -4,7 +4,6 @@ import { Fragment, type PointerEvent, type ReactNode, useCallback, useRef, useSt
 import { classes } from './classes.ts'
 import { narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
-import { useRowSlots } from './use-row-slots.ts'
 import { useTooWide } from './use-too-wide.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
 
@@ -12,8 +11,6 @@ export interface Column<Row> {
   id: string
   header: ReactNode
   cell: (row: Row) => ReactNode
-  /** The same in as few elements as can be, for rows that go by too fast to be read. */
-  lightCell?: (row: Row) => ReactNode
   align?: 'right'
   /** A CSS width, or a number of pixels chosen by hand; columns without one share what is left. */
   width?: string | number
@@ -67,32 +64,27 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const { caption, columns, rows, rowKey, rowHref, rowActions, rowClassName, selectedKey, selection } = props
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const table = useRef<HTMLTableElement>(null)
-  const { items, totalSize, pace, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
+  const { items, totalSize, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
     table,
     rows,
     rowKey,
     opened,
     onNearEnd: props.onNearEnd,
   })
-  const slots = useRowSlots({
-    keys: items.map(({ index }) => rowKey(rows[index] as Row)),
-    isFast: pace.isFast,
-    focusedKey,
-  })
   useRowKeys({ table, rows, rowKey, setFocusedKey, onSelect: selection?.onSelect })
   const minWidth = minWidthOf(columns)
   const { wrapper, isTooWide } = useTooWide(minWidth)
 
-  // The same function for every row: see LightLink.
-  const toggle = useCallback(({ currentTarget }: { currentTarget: Element }) => {
-    const key = keyOfRowAround(currentTarget)
-    if (key === null) return
-    setOpened((before) => {
-      const after = new Set(before)
-      if (!after.delete(key)) after.add(key)
-      return after
-    })
-  }, [])
+  // The same function for every row: a new one would draw each of them again.
+  const toggle = useCallback(
+    (key: string) =>
+      setOpened((before) => {
+        const after = new Set(before)
+        if (!after.delete(key)) after.add(key)
+        return after
+      }),
+    [],
+  )
   const hasCards = columns.some(({ priority }) => priority === 3) || rowActions !== undefined
   const { totalRows = rows.length, busy, footer } = props
   let drawnTo = 0
@@ -108,8 +100,6 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
           aria-busy={busy || undefined}
           aria-rowcount={totalRows === null ? -1 : totalRows + 1}
           style={{ '--table-min': `${minWidth}px` } as React.CSSProperties}
-          // Not every browser focuses what is clicked, and a row must not become another one under the pointer.
-          onPointerDown={({ target }) => pace.isFast && setFocusedKey(keyOfRowAround(target) ?? focusedKey)}
           onFocus={({ target }) => setFocusedKey(keyOfRowAround(target))}
           onBlur={({ currentTarget, relatedTarget }) =>
             focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
@@ -149,7 +139,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
               const gap = start - drawnTo
               drawnTo = end
               return (
-                <Fragment key={slots.get(key)}>
+                <Fragment key={key}>
                   {gap > 0 && <Spacer height={gap} />}
                   <TableRow
                     row={row}
@@ -161,7 +151,6 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                     className={rowClassName?.(row)}
                     isOpen={opened.has(key)}
                     hasCard={hasCards}
-                    pace={pace}
                     isCurrent={key === selectedKey}
                     isSelected={selection?.selected.has(key)}
                     selectLabel={selection?.labelOf}

@@ -1,5 +1,5 @@
+import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { LightLink } from './light-link.tsx'
 import { cutEnd } from './text.ts'
 import { VisibleText } from './visible-text.tsx'
 
@@ -57,13 +57,14 @@ const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: str
   const shape =
     'inline-flex h-6 max-w-full min-w-0 items-center overflow-hidden rounded-sm border border-line bg-surface-1 px-1.5 font-mono text-xs'
   return href ? (
-    <LightLink
+    <Link
       href={href}
+      prefetch={false}
       title={`Filter by ${title}`}
       className={`${shape} hover:border-line-strong hover:bg-surface-2`}
     >
       {face}
-    </LightLink>
+    </Link>
   ) : (
     <span title={title} className={shape}>
       {face}

@@ -1,7 +1,6 @@
 'use client'
 import { defaultRangeExtractor, type Range, useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { usePace } from './use-pace.ts'
 
 /** Of a row, in rem: `h-9`. */
 const rowRem = 2.25
@@ -47,11 +46,6 @@ export const useVirtualRows = <Row>({ table, rows, rowKey, opened, onNearEnd }: 
 
   const items = virtualizer.getVirtualItems()
   const lastDrawn = virtualizer.range?.endIndex ?? 0
-  const pace = usePace({
-    first: virtualizer.range?.startIndex ?? 0,
-    last: lastDrawn,
-    isScrolling: virtualizer.isScrolling,
-  })
   const isNearEnd = rows.length > 0 && lastDrawn + nearEndRows >= rows.length
   const onNear = useRef(onNearEnd)
   useEffect(() => {
@@ -76,7 +70,6 @@ export const useVirtualRows = <Row>({ table, rows, rowKey, opened, onNearEnd }: 
     // Rows that are gone may still be in the range until the next measurement.
     items: items.filter(({ index }) => index < rows.length).map(fromFirstRow),
     totalSize: virtualizer.getTotalSize(),
-    pace,
     setCardHeight,
     focusedKey,
     setFocusedKey,
