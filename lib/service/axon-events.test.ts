@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { startService, type TestService } from './testing.ts'
-import { holdDisk, thinDisk } from './testing-disk.ts'
+import { thinDisk } from './testing-disk.ts'
 import { runCommand } from './testing-process.ts'
 
 const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })
@@ -21,45 +21,24 @@ describe('an event', () => {
   })
   afterAll(() => service.close())
 
-  it('is heard before it is on the disk, and acknowledged after', async () => {
+  it('is heard by nobody before it is on the disk, and by nobody at all when it cannot be written', async () => {
     const { id } = await service.client.axons.create()
-    await service.client.axons.publish({ params: { id }, body: event('the first waits for the disk') })
     const stream = listenTo(service, id)
-    await stream.next()
-    const release = holdDisk()
-    const acknowledged: number[] = []
-    try {
-      const publishing = Promise.all(
-        ['a', 'b', 'c'].map(async (payload) => {
-          const { sequence } = await service.client.axons.publish({ params: { id }, body: event(payload) })
-          acknowledged.push(sequence)
-        }),
-      )
-      for (const sequence of [2, 3, 4]) expect((await stream.next()).value).toMatchObject({ sequence })
-      // Whoever asks is told as well.
-      expect((await service.client.axons.events({ params: { id } })).events).toHaveLength(4)
-      expect(acknowledged).toEqual([])
-      await release()
-      await publishing
-      expect(acknowledged.toSorted()).toEqual([2, 3, 4])
-    } finally {
-      await stream.return?.()
-    }
-  })
-
-  it('is acknowledged before a stopping service ends', async () => {
-    const { id } = await service.client.axons.create()
     await service.client.axons.publish({ params: { id }, body: event('first') })
-    const stream = listenTo(service, id)
-    await stream.next()
-    const release = holdDisk()
-    const publishing = service.client.axons.publish({ params: { id }, body: event('late') })
-    expect((await stream.next()).value).toMatchObject({ sequence: 2 })
-    const restarting = service.restart()
-    await release()
-    expect(await publishing).toMatchObject({ sequence: 2 })
-    await restarting
-    expect((await service.client.axons.events({ params: { id } })).events).toHaveLength(2)
+    expect((await stream.next()).value).toMatchObject({ sequence: 1 })
+    const writer = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
+    try {
+      writer.exec("CREATE TRIGGER refuse BEFORE INSERT ON axon_events BEGIN SELECT raise(ROLLBACK, 'no'); END")
+      await expect(service.client.axons.publish({ params: { id }, body: event('refused') })).rejects.toMatchObject({
+        status: 500,
+      })
+      writer.exec('DROP TRIGGER refuse')
+    } finally {
+      writer.close()
+    }
+    await service.client.axons.publish({ params: { id }, body: event('second') })
+    expect((await stream.next()).value).toMatchObject({ sequence: 2, payload: 'second' })
+    await stream.return?.()
   })
 })
 
@@ -140,7 +119,7 @@ describe('a disk that takes writes and then cannot keep them', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(event(payload)),
       })
-      return { status: answer.status, retry: answer.headers.get('x-should-retry'), body: await answer.json() }
+      return { status: answer.status, body: await answer.json() }
     }
     const stream = listenTo(service, id)
     const acknowledged: number[] = []
@@ -159,7 +138,7 @@ describe('a disk that takes writes and then cannot keep them', () => {
           acknowledged.push(answer.body.sequence)
           await hear()
         }
-        expect(answer).toMatchObject({ status: 507, retry: 'false', body: { code: 'insufficient_storage' } })
+        expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
         disk.empty()
       }
       await expect.poll(async () => (await publish('again')).status).toBe(200)
@@ -170,7 +149,7 @@ describe('a disk that takes writes and then cannot keep them', () => {
     await service.restart()
     const { events } = await service.client.axons.events({ params: { id }, query: { limit: 5_000 } })
     const kept = new Set(events.map(({ sequence }) => sequence))
-    for (const sequence of acknowledged) expect(kept).toContain(sequence)
+    for (const sequence of [...acknowledged, ...heard]) expect(kept).toContain(sequence)
     await service.close()
     const database = new DatabaseSync(join(dataDir, 'devdeck.db'), { readOnly: true })
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])

@@ -1,7 +1,5 @@
 import { type AxonEvent, type AxonPublish, changeRefusal } from '#lib/contract/axons.ts'
-import { Subscription, Topic } from './axon-topic.ts'
-import { isDiskFull, notFound, ServiceError } from './errors.ts'
-import type { EventFeed } from './http/encoded.ts'
+import { notFound, ServiceError } from './errors.ts'
 import type { AxonEventStore } from './store/axon-events.ts'
 import { type Database, inTransaction } from './store/database.ts'
 
@@ -18,59 +16,51 @@ interface Publication {
   reject: (error: unknown) => void
 }
 
-interface Accepted extends Publication {
-  seq: number
+/** An axon that someone listens to. */
+interface Topic {
+  last: number
+  isDeleted: boolean
+  /** What was read last: most subscribers are at the same place. */
+  chunk: { after: number; events: AxonEvent[] }
+  listeners: Set<() => void>
 }
 
 const maxBatch = 1_000
+/** What a subscriber holds at most of the log, unless one event alone is larger. */
+const chunkBytes = 256 * 1024
+const chunkEvents = 500
 
 interface Options {
   database: Database
   store: AxonEventStore
   now: () => number
-  log: (entry: { message: string }) => void
 }
 
-/** Publishing, and all who listen. */
+/** Publishing, and all who listen. An event is on the disk before anyone hears of it. */
 export class AxonEvents {
   readonly #database: Database
   readonly #store: AxonEventStore
   readonly #now: () => number
-  readonly #log: Options['log']
   readonly #topics = new Map<string, Topic>()
   #queue: Publication[] = []
 
-  constructor({ database, store, now, log }: Options) {
+  constructor({ database, store, now }: Options) {
     this.#database = database
     this.#store = store
     this.#now = now
-    this.#log = log
   }
 
-  /**
-   * Resolves when the event is on the disk; its subscribers hear it before that, as soon as it outlives this process. What
-   * is published at the same moment is written together.
-   * Unspecified: what they heard of an event that the power took away before it was acknowledged. It is gone from the log,
-   * and no other event ever gets its sequence.
-   */
+  /** Resolves when the event is on the disk. What arrives at the same time, or during a commit, is committed together. */
   publish(account: string, id: string, event: AxonPublish): Promise<Published> {
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ account, id, event, resolve, reject }) === 1) setImmediate(() => this.#flush())
     })
   }
 
-  /** The events after a sequence, then those to come, until the axon is deleted. */
-  subscribe(account: string, id: string, afterSequence: number): EventFeed {
-    const { seq, isDeleted } = this.#store.find(account, id) ?? notFound('axon', id)
-    let topic = this.#topics.get(id)
-    if (!topic) {
-      if (!isDeleted) this.#reserve(seq)
-      topic = new Topic(this.#store, seq, id, isDeleted)
-      this.#topics.set(id, topic)
-    }
-    return new Subscription(topic, afterSequence, () => {
-      if (topic.isUnheard && this.#topics.get(id) === topic) this.#topics.delete(id)
-    })
+  /** The events after a sequence, then those to come, until the axon is deleted or the signal aborts. */
+  subscribe(account: string, id: string, afterSequence: number, signal: AbortSignal): AsyncIterable<AxonEvent> {
+    const { seq } = this.#store.find(account, id) ?? notFound('axon', id)
+    return this.#follow(account, id, seq, afterSequence, signal)
   }
 
   /**
@@ -78,30 +68,15 @@ export class AxonEvents {
    * while it lives; the log gets no word about it.
    */
   end(id: string): void {
-    this.#topics.get(id)?.end()
+    const topic = this.#topics.get(id)
+    if (!topic) return
+    topic.isDeleted = true
+    for (const wake of topic.listeners) wake()
   }
 
-  /** Answers all publishers, so that what was heard is on the disk. */
-  async close(): Promise<void> {
+  /** Answers all publishers. */
+  close(): void {
     while (this.#queue.length > 0) this.#flush()
-    try {
-      await this.#database.synced()
-      this.#database.essential(() => this.#store.sequences.settle())
-    } catch (error) {
-      // As after a kill: only a power cut before the next clean end would leave a gap.
-      this.#log({ message: `The log of events was left as it was: ${(error as Error).message}` })
-    }
-  }
-
-  /** So that with someone to hear it not even the first event waits for the disk. */
-  #reserve(seq: number): void {
-    const { sequences } = this.#store
-    const one = new Map([[seq, 1]])
-    try {
-      if (!sequences.areReserved(one)) inTransaction(this.#database, () => sequences.reserve(one))
-    } catch {
-      // Reading is no reason to fail for want of room: the first event waits then, or fails.
-    }
   }
 
   #flush(): void {
@@ -110,16 +85,18 @@ export class AxonEvents {
     try {
       const accepted = batch.flatMap((each) => this.#accept(each))
       if (accepted.length === 0) return
-      const { events, onDisk } = this.#write(accepted)
-      for (const event of events) this.#topics.get(event.axon_id)?.add(event)
-      for (const id of new Set(events.map(({ axon_id }) => axon_id))) this.#topics.get(id)?.wake()
-      void this.#acknowledge(accepted, events, onDisk)
+      const events = inTransaction(this.#database, () =>
+        accepted.map(({ publication, seq }) => this.#append(publication, seq)),
+      )
+      for (const [id, some] of Map.groupBy(events, ({ axon_id }) => axon_id)) this.#tell(id, some.at(-1)?.sequence)
+      for (const [i, { sequence, timestamp_ms }] of events.entries())
+        accepted[i]?.publication.resolve({ sequence, timestamp_ms })
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
   }
 
-  #accept(publication: Publication): Accepted[] {
+  #accept(publication: Publication): { publication: Publication; seq: number }[] {
     const { account, id, reject } = publication
     const found = this.#store.find(account, id)
     if (!found) {
@@ -128,39 +105,52 @@ export class AxonEvents {
     }
     const refusal = changeRefusal({ deleted_at_ms: found.isDeleted ? 0 : null })
     if (refusal) reject(new ServiceError('conflict', refusal, { shouldRetry: false }))
-    return refusal ? [] : [{ ...publication, seq: found.seq }]
+    return refusal ? [] : [{ publication, seq: found.seq }]
   }
 
-  #write(accepted: Accepted[]): { events: AxonEvent[]; onDisk: Promise<void> } {
-    const wanted = new Map<number, number>()
-    for (const { seq } of accepted) wanted.set(seq, (wanted.get(seq) ?? 0) + 1)
-    const append = () => accepted.map((each) => this.#append(each))
-    const { sequences } = this.#store
-    if (sequences.areReserved(wanted))
-      return { events: this.#database.inTransactionAhead(append), onDisk: this.#database.synced() }
-    // The first event of an axon nobody listened to, and then about one in a thousand.
-    const events = inTransaction(this.#database, () => {
-      sequences.reserve(wanted)
-      return append()
-    })
-    return { events, onDisk: Promise.resolve() }
-  }
-
-  #append({ id, seq, event: { event_type, origin, payload, source } }: Accepted): AxonEvent {
+  #append({ id, event: { event_type, origin, payload, source } }: Publication, seq: number): AxonEvent {
     const fields = { timestamp_ms: this.#now(), origin, source, event_type, payload }
     return { axon_id: id, sequence: this.#store.append(seq, fields), ...fields }
   }
 
-  async #acknowledge(accepted: Accepted[], events: AxonEvent[], onDisk: Promise<void>): Promise<void> {
+  #tell(id: string, last = 0): void {
+    const topic = this.#topics.get(id)
+    if (!topic) return
+    topic.last = last
+    for (const wake of topic.listeners) wake()
+  }
+
+  async *#follow(account: string, id: string, seq: number, afterSequence: number, signal: AbortSignal) {
+    const topic: Topic = this.#topics.get(id) ?? {
+      last: this.#store.last(seq),
+      isDeleted: this.#store.find(account, id)?.isDeleted ?? true,
+      chunk: { after: -1, events: [] },
+      listeners: new Set(),
+    }
+    let coming = Promise.withResolvers<void>()
+    const wake = () => coming.resolve()
+    this.#topics.set(id, topic)
+    topic.listeners.add(wake)
+    signal.addEventListener('abort', wake)
+    let sequence = afterSequence
     try {
-      await onDisk
-      for (const [i, { sequence, timestamp_ms }] of events.entries()) accepted[i]?.resolve({ sequence, timestamp_ms })
-    } catch (error) {
-      this.#log({ message: `Events could not be brought onto the disk: ${(error as Error).message}` })
-      // Not to be tried again: the event is in the log, and was heard.
-      const details = { shouldRetry: false, cause: error }
-      const failure = new ServiceError('internal', 'The event may be lost: the disk did not take it', details)
-      for (const { reject } of accepted) reject(isDiskFull(error) ? error : failure)
+      while (!signal.aborted) {
+        if (sequence < topic.last) {
+          if (topic.chunk.after !== sequence)
+            topic.chunk = { after: sequence, events: this.#store.after(seq, id, sequence, chunkEvents, chunkBytes) }
+          const { events } = topic.chunk
+          yield* events
+          sequence = events.at(-1)?.sequence ?? topic.last
+        } else if (topic.isDeleted) return
+        else {
+          await coming.promise
+          coming = Promise.withResolvers()
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      topic.listeners.delete(wake)
+      if (topic.listeners.size === 0) this.#topics.delete(id)
     }
   }
 }

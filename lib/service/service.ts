@@ -230,7 +230,7 @@ export const createService = async (
       serviceId: dataDir.serviceId,
     })
     undo.push(() => axonSql.close())
-    const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now, log: logError })
+    const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now })
     undo.push(() => axonEvents.close())
     const deps: Deps = {
       version: packageJson.version,

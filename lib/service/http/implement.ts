@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import type { Endpoint, EndpointAnswer, EndpointInput } from '#lib/contract/endpoint.ts'
-import type { EncodedJson, EventFeed } from './encoded.ts'
+import type { EncodedJson } from './encoded.ts'
 
 /** What every handler gets besides its decoded input. */
 export interface Caller {
@@ -19,7 +19,7 @@ export interface Caller {
 type Result<E extends Endpoint> = E['response']['kind'] extends 'json'
   ? EndpointAnswer<E> | EncodedJson | Promise<EndpointAnswer<E> | EncodedJson>
   : E['response']['kind'] extends 'events'
-    ? AsyncIterable<EndpointAnswer<E>> | EventFeed | Promise<AsyncIterable<EndpointAnswer<E>>>
+    ? AsyncIterable<EndpointAnswer<E>> | Promise<AsyncIterable<EndpointAnswer<E>>>
     : E['response']['kind'] extends 'bytes'
       ? AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>
       : // The refusal of an upgrade is thrown before; what is returned takes over the open socket.

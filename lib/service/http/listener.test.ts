@@ -10,7 +10,6 @@ import { terminals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '../errors.ts'
 import { sendRaw } from '../testing.ts'
 import { createAuthenticate, type PtyTokens } from './auth.ts'
-import { EncodedEvents, type EventFeed, type EventSink } from './encoded.ts'
 import { type Caller, implement, type Route } from './implement.ts'
 import { createListener } from './listener.ts'
 import { createRouter } from './router.ts'
@@ -91,7 +90,7 @@ const thing = (size = 1) => ({ id: 'a', parts: [{ size }] })
 
 interface ThingHandlers {
   get?: (caller: Caller) => unknown
-  watch?: (caller: Caller) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>> | EventFeed
+  watch?: (caller: Caller) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
   download?: () => AsyncIterable<Uint8Array>
 }
 
@@ -290,7 +289,7 @@ describe('an event stream', () => {
     },
   )
 
-  it('is not read further than the client reads', async () => {
+  it('is not read further than the client reads, and goes on when it does', async () => {
     let made = 0
     const { port } = await serveThings({
       watch: async function* () {
@@ -304,189 +303,42 @@ describe('an event stream', () => {
       socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
     )
     await once(socket, 'readable')
-    expect(await atRest(() => made)).toBeLessThan(500)
-    socket.destroy()
-  })
-
-  it('ends with a 408 that makes clients come back when the service stops', async () => {
-    const { url } = await serveThings({
-      watch: async function* ({ signal }) {
-        yield thing()
-        await once(signal, 'abort').catch(() => undefined)
-      },
-    })
-    const response = await fetch(`${url}/watch`, { headers: { authorization } })
-    const started = performance.now()
-    const [body] = await Promise.all([response.text(), stop?.()])
-    expect(body).toContain('event: error\ndata: {"code":"408"')
-    expect(performance.now() - started).toBeLessThan(2_000)
-  })
-})
-
-describe('an event stream of a feed', () => {
-  /** One that does as `start` says. */
-  const feed = (start: (sink: EventSink) => void) => {
-    const stopped = Promise.withResolvers<void>()
-    const watch = (): EventFeed => ({ start, resume: () => undefined, stop: () => stopped.resolve() })
-    return { watch, stopped: stopped.promise }
-  }
-  const encoded = (event: object) => new EncodedEvents(EncodedEvents.frame(JSON.stringify(event)))
-
-  it('carries what is pushed, and ends when the feed does', async () => {
-    const { watch, stopped } = feed((sink) => {
-      for (const size of [1, 2]) sink.write(encoded(thing(size)))
-      setImmediate(() => {
-        sink.write(new EncodedEvents(Buffer.concat([encoded(thing(3)).bytes, encoded(thing(4)).bytes])))
-        sink.end()
-      })
-    })
-    const { get } = await serveThings({ watch })
-    const { body } = await get('/watch')
-    const events = [1, 2, 3, 4].map((size) => `data: ${JSON.stringify(thing(size))}\n\n`)
-    expect(body).toBe(`: connected\n\n${events.join('')}`)
-    await stopped
-  })
-
-  const ask = (path: string, version = '1.1') =>
-    `GET ${path} HTTP/${version}\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`
-  /** What comes on one connection, without its headers, until `end` was said so many times. */
-  const readBodies = async (port: number, requests: string, end: string, times = 1) => {
-    const socket = createConnection(port, '127.0.0.1', () => socket.write(requests))
-    let seen = ''
-    for await (const chunk of socket.setEncoding('utf8')) {
-      seen += chunk
-      if (seen.split(end).length > times) break
-    }
-    return seen.replaceAll(/HTTP\/1\.1 200 OK\r\n.*?\r\n\r\n/gs, '')
-  }
-  const chunked = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
-  const named = (id: string) => ({ ...thing(), id })
-  const framed = (...given: object[]) => given.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')
-
-  it('is framed byte for byte, with its signs of life between the events and others behind it', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    try {
-      const overhead = framed(named('')).length
-      // Around the sizes where the number of digits changes, and larger than a socket's buffer.
-      const sizes = [0xf0, 0xff, 0x100, 0xffff, 0x10000, 300_000]
-      const sized = sizes.map((size) => named('x'.repeat(size - overhead)))
-      const tricky = named('ü€🚀\r\n0\r\n\r\n\u2028')
-      const { watch } = feed((sink) => {
-        sink.write(encoded(tricky))
-        vi.advanceTimersByTime(15_000)
-        for (const each of sized) sink.write(encoded(each))
-        setImmediate(() => {
-          sink.write(new EncodedEvents(Buffer.from(framed(thing(3), tricky))))
-          vi.advanceTimersByTime(15_000)
-          sink.write(encoded(thing(5)))
-          sink.end()
-        })
-      })
-      const { port } = await serveThings({ watch })
-      const seen = await readBodies(port, ask('/watch') + ask('/things/a'), JSON.stringify(thing()))
-      const parts = [
-        ': connected\n\n',
-        framed(tricky),
-        ': keep-alive\n\n',
-        ...sized.map((each) => framed(each)),
-        framed(thing(3), tricky),
-        ': keep-alive\n\n',
-        framed(thing(5)),
-        '',
-      ]
-      expect(seen).toBe(parts.map(chunked).join('') + JSON.stringify(thing()))
-    } finally {
-      vi.useRealTimers()
-    }
-  })
-
-  it('has no framing over HTTP/1.0', async () => {
-    const { watch } = feed((sink) => {
-      sink.write(encoded(named('ü')))
-      sink.end()
-    })
-    const { port } = await serveThings({ watch })
-    const seen = await readBodies(port, ask('/watch', '1.0'), 'never')
-    expect(seen).toBe(`: connected\n\n${framed(named('ü'))}`)
-  })
-
-  it('that begins before an earlier answer of its connection is out comes after it', async () => {
-    const started = Promise.withResolvers<void>()
-    const { watch } = feed((sink) => {
-      sink.write(encoded(thing(2)))
-      started.resolve()
-      setImmediate(() => {
-        sink.write(encoded(thing(3)))
-        sink.end()
-      })
-    })
-    const { port } = await serveThings({ watch, get: () => started.promise.then(() => thing()) })
-    const seen = await readBodies(port, ask('/things/a') + ask('/watch'), '\r\n0\r\n\r\n')
-    const parts = [': connected\n\n', framed(thing(2)), framed(thing(3)), '']
-    expect(seen).toBe(JSON.stringify(thing()) + parts.map(chunked).join(''))
-  })
-
-  it('stops the feed when the client leaves', async () => {
-    const { watch, stopped } = feed((sink) => sink.write(encoded(thing())))
-    const { url } = await serveThings({ watch })
-    const leave = new AbortController()
-    const response = await fetch(`${url}/watch`, { headers: { authorization }, signal: leave.signal })
-    await response.body?.getReader().read()
-    leave.abort()
-    await stopped
-  })
-
-  it('ends with a 408 and stops the feed when the service stops', async () => {
-    const { watch, stopped } = feed((sink) => sink.write(encoded(thing())))
-    const { url } = await serveThings({ watch })
-    const response = await fetch(`${url}/watch`, { headers: { authorization } })
-    const [body] = await Promise.all([response.text(), stop?.()])
-    expect(body).toContain('event: error\ndata: {"code":"408"')
-    await stopped
-  })
-
-  it.each([
-    ['fails', (sink: EventSink) => sink.fail(new Error('swordfish'))],
-    [
-      'cannot start',
-      () => {
-        throw new Error('swordfish')
-      },
-    ],
-  ])('ends with an error event when the feed %s', async (_, start) => {
-    const { watch, stopped } = feed(start)
-    const { get, logged } = await serveThings({ watch })
-    expect((await get('/watch')).body).toMatch(/event: error\ndata: {"code":"500".*went wrong/)
-    expect(logged[0]?.message).toBe('swordfish')
-    await stopped
-  })
-
-  it('is not read further than the client reads, and goes on when it does', async () => {
-    let made = 0
-    const give = () => {
-      while (sink?.write(encoded({ ...thing(), id: 'x'.repeat(100_000) }))) made++
-      made++
-    }
-    let sink: EventSink | undefined
-    const { port } = await serveThings({
-      watch: () => ({
-        start: (given) => {
-          sink = given
-          give()
-        },
-        resume: give,
-        stop: () => undefined,
-      }),
-    })
-    const socket = createConnection(port, '127.0.0.1', () =>
-      socket.write(`GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`),
-    )
-    await once(socket, 'readable')
     const before = await atRest(() => made)
     expect(before).toBeLessThan(500)
     socket.resume()
     await expect.poll(() => made).toBeGreaterThan(before)
     socket.destroy()
+  })
+
+  it('ends with a 408 that makes clients come back when the service stops, and its source hears of it', async () => {
+    const ended = Promise.withResolvers<void>()
+    const { url } = await serveThings({
+      watch: async function* ({ signal }) {
+        yield thing()
+        await once(signal, 'abort')
+        ended.resolve()
+      },
+    })
+    const response = await fetch(`${url}/watch`, { headers: { authorization } })
+    const [body] = await Promise.all([response.text(), stop?.()])
+    expect(body).toContain('event: error\ndata: {"code":"408"')
+    await ended.promise
+  })
+
+  it('has signs of life while no event comes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const { get } = await serveThings({
+        watch: async function* () {
+          vi.advanceTimersByTime(15_000)
+          yield thing()
+        },
+      })
+      const { body } = await get('/watch')
+      expect(body).toBe(`: connected\n\n: keep-alive\n\ndata: ${JSON.stringify(thing())}\n\n`)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 

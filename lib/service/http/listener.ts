@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { ServiceError } from '#lib/service/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
-import { type EncodedEvents, EncodedJson, type EventFeed } from './encoded.ts'
+import { EncodedJson } from './encoded.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
 import { requestIdOf } from './request-id.ts'
 import { invalid } from './router.ts'
@@ -51,16 +51,15 @@ export const createListener =
         return value.bytes
       }
       const encode = (event: unknown) => `data: ${checked(JSON.stringify(event))}\n\n`
-      const check = (events: EncodedEvents) => {
-        if (context.validateAnswers) for (const text of events.texts()) checked(text)
-      }
       const answer = await call({ signal: gone.signal, setHeader: (name, value) => response.setHeader(name, value) })
       if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(answer), requestId)
       else if (endpoint.response.kind === 'events') {
         const ends = [gone.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)
-        const source = answer as AsyncIterable<unknown> | EventFeed
-        await sendEvents({ response, source, requestId, signal, encode, check, toServiceError: asServiceError })
+        const source = answer as AsyncIterable<unknown>
+        await sendEvents({ response, source, requestId, signal, encode, toServiceError: asServiceError })
+        // A source that waits for its next event hears by this that nobody reads on.
+        gone.abort()
       } else {
         response.setHeader('content-type', endpoint.response.contentType)
         response.setHeader('x-content-type-options', 'nosniff')

@@ -2,20 +2,17 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { ServiceError } from '#lib/service/errors.ts'
-import type { EncodedEvents, EventFeed } from './encoded.ts'
 
 const keepAliveMs = 15_000
 
 interface EventStream<T> {
   response: ServerResponse
-  source: AsyncIterable<T> | EventFeed
+  source: AsyncIterable<T>
   requestId: string
   /** Aborted when the client leaves, or when the service stops. */
   signal: AbortSignal
   /** The event in its framing. */
   encode: (event: T) => string
-  /** Throws when the events may not leave. */
-  check: (events: EncodedEvents) => void
   toServiceError: (error: unknown) => ServiceError
 }
 
@@ -24,7 +21,7 @@ interface EventStream<T> {
  * client takes. The source is told to stop in every case.
  */
 export const sendEvents = async <T>(stream: EventStream<T>) => {
-  const { response, source, requestId, signal, toServiceError } = stream
+  const { response, requestId, signal, toServiceError } = stream
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     // no-transform: a proxy that compresses would hold events back.
@@ -36,7 +33,7 @@ export const sendEvents = async <T>(stream: EventStream<T>) => {
   response.write(': connected\n\n')
   const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
   try {
-    await (Symbol.asyncIterator in source ? ask(source, stream) : listen(source, stream))
+    await ask(stream)
     // Unspecified: how a stopping service ends a stream. A clean end would read as "all is said", and 408 is what the
     // public clients answer by connecting again.
     if (signal.aborted)
@@ -54,7 +51,7 @@ export const sendEvents = async <T>(stream: EventStream<T>) => {
   }
 }
 
-const ask = async <T>(source: AsyncIterable<T>, { response, signal, encode }: EventStream<T>) => {
+const ask = async <T>({ response, source, signal, encode }: EventStream<T>) => {
   const iterator = source[Symbol.asyncIterator]()
   const orAborted = abortable(signal)
   try {
@@ -67,39 +64,6 @@ const ask = async <T>(source: AsyncIterable<T>, { response, signal, encode }: Ev
     // Not awaited: a generator that waits for its next event only hears of this after that event.
     iterator.return?.().catch(() => undefined)
   }
-}
-
-const listen = async <T>(feed: EventFeed, { response, signal, check }: EventStream<T>) => {
-  const { stream, write } = writerOf(response)
-  const resume = () => feed.resume()
-  const checkedWrite = (events: EncodedEvents) => {
-    check(events)
-    return write(events)
-  }
-  try {
-    await new Promise<void>((resolve, reject) => {
-      if (signal.aborted) return resolve()
-      signal.addEventListener('abort', () => resolve(), { once: true })
-      stream.on('drain', resume)
-      feed.start({ write: checkedWrite, end: resolve, fail: reject })
-    })
-  } finally {
-    feed.stop()
-    stream.off('drain', resume)
-  }
-}
-
-/**
- * What takes events to the reader, and the stream that tells when it takes more. Over HTTP/1.1 they go past the response,
- * which would frame them anew for each reader: a quarter of the time it takes to tell a hundred. What the response writes
- * itself stays in order with them, as it keeps nothing back once it has its socket.
- */
-const writerOf = (response: ServerResponse) => {
-  const { socket } = response
-  // Another protocol, or one that waits behind an earlier answer of its connection.
-  if (!response.chunkedEncoding || !socket)
-    return { stream: response, write: ({ bytes }: EncodedEvents) => response.write(bytes) }
-  return { stream: socket, write: ({ chunk }: EncodedEvents) => socket.writable && socket.write(chunk) }
 }
 
 const writeError = (response: ServerResponse, { code, message }: ServiceError) => {

@@ -37,7 +37,8 @@ export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
       const { seq } = store.axonEvents.find(account, params.id) ?? notFound('axon', params.id)
       return store.axonEvents.list(seq, params.id, query)
     },
-    subscribe: ({ params, query, account }) => axonEvents.subscribe(account, params.id, query.after_sequence ?? 0),
+    subscribe: ({ params, query, account, signal }) =>
+      axonEvents.subscribe(account, params.id, query.after_sequence ?? 0, signal),
     query: ({ params, body, account }) => axonSql.query(targetOf(account, params.id), body),
     batch: ({ params, body, account }) => axonSql.batch(targetOf(account, params.id), body.statements),
     delete: ({ params, account }) => {

@@ -1,5 +1,4 @@
 import type { AxonEvent, AxonEventList, AxonEventListQuery } from '#lib/contract/axons.ts'
-import { createAxonSequences, readBootId } from './axon-sequences.ts'
 import type { Database } from './database.ts'
 
 export type NewEvent = Pick<AxonEvent, 'timestamp_ms' | 'origin' | 'source' | 'event_type' | 'payload'>
@@ -10,9 +9,8 @@ interface EventRow extends NewEvent {
 
 export type AxonEventStore = ReturnType<typeof createAxonEventStore>
 
-/** The log of each axon: sequences 1, 2, 3 …, with a gap only where a power cut was; nothing in it ever changes. */
-export const createAxonEventStore = (database: Database, bootId = readBootId()) => {
-  const sequences = createAxonSequences(database, bootId)
+/** The log of each axon: sequences 1, 2, 3 …; nothing in it ever changes. */
+export const createAxonEventStore = (database: Database) => {
   const axon = database.prepare('SELECT seq, deleted_at_ms FROM axons WHERE id = ? AND account = ?')
   const insert = database.prepare(
     'INSERT INTO axon_events (axon, sequence, timestamp_ms, origin, source, event_type, payload) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -24,6 +22,16 @@ export const createAxonEventStore = (database: Database, bootId = readBootId()) 
   const before = database.prepare(
     `SELECT ${columns} FROM axon_events WHERE axon = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
   )
+
+  const lastOf = database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM axon_events WHERE axon = ?')
+  const gapOf = database.prepare('SELECT last, missing FROM axon_gaps WHERE axon = ?')
+
+  const last = (seq: number) => (lastOf.get(seq) as { last: number }).last
+  /** The last sequence in use, and how many up to it stand for no event. */
+  const endOf = (seq: number): { last: number; missing: number } => {
+    const gap = gapOf.get(seq) as { last: number; missing: number } | undefined
+    return gap ? { ...gap, last: Math.max(gap.last, last(seq)) } : { last: last(seq), missing: 0 }
+  }
 
   /** At least one row if there is one, then as many as are not too large together. */
   const some = (rows: Iterable<unknown>, maxBytes: number): EventRow[] => {
@@ -44,13 +52,12 @@ export const createAxonEventStore = (database: Database, bootId = readBootId()) 
       return row && { seq: row.seq, isDeleted: row.deleted_at_ms !== null }
     },
 
-    last: sequences.lastOf,
+    /** The sequence of the last event, or 0. */
+    last,
 
-    sequences,
-
-    /** Appends within the caller's transaction and returns the sequence, which has to be reserved. */
+    /** Appends within the caller's transaction and returns the sequence. */
     append: (seq: number, { timestamp_ms, origin, source, event_type, payload }: NewEvent): number => {
-      const sequence = sequences.next(seq)
+      const sequence = endOf(seq).last + 1
       insert.run(seq, sequence, timestamp_ms, origin, source, event_type, payload)
       return sequence
     },
@@ -67,10 +74,11 @@ export const createAxonEventStore = (database: Database, bootId = readBootId()) 
       const from = query.starting_after ?? Number.MAX_SAFE_INTEGER
       const rows = some(before.iterate(seq, from, query.limit), maxPageBytes)
       const oldest = rows.at(-1)
+      const end = endOf(seq)
       return {
         events: rows.map((row) => ({ axon_id: id, ...row })),
         has_more: oldest !== undefined && before.get(seq, oldest.sequence, 1) !== undefined,
-        total_count: query.include_total_count ? sequences.count(seq) : null,
+        total_count: query.include_total_count ? end.last - end.missing : null,
       }
     },
   }

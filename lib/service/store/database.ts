@@ -1,13 +1,11 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { StartError } from '#lib/service/data-dir.ts'
-import { LogSync } from './log-sync.ts'
 import { migrations } from './migrations.ts'
 import { Reserve } from './reserve.ts'
 import { addSearchFunctions } from './search-text.ts'
 
 export class Database extends DatabaseSync {
-  readonly #log = new LogSync(this)
   #reserve: Reserve | undefined
 
   /** For the service alone: a command beside it must not spend its reserve. */
@@ -21,35 +19,6 @@ export class Database extends DatabaseSync {
    */
   essential<T>(write: () => T): T {
     return this.#reserve && !this.isTransaction ? this.#reserve.essential(write) : write()
-  }
-
-  /**
-   * Runs `work` in one immediate transaction that does not wait for the disk: it outlives this process at once, and the
-   * machine's power only when `synced` says so.
-   */
-  inTransactionAhead<T>(work: () => T): T {
-    this.#log.open()
-    this.exec('PRAGMA synchronous = NORMAL')
-    try {
-      return inTransaction(this, work)
-    } finally {
-      this.exec('PRAGMA synchronous = FULL')
-    }
-  }
-
-  /** Resolves once all that was committed before the call is on the disk; this thread does not wait for it. */
-  synced(): Promise<void> {
-    return this.#log.sync()
-  }
-
-  /** Throws while a sync has failed and nothing that is written could be relied on. */
-  mendLog(): void {
-    this.#log.mend()
-  }
-
-  override close() {
-    super.close()
-    this.#log.close()
   }
 }
 
@@ -160,7 +129,6 @@ const privateFile = (file: string) => {
 
 /** Runs `work` in one immediate transaction: all of it is kept, or none. */
 export const inTransaction = <T>(database: Database, work: () => T): T => {
-  database.mendLog()
   database.exec('BEGIN IMMEDIATE')
   try {
     const result = work()

@@ -303,8 +303,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (account, key, value, seq)
   ) STRICT, WITHOUT ROWID;
   `,
-  // For events that are heard before they are on the disk, see axon-sequences.ts. The one row of power_cuts counts how
-  // often such events may have been lost, and names the boot of the machine in which that may happen again.
+  // For events that were heard before they were on the disk. The one row of power_cuts counts how often such events may
+  // have been lost, and names the boot of the machine in which that may happen again.
   `
   CREATE TABLE axon_sequences (
     axon INTEGER PRIMARY KEY REFERENCES axons (seq),
@@ -315,5 +315,27 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE TABLE power_cuts (count INTEGER NOT NULL, boot_id TEXT) STRICT;
   INSERT INTO power_cuts VALUES (0, NULL);
+  `,
+  // Events are heard once they are on the disk, so that sequences have no new gaps. What is known of the old ones stays:
+  // the last sequence that may have been heard of, and how many stand for no event. After a service that was killed all
+  // that it had reserved may have been heard.
+  `
+  CREATE TABLE axon_gaps (
+    axon INTEGER PRIMARY KEY REFERENCES axons (seq),
+    last INTEGER NOT NULL,
+    missing INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO axon_gaps
+    SELECT axon, heard, skipped + heard - known
+    FROM (
+      SELECT *, iif(power_cuts = count AND boot_id IS NULL, known, max(known, reserved)) AS heard
+      FROM (
+        SELECT *, max(first - 1, coalesce((SELECT max(sequence) FROM axon_events AS e WHERE e.axon = s.axon), 0)) AS known
+        FROM axon_sequences AS s CROSS JOIN power_cuts
+      )
+    )
+    WHERE skipped + heard - known > 0;
+  DROP TABLE axon_sequences;
+  DROP TABLE power_cuts;
   `,
 ]
