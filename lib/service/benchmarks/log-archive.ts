@@ -199,24 +199,20 @@ const resultsOf = (run: BenchmarkRunRecord, runs: ScenarioRunRecord[]) => ({
 /** The same for as long as the run stays as it is. */
 const timeOf = (run: ScenarioRunRecord | BenchmarkRunRecord) => run.end_time_ms ?? run.start_time_ms
 
-const toEntry = ({ size, modifiedMs, content }: LogFile, name: string, scrubber: Scrubber): ZipEntry => ({
+const toEntry = ({ modifiedMs, content }: LogFile, name: string, scrubber: Scrubber): ZipEntry => ({
   name,
   modifiedMs,
-  maxBytes: size,
   content: scrubber.bytes(content),
 })
 
 const jsonFile = (name: string, value: unknown, timeMs: number) =>
   textFile(name, `${JSON.stringify(value, null, 2)}\n`, timeMs)
 
-const textFile = (name: string, text: string, modifiedMs: number): LogFile => {
-  const bytes = Buffer.from(text)
-  return { path: [name], size: bytes.length, modifiedMs, content: once(bytes) }
-}
-
-async function* once(bytes: Uint8Array) {
-  yield bytes
-}
+const textFile = (name: string, text: string, modifiedMs: number): LogFile => ({
+  path: [name],
+  modifiedMs,
+  content: chain([Buffer.from(text)]),
+})
 
 async function* chain<T>(...sources: (Iterable<T> | AsyncIterable<T>)[]): AsyncGenerator<T> {
   for (const source of sources) yield* source

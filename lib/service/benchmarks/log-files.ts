@@ -4,10 +4,8 @@ import { type FileHandle, open, opendir } from 'node:fs/promises'
 export interface LogFile {
   /** Its name below the folder, part by part; what is no UTF-8 in it is U+FFFD. */
   path: string[]
-  /** When it was found. It may have grown since, or shrunk; `content` has this much of it at most. */
-  size: number
   modifiedMs: number
-  /** To be read before the next file is asked for. A chunk holds until the next one is asked for. */
+  /** To be read before the next file is asked for. A file that grows meanwhile ends where it ended when it was found. */
   content: AsyncIterable<Uint8Array>
 }
 
@@ -25,9 +23,7 @@ const readBytes = 256 * 1024
  */
 export async function* filesBelow(folder: string, omit: Omit): AsyncGenerator<LogFile> {
   const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(ifMissing)
-  // One for all files: they are read one after the other.
-  const buffer = Buffer.allocUnsafeSlow(readBytes)
-  if (handle) yield* walk({ handle, location: folder }, [], { omit, buffer })
+  if (handle) yield* walk({ handle, location: folder }, [], omit)
 }
 
 interface Folder {
@@ -35,8 +31,7 @@ interface Folder {
   location: string
 }
 
-async function* walk(folder: Folder, path: string[], tools: { omit: Omit; buffer: Buffer }): AsyncGenerator<LogFile> {
-  const { omit, buffer } = tools
+async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator<LogFile> {
   try {
     for (const name of await namesIn(folder, path, omit)) {
       const below = [...path, name.toString()]
@@ -49,12 +44,11 @@ async function* walk(folder: Folder, path: string[], tools: { omit: Omit; buffer
       if (!handle) continue
       const stats = await handle.stat()
       if (stats.isDirectory() && below.length < maxDepth) {
-        yield* walk({ handle, location: location.toString() }, below, tools)
+        yield* walk({ handle, location: location.toString() }, below, omit)
         continue
       }
       try {
-        if (stats.isFile())
-          yield { path: below, size: stats.size, modifiedMs: stats.mtimeMs, content: read(handle, stats.size, buffer) }
+        if (stats.isFile()) yield { path: below, modifiedMs: stats.mtimeMs, content: read(handle, stats.size) }
         else omit(below, stats.isDirectory() ? 'it is too deep below' : 'it is no file')
       } finally {
         await handle.close()
@@ -82,9 +76,10 @@ const namesIn = async (folder: Folder, path: string[], omit: Omit): Promise<Buff
   return names.sort(Buffer.compare)
 }
 
-async function* read(handle: FileHandle, size: number, buffer: Buffer): AsyncGenerator<Uint8Array> {
+async function* read(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (let position = 0; position < size; ) {
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, size - position), position)
+    const buffer = Buffer.allocUnsafe(Math.min(readBytes, size - position))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position)
     if (bytesRead === 0) return
     position += bytesRead
     yield buffer.subarray(0, bytesRead)
