@@ -10,11 +10,12 @@ import { type Config, ConfigError, ownOrigins, readConfig } from '#lib/gateway/c
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { admit } from '#lib/gateway/http/front.ts'
 import { proxy, takesLargeBody } from '#lib/gateway/http/proxy.ts'
+import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { answerAsWeb } from '#lib/gateway/http/web-answer.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { answerTerminalFirst, showsTerminal } from '#lib/gateway/terminal-page.ts'
 import { terminalFolder, terminalScripts } from '#lib/gateway/terminal-script.ts'
-import { terminalUpgrades } from '#lib/gateway/terminals/bridge.ts'
+import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 
 const root = import.meta.dirname
@@ -66,7 +67,10 @@ const start = async (): Promise<void> => {
   })
   server.on(
     'upgrade',
-    terminalUpgrades(dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined),
+    socketUpgrades(
+      terminalSockets,
+      dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined,
+    ),
   )
 
   console.log(`Devdeck console on ${address}`)

@@ -6,9 +6,10 @@ import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/hub.ts'
 import { admit } from './http/front.ts'
 import { proxy } from './http/proxy.ts'
+import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
-import { terminalUpgrades } from './terminals/bridge.ts'
+import { terminalSockets } from './terminals/bridge.ts'
 import { followView } from './terminals/follow.ts'
 import { closeTerminal, listTerminals } from './terminals/held.ts'
 import { deleteRecording, getRecording, listRecordings } from './terminals/recordings.ts'
@@ -43,7 +44,7 @@ export const startConsole = async (
     ...overrides,
   }
   const server = createServer((request, response) => void answer(request, response))
-  server.on('upgrade', terminalUpgrades())
+  server.on('upgrade', socketUpgrades(terminalSockets))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,16 +1,12 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
-import { WebSocketServer } from 'ws'
+import type { WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import { queryInt } from '#lib/contract/common.ts'
-import { errorStatus } from '#lib/contract/errors.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { defaultSize, SizeQuery } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { requireSignedIn, type Session as SignedIn } from '../accounts/session-cookie.ts'
-import { errorBody, Refusal, requestIdOf } from '../http/answer.ts'
-import { requireOwnHost } from '../http/front.ts'
-import { requireSameOrigin } from '../http/origin.ts'
+import { Refusal } from '../http/answer.ts'
+import type { AskedSocket, SocketRoute } from '../http/upgrades.ts'
 import { clientFor } from '../http/upstream.ts'
 import { registry, trackStream } from '../registry.ts'
 import { followed } from './follow.ts'
@@ -19,61 +15,40 @@ import { TerminalSession } from './shared-terminal.ts'
 import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
 
-type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-
-const maxInputBytes = 1024 * 1024
 const maxTerminalsPerAccount = 64
 const maxViewers = 32
 const maxFollowers = 20
 const maxScrollback = 10_000
 const verifyTimeoutMs = 10_000
 
-/**
- * The WebSockets of the console: `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for who came by a link.
- * What is refused is refused as a plain HTTP answer. `forNext` gets the upgrades below `/_next/`, which is hot reloading in development.
- */
-export const terminalUpgrades = (forNext?: Upgrade): Upgrade => {
-  const server = new WebSocketServer({ noServer: true, maxPayload: maxInputBytes, perMessageDeflate: false })
-  return (request, socket, head) => {
-    // Until ws takes the socket over, nobody else hears of its errors.
-    const ignore = () => socket.destroy()
-    socket.on('error', ignore)
-    if (forNext && request.url?.startsWith('/_next/') && isOwnPage(request)) return forNext(request, socket, head)
-    admit(request).then(
-      (enter) => {
-        if (socket.destroyed) return
-        socket.off('error', ignore)
-        server.handleUpgrade(request, socket, head, (page) => enter((opening) => new Viewer(page, opening)))
-      },
-      (error: unknown) => refuse(socket, error),
-    )
-  }
-}
+/** `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for who came by a link. */
+export const terminalSockets: readonly SocketRoute[] = [
+  { path: /^\/api\/terminals\/([^/]*)\/([^/]*)$/, admit: async (asked) => entering(await admitSignedIn(asked)) },
+  { path: /^\/api\/follow\/([\w-]{1,64})$/, admit: async (asked) => entering(admitFollower(asked)) },
+]
 
 /** What to do with the page once its socket is open. */
 type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
 
-const admit = async (request: IncomingMessage): Promise<Enter> => {
-  const url = request.url ?? ''
-  // An absolute target would name another host than the one in the Host header.
-  if (!url.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
-  requireOwnHost(request)
-  const header = headerOf(request)
-  const [path = '', search = ''] = url.split('?', 2)
-  const terminal = /^\/api\/terminals\/([^/]*)\/([^/]*)$/.exec(path)
-  const follow = /^\/api\/follow\/([\w-]{1,64})$/.exec(path)
-  if (!terminal && !follow) throw new Refusal('not_found', 'No WebSocket is served here')
-  requireSameOrigin(header, 'socket')
-  const opening = () => ({ ...openingOf(search), name: browserOf(header('user-agent') ?? '') })
-  if (follow) return enterByLink(followed(follow[1] ?? '', request.socket.remoteAddress ?? 'unknown'), opening())
-  const signedIn = await requireSignedIn(header)
-  const [, devboxId = '', name = ''] = terminal ?? []
+const entering = (enter: Enter) => (page: WebSocket) => enter((opening) => new Viewer(page, opening))
+
+const readOpening = ({ search, header }: AskedSocket) => ({
+  ...openingOf(search),
+  name: browserOf(header('user-agent') ?? ''),
+})
+
+const admitFollower = (asked: AskedSocket): Enter =>
+  enterByLink(followed(asked.match[1] ?? '', asked.address), readOpening(asked))
+
+const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
+  const signedIn = await requireSignedIn(asked.header)
+  const [, devboxId = '', name = ''] = asked.match
   if (!/^[A-Za-z0-9_-]+$/.test(devboxId) || !/^[A-Za-z0-9_-]+$/.test(name) || `${devboxId}-${name}`.length > 256)
     throw new Refusal(
       'invalid_argument',
       'A devbox id and a terminal name hold ASCII letters, digits, - and _, together at most 255',
     )
-  return enterSignedIn(signedIn, { devboxId, name }, opening())
+  return enterSignedIn(signedIn, { devboxId, name }, readOpening(asked))
 }
 
 const enterByLink = (session: TerminalSession, opening: Omit<ViewerOpening, 'signedIn'>): Enter => {
@@ -171,11 +146,6 @@ const makeRoom = (accountId: string): boolean => {
   return unwatched !== undefined
 }
 
-const headerOf = (request: IncomingMessage) => (name: string) => {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
-}
-
 const browsers = { Edg: 'Edge', OPR: 'Opera', Firefox: 'Firefox', Chrome: 'Chrome', Safari: 'Safari' }
 const systems = {
   Android: 'Android',
@@ -192,29 +162,4 @@ const browserOf = (userAgent: string): string => {
   const named = (words: Record<string, string>) => Object.entries(words).find(([mark]) => userAgent.includes(mark))?.[1]
   const system = named(systems)
   return `${named(browsers) ?? 'A program'}${system === undefined ? '' : ` on ${system}`}`
-}
-
-const isOwnPage = (request: IncomingMessage): boolean => {
-  try {
-    requireOwnHost(request)
-    requireSameOrigin(headerOf(request), 'socket')
-    return true
-  } catch {
-    // Then it is refused like any other upgrade that is not a terminal.
-    return false
-  }
-}
-
-const refuse = (socket: Duplex, error: unknown): void => {
-  const refusal =
-    error instanceof Refusal ? error : new Refusal('internal', 'The console failed to answer; its log has more')
-  const requestId = requestIdOf(new Headers())
-  // Not the whole address: a link to follow by is a secret.
-  if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)
-  const status = errorStatus[refusal.code]
-  const body = JSON.stringify(errorBody(refusal, requestId))
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
-  )
 }
