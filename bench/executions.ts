@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '#lib/client/client.ts'
-import { chooseSandbox } from '#lib/service/runtime/sandbox/choose.ts'
-import { type Box, type Isolation, spawnIn } from '#lib/service/runtime/sandbox/sandbox.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { chooseSandbox } from '#lib/service/sandbox/choose.ts'
+import { type Box, type Isolation, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { ApiError, type Client, createClient } from '#lib/client/client.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { runningService } from '#lib/service/data-dir.ts'
+import { runningService } from '#lib/service/store/data-dir.ts'
 
 const usage = `npm run demo [-- options]
 

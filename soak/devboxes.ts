@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '#lib/client/client.ts'
-import { findProcesses } from '#lib/service/runtime/processes.ts'
-import { runCommand } from '#lib/service/testing-process.ts'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
 
 const atOnce = 10
 /** Above what the service has when it is warm. */

@@ -1,4 +1,4 @@
-import { killRounds } from '#lib/service/testing-kill.ts'
+import { killRounds } from '#lib/service/testing/kill.ts'
 import { streamOutput } from '../bench/executions.ts'
 import { manyDevboxes } from './devboxes.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { ApiError, createClient } from './client.ts'
 
 const servers: Server[] = []

@@ -9,30 +9,30 @@ enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/devdeck'
 
 const main = async () => {
   // Loaded only now, so that the cache serves them; and each command loads no more than it needs.
-  const { helpText, readCommandLine } = await import('./command-line.ts')
+  const { helpText, readCommandLine } = await import('./cli/command-line.ts')
   const commandLine = readCommandLine(process.argv.slice(2), process.env)
   switch (commandLine.command) {
     case 'serve':
-      return (await import('./commands/serve.ts')).serve(commandLine)
+      return (await import('./cli/serve.ts')).serve(commandLine)
     case 'operations':
-      return (await import('./commands/operations.ts')).printOperations(commandLine)
+      return (await import('./cli/operations.ts')).printOperations(commandLine)
     case 'keys add':
-      return (await import('./commands/keys.ts')).addKey(commandLine)
+      return (await import('./cli/keys.ts')).addKey(commandLine)
     case 'keys list':
-      return (await import('./commands/keys.ts')).listKeys(commandLine)
+      return (await import('./cli/keys.ts')).listKeys(commandLine)
     case 'keys revoke':
-      return (await import('./commands/keys.ts')).revokeKey(commandLine)
+      return (await import('./cli/keys.ts')).revokeKey(commandLine)
     case 'drain':
-      return (await import('./commands/drain.ts')).drain(commandLine)
+      return (await import('./cli/drain.ts')).drain(commandLine)
     case 'doctor':
-      return (await import('./commands/doctor.ts')).doctor(commandLine)
+      return (await import('./cli/doctor.ts')).doctor(commandLine)
     case 'help':
       return console.log(helpText)
   }
 }
 
 main().catch(async (error: unknown) => {
-  const { StartError } = await import('./data-dir.ts')
+  const { StartError } = await import('./store/data-dir.ts')
   console.error(error instanceof StartError ? error.message : error)
   process.exit(1)
 })

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
 import { defaultLimits, defaultPressure } from './config.ts'
 import { createService } from './service.ts'
-import { startService, type TestService } from './testing.ts'
+import { startService, type TestService } from './testing/service.ts'
 
 const folders: string[] = []
 const closers: (() => Promise<void>)[] = []

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { AxonView } from '../address/axon-view.ts'
 import { asCurl, asTypeScript } from './snippets.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Axon } from '#lib/contract/axons.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { AxonFilter, ColumnId } from '../address/axon-view.ts'
 import { matcherOf, refines, shownBy, sortAxons } from './axon-rows.ts'
 

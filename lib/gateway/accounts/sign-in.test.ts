@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readConfig } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { newSession, sessionCookie, sessionOf } from './session-cookie.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { TestService } from '#lib/service/testing.ts'
+import type { TestService } from '#lib/service/testing/service.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { ptyBaseUrl } from '../http/upstream.ts'
 import type { TestConsole } from '../testing.ts'

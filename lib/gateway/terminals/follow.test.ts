@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { TestService } from '#lib/service/testing.ts'
+import type { TestService } from '#lib/service/testing/service.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import type { TestConsole } from '../testing.ts'
 import { startTerminals, TestPage } from './testing.ts'

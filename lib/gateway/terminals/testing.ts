@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { startService } from '#lib/service/testing.ts'
+import { startService } from '#lib/service/testing/service.ts'
 import type { TerminalNotice, TerminalRequest } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 

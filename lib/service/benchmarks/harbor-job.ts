@@ -1,5 +1,5 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { readJobFile } from './harbor/job-file.ts'

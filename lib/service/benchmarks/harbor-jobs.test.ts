@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { strongestIsolation } from '#lib/service/testing-isolation.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { createJob, follow, untilEnded } from './testing-jobs.ts'
 
 let datasets: string

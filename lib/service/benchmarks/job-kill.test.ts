@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { strongestIsolation } from '#lib/service/testing-isolation.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { expectedAverages, killJob } from './testing-job-kill.ts'
 
 // The short form of `npm run soak -- jobs`.

@@ -8,7 +8,7 @@ import {
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'

@@ -9,8 +9,8 @@ import {
   type Trial,
   trialsOf,
 } from '#lib/service/domain/benchmark-jobs.ts'
-import { ServiceError } from '#lib/service/errors.ts'
-import { newId } from '#lib/service/ids.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'

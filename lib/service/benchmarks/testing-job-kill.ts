@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createClient } from '#lib/client/client.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { runCommand } from '#lib/service/testing-process.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
 import { follow, invariantsOf, untilEnded } from './testing-jobs.ts'
 
 interface Options {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '#lib/service/errors.ts'
-import type { Executions, RunningDevbox } from '#lib/service/runtime/execution.ts'
-import { writeFile as writeInDevbox } from '#lib/service/runtime/files.ts'
+import { writeFile as writeInDevbox } from '#lib/service/devboxes/files.ts'
+import type { Executions, RunningDevbox } from '#lib/service/executions/executions.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Unspecified: how much of what a scorer wrote its result keeps, counted from the end. */
 const maxOutputBytes = 64 * 1024

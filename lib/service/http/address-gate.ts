@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 
 /**
  * Refuses requests a web page could have caused: those under a foreign name (DNS rebinding) and those with an

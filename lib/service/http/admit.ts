@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Authenticate, Identity } from './auth.ts'
 import { readJsonBody } from './body.ts'
 import { type Caller, notImplemented } from './implement.ts'

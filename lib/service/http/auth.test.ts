@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sendRaw, startService, type TestService } from '../testing.ts'
+import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 beforeAll(async () => {

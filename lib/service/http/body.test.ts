@@ -1,7 +1,7 @@
 import { connect } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultMaxBodyBytes as maxBodyBytes } from '#lib/contract/endpoint.ts'
-import { sendRaw, startService, type TestService } from '../testing.ts'
+import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 beforeAll(async () => {

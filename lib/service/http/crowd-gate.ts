@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { logError } from '#lib/service/log.ts'
+import { logError } from '#lib/service/kit/log.ts'
 
 /** Files kept free for the database, devboxes and commands, where the limit allows. */
 const usualSpare = 64

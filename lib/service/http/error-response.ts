@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type ErrorBody, errorStatus } from '#lib/contract/errors.ts'
-import { isDiskFull, ServiceError } from '#lib/service/errors.ts'
+import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Writes one line about a failure that is the service's own fault. */
 export type LogError = (entry: { request_id: string; operation: string; message: string; stack?: string }) => void

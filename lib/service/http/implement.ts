@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import type { Endpoint, EndpointAnswer, EndpointInput } from '#lib/contract/endpoint.ts'
-import type { EncodedJson } from './encoded.ts'
+import type { EncodedJson } from '#lib/service/kit/encoded.ts'
 
 /** What every handler gets besides its decoded input. */
 export interface Caller {

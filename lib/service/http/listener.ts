@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { pipeline } from 'node:stream/promises'
-import { ServiceError } from '#lib/service/errors.ts'
+import type { TunnelProxy } from '#lib/service/devboxes/tunnel-proxy.ts'
+import { EncodedJson } from '#lib/service/kit/encoded.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
-import { EncodedJson } from './encoded.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
 import { requestIdOf } from './request-id.ts'
 import { invalid } from './router.ts'
 import { sendEvents } from './sse.ts'
-import type { TunnelProxy } from './tunnel.ts'
 
 export interface ListenerContext extends Admission {
   /** Whether every JSON answer and event is checked against the contract before it leaves. */

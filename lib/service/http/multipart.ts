@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { maxFormEnvelopeBytes } from '#lib/contract/endpoint.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import { requirePlain } from './body.ts'
 import { invalid } from './router.ts'
 

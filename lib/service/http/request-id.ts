@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { newId } from '#lib/service/ids.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 
 /** The caller's own `x-request-id` where it is fit for a log line, else a new one. */
 export const requestIdOf = ({ headers }: IncomingMessage): string => {

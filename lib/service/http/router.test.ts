@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
-import { sendRaw, startService, type TestService } from '../testing.ts'
+import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
 import { notImplemented } from './implement.ts'
 import { createRouter } from './router.ts'
 

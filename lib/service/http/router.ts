@@ -1,6 +1,6 @@
 import { createMatcher } from '#lib/contract/endpoint.ts'
 import { type FieldProblem, fieldProblems } from '#lib/contract/query-string.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Route } from './implement.ts'
 
 export interface Match {

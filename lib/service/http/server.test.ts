@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '../testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 let port: number

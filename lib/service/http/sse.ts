@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { errorStatus } from '#lib/contract/errors.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 
 const keepAliveMs = 15_000
 

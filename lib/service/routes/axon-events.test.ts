@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AxonEvent, maxPayloadBytes } from '#lib/contract/axons.ts'
-import { startService, type TestService } from '../testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { maxRows } from '#lib/service/runtime/axon-sql/protocol.ts'
-import { startService, type TestService } from '../testing.ts'
+import { maxRows } from '#lib/service/axons/axon-sql/protocol.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 let id: string

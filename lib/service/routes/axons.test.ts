@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Axon, AxonList } from '#lib/contract/axons.ts'
-import { sendRaw, startService, type TestService } from '../testing.ts'
+import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 /** By a name of the test's own, with the id the service gave. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
-import { command, makeScenario, runReaches, script, startRun } from '#lib/service/testing-scenarios.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { command, makeScenario, runReaches, script, startRun } from '#lib/service/testing/scenarios.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 /** A benchmark of scenarios that give these scores, and a run of it. */
 const startBenchmarkRun = async (service: TestService, scores: readonly number[], more: object = {}) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { command, makeScenario } from '#lib/service/testing-scenarios.ts'
+import { command, makeScenario } from '#lib/service/testing/scenarios.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 let a: string

@@ -1,9 +1,9 @@
 import { type Benchmark, benchmarks } from '#lib/contract/benchmarks.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
-import { newId } from '#lib/service/ids.ts'
+import { notFound } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import type { BenchmarkFields } from '#lib/service/store/benchmarks.ts'
 import { envelope, nothingPublic, pageOf } from './pages.ts'
 

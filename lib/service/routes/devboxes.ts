@@ -2,10 +2,10 @@ import { type DevboxCreate, devboxes } from '#lib/contract/devboxes.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { usageOf } from '#lib/service/domain/devboxes.ts'
 import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
-import { ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
-import { grantOf } from '#lib/service/runtime/pty-tokens.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { grantOf } from '#lib/service/terminals/pty-tokens.ts'
 import { envelope, pageOf } from './pages.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */

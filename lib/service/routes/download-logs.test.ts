@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readZip } from '#lib/service/benchmarks/testing-zip.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 let benchmarkRunId: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '#lib/client/client.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import { evictions } from '#lib/contract/evictions.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 
 export const evictionRoutes = ({ devboxes, evictions: runtime }: Deps) =>
   implement(evictions, {

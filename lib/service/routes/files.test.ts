@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import Runloop, { toFile } from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '../testing.ts'
-import { describeUnderEachIsolation } from '../testing-isolation.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
 

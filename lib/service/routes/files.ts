@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { files, maxTextFileBytes } from '#lib/contract/files.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { ServiceError } from '#lib/service/errors.ts'
+import { readFile, writeFile } from '#lib/service/devboxes/files.ts'
 import { attachment } from '#lib/service/http/content-disposition.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
-import { readFile, writeFile } from '#lib/service/runtime/files.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 
 export const fileRoutes = ({ devboxes, logs }: Deps) => {
   /** What went wrong because the devbox stopped meanwhile is refused as if it had stopped before. */

@@ -1,7 +1,7 @@
 import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hostedOnly } from '#lib/contract/hosted-only.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { hostedOnly } from '#lib/contract/hosted-only.ts'
-import { ServiceError } from '#lib/service/errors.ts'
 import type { Route } from '#lib/service/http/implement.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 
 const noGateways =
   'This service has no gateways; give the devbox the credential itself, as a secret (POST /v1/secrets, then "secrets" when it is created)'

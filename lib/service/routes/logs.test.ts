@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describeUnderEachIsolation('logs under isolation', (isolation) => {
   let service: TestService

@@ -1,7 +1,7 @@
 import { networkPolicies } from '#lib/contract/network-policies.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { envelope, pageOf } from './pages.ts'
 
 export const networkPolicyRoutes = ({ store: { networkPolicies: store }, now }: Deps) => {

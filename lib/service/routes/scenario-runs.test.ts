@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
-import { command, devboxReaches, makeScenario, runReaches, script, startRun } from '#lib/service/testing-scenarios.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { command, devboxReaches, makeScenario, runReaches, script, startRun } from '#lib/service/testing/scenarios.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const ending = 'sleep 1000'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ScenarioUpdate } from '#lib/contract/scenarios.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { command, makeScenario, scenarioOf, script } from '#lib/service/testing-scenarios.ts'
+import { command, makeScenario, scenarioOf, script } from '#lib/service/testing/scenarios.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { type Scenario, type ScenarioCreate, type ScenarioUpdate, scenarios } from '#lib/contract/scenarios.ts'
 import { testFilePath } from '#lib/service/benchmarks/score.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid } from '#lib/service/http/router.ts'
-import { newId } from '#lib/service/ids.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import { envelope, nothingPublic, pageOf } from './pages.ts'
 
 export const scenarioRoutes = ({ store, now }: Deps) => {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describe('secrets', () => {
   let service: TestService

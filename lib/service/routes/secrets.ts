@@ -1,7 +1,7 @@
 import { secrets } from '#lib/contract/secrets.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { implement } from '#lib/service/http/implement.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 
 export const secretRoutes = ({ store, now }: Deps) =>
   implement(secrets, {

@@ -4,8 +4,8 @@ import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describeUnderEachIsolation('snapshots under isolation', (isolation) => {
   let service: TestService

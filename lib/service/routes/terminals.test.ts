@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { defaultLimits } from '#lib/service/config.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing-isolation.ts'
-import { attach, openTerminal } from '#lib/service/testing-terminals.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { attach, openTerminal } from '#lib/service/testing/terminals.ts'
 
 describeUnderEachIsolation('terminals under isolation', (isolation) => {
   let service: TestService

@@ -1,9 +1,9 @@
 import { outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/terminals.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { notFound, ServiceError } from '#lib/service/errors.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
-import { grantOf } from '#lib/service/runtime/pty-tokens.ts'
-import type { Size } from '#lib/service/runtime/terminal/pseudo-terminal.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Size } from '#lib/service/terminals/pseudo-terminal.ts'
+import { grantOf } from '#lib/service/terminals/pty-tokens.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
   // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.

@@ -6,8 +6,8 @@ import Runloop from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { startService, type TestService } from '../testing.ts'
-import { describeUnderEachIsolation } from '../testing-isolation.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 /** Says what it heard; `/events` streams, `/ws` echoes frames as they are, `/hang` never answers, `/early` hangs up. */
 const app = String.raw`

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Axon, AxonCreate, AxonListQuery } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
-import { newId } from '#lib/service/ids.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import { AxonCounts, keyOf } from './axon-counts.ts'
 import {
   type Bounds,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { newId } from '#lib/service/ids.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import type { Database } from './database.ts'
 
 /** What is told of a key; of the key itself only a digest is kept. */

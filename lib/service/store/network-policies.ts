@@ -5,7 +5,7 @@ import type {
   NetworkPolicyListQuery,
   NetworkPolicyUpdate,
 } from '#lib/contract/network-policies.ts'
-import { newId } from '#lib/service/ids.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import { type Clause, containsClause } from './clauses.ts'
 import type { Database } from './database.ts'
 import { type Page, readPage } from './pages.ts'

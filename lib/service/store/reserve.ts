@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { closeSync, fstatSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isDiskFull } from '#lib/service/errors.ts'
+import { isDiskFull } from '#lib/service/kit/errors.ts'
 
 const usualBytes = 2 ** 20
 const largestShare = 1 / 16

@@ -1,5 +1,5 @@
 import type { CustomScorer, CustomScorerInput } from '#lib/contract/scenarios.ts'
-import { newId } from '#lib/service/ids.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 import { type Database, returning } from './database.ts'
 import { type Page, readPage } from './pages.ts'
 

@@ -1,7 +1,7 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import type { Secret } from '#lib/contract/secrets.ts'
-import { newId } from '#lib/service/ids.ts'
-import { createSealer } from '#lib/service/seal.ts'
+import { newId } from '#lib/service/kit/ids.ts'
+import { createSealer } from '#lib/service/kit/seal.ts'
 import { type Database, returning } from './database.ts'
 
 interface SecretRow extends Secret {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import { startService, type TestService } from '#lib/service/testing.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { noHeldInput } from './held-input.ts'
 import { TestNetwork, TestPage } from './testing.ts'
 

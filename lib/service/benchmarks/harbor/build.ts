@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { isRootFolder } from '#lib/service/runtime/sandbox/sandbox.ts'
+import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
 import { withFoldersThere, withoutInstalls } from './shell-words.ts'
 

@@ -1,6 +1,6 @@
-import type { Devboxes } from '#lib/service/runtime/devbox.ts'
-import type { Executions, RunningDevbox } from '#lib/service/runtime/execution.ts'
-import { writeFile } from '#lib/service/runtime/files.ts'
+import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
+import { writeFile } from '#lib/service/devboxes/files.ts'
+import type { Executions, RunningDevbox } from '#lib/service/executions/executions.ts'
 import { readSmall, sendFile, sendFolder } from './transfer.ts'
 
 interface Options {

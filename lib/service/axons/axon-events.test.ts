@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import type { AxonEvent } from '#lib/contract/axons.ts'
+import { thinDisk } from '#lib/service/testing/disk.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+const event = (payload: string) => ({ event_type: 'note', origin: 'USER_EVENT' as const, source: 'test', payload })
+
+const listenTo = (service: TestService, id: string) =>
+  service.client.axons.subscribe({ params: { id } })[Symbol.asyncIterator]() as AsyncIterator<AxonEvent>
+
+describe('an event', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ isolation: 'none' })
+  })
+  afterAll(() => service.close())
+
+  it('is heard by nobody before it is on the disk, and by nobody at all when it cannot be written', async () => {
+    const { id } = await service.client.axons.create()
+    const stream = listenTo(service, id)
+    await service.client.axons.publish({ params: { id }, body: event('first') })
+    expect((await stream.next()).value).toMatchObject({ sequence: 1 })
+    const writer = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
+    try {
+      writer.exec("CREATE TRIGGER refuse BEFORE INSERT ON axon_events BEGIN SELECT raise(ROLLBACK, 'no'); END")
+      await expect(service.client.axons.publish({ params: { id }, body: event('refused') })).rejects.toMatchObject({
+        status: 500,
+      })
+      writer.exec('DROP TRIGGER refuse')
+    } finally {
+      writer.close()
+    }
+    await service.client.axons.publish({ params: { id }, body: event('second') })
+    expect((await stream.next()).value).toMatchObject({ sequence: 2, payload: 'second' })
+    await stream.return?.()
+  })
+})
+
+describe('a service that is killed', () => {
+  it('loses and repeats no event for those who listen, and none that it acknowledged', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
+    const start = (port: string) =>
+      runCommand(['--port', port, '--isolation', 'none', '--data-dir', dataDir, '--stop-with-parent'])
+    let command = start('0')
+    try {
+      const baseUrl = await command.ready
+      const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+      const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
+      const { id } = await client.axons.create()
+
+      const listeners = Array.from({ length: 30 }, () => ({ heard: [] as number[] }))
+      const leave = new AbortController()
+      const listening = listeners.map(async ({ heard }) => {
+        while (!leave.signal.aborted)
+          try {
+            const query = { after_sequence: heard.at(-1) ?? 0 }
+            const { signal } = leave
+            for await (const { sequence } of client.axons.subscribe({ params: { id }, query, signal }))
+              heard.push(sequence)
+          } catch {
+            // It is being started anew.
+          }
+      })
+      const acknowledged: number[] = []
+      for (let round = 0; round < 3; round++) {
+        let isOver = false
+        const publishing = Array.from({ length: 5 }, async () => {
+          while (!isOver)
+            await client.axons.publish({ params: { id }, body: event('x') }).then(
+              ({ sequence }) => acknowledged.push(sequence),
+              (error) => isOver || expect.fail(String(error)),
+            )
+        })
+        const before = acknowledged.length
+        await expect.poll(() => acknowledged.length, { timeout: 15_000 }).toBeGreaterThan(before + 50)
+        isOver = true
+        command.child.kill('SIGKILL')
+        await command.ended
+        await Promise.all(publishing)
+        command = start(new URL(baseUrl).port)
+        await command.ready
+      }
+      const { sequence: last } = await client.axons.publish({ params: { id }, body: event('last') })
+      const all = Array.from({ length: last }, (_, i) => i + 1)
+      for (const { heard } of listeners) {
+        await expect.poll(() => heard.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(last)
+        expect(heard).toEqual(all)
+      }
+      expect(acknowledged.length).toBeGreaterThan(150)
+      expect(new Set(acknowledged).size).toBe(acknowledged.length)
+      leave.abort()
+      await Promise.all(listening)
+    } finally {
+      command.child.kill('SIGKILL')
+      await command.ended
+      rmSync(dataDir, { recursive: true })
+    }
+  }, 90_000)
+})
+
+describe('a disk that takes writes and then cannot keep them', () => {
+  it('makes no publisher believe that an event is kept', async ({ skip, onTestFinished }) => {
+    const disk = thinDisk()
+    if (!disk) return skip('this user may not mount one')
+    onTestFinished(disk.remove)
+    const dataDir = join(disk.folder, 'data')
+    const service = await startService({ isolation: 'none', dataDir })
+    onTestFinished(() => service.close())
+    const { id } = await service.client.axons.create()
+    const publish = async (payload: string) => {
+      const answer = await service.fetch(`/v1/axons/${id}/publish`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(event(payload)),
+      })
+      return { status: answer.status, body: await answer.json() }
+    }
+    const stream = listenTo(service, id)
+    const acknowledged: number[] = []
+    const heard: number[] = []
+    const hear = async () => heard.push((await stream.next()).value.sequence)
+    try {
+      for (let round = 0; round < 3; round++) {
+        for (let i = 0; i < 3; i++) {
+          const { body } = await publish('there is room')
+          acknowledged.push(body.sequence)
+          await hear()
+        }
+        disk.fill()
+        let answer = await publish('x'.repeat(100_000))
+        for (; answer.status === 200; answer = await publish('x'.repeat(100_000))) {
+          acknowledged.push(answer.body.sequence)
+          await hear()
+        }
+        expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
+        disk.empty()
+      }
+      await expect.poll(async () => (await publish('again')).status).toBe(200)
+    } finally {
+      await stream.return?.()
+    }
+    expect(heard).toEqual(heard.toSorted((a, b) => a - b))
+    await service.restart()
+    const { events } = await service.client.axons.events({ params: { id }, query: { limit: 5_000 } })
+    const kept = new Set(events.map(({ sequence }) => sequence))
+    for (const sequence of [...acknowledged, ...heard]) expect(kept).toContain(sequence)
+    await service.close()
+    const database = new DatabaseSync(join(dataDir, 'devdeck.db'), { readOnly: true })
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    database.close()
+  })
+})

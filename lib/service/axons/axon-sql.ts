@@ -1,0 +1,209 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { SqlStatement } from '#lib/contract/axons.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { EncodedJson } from '#lib/service/kit/encoded.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { maxCopyMs, maxRunMs, type SqlAnswer, type SqlRequest, type SqlValue } from './axon-sql/protocol.ts'
+
+const maxProcesses = Math.max(2, Math.min(4, availableParallelism()))
+const maxWaiting = 256
+const idleMs = 30_000
+
+interface Job {
+  account: string
+  request: SqlRequest
+  resolve: (answer: SqlAnswer) => void
+  reject: (error: unknown) => void
+}
+
+interface Options {
+  /** The database of the service, which holds the events. */
+  database: string
+  /** Where the databases of axons are. */
+  folder: string
+  serviceId: string
+}
+
+interface Target {
+  account: string
+  id: string
+  seq: number
+  isDeleted: boolean
+}
+
+/**
+ * The SQL of axons, each with a database of its own. It runs in processes apart: a statement may take all the time and
+ * memory it likes without anyone else waiting for it, and is ended with its process when it takes too much.
+ */
+export class AxonSql {
+  readonly #options: Options
+  readonly #processes = new Set<SqlProcess>()
+  readonly #running = new Map<SqlProcess, Job>()
+  readonly #waiting: Job[] = []
+  #isClosed = false
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** The JSON of a SqlResult. */
+  async query(target: Target, statement: SqlStatement): Promise<EncodedJson> {
+    return this.#run(target, 'query', [toStatement(statement, '')])
+  }
+
+  /** The JSON of a SqlBatchResult. */
+  async batch(target: Target, statements: readonly SqlStatement[]): Promise<EncodedJson> {
+    return this.#run(
+      target,
+      'batch',
+      statements.map((statement, i) => toStatement(statement, `statements.${i}.`)),
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#waiting.splice(0)) reject(stopping())
+    await Promise.all([...this.#processes].map((each) => each.kill()))
+  }
+
+  async #run({ account, id, seq, isDeleted }: Target, kind: SqlRequest['kind'], statements: SqlRequest['statements']) {
+    const file = join(this.#options.folder, `${id}.db`)
+    const request = { seq, file, statements, kind, isReadOnly: isDeleted }
+    const answer = await new Promise<SqlAnswer>((resolve, reject) => {
+      if (this.#isClosed) throw stopping()
+      if (this.#waiting.length >= maxWaiting)
+        throw new ServiceError('rate_limited', 'Too many SQL statements are waiting', { retryAfterSeconds: 1 })
+      this.#waiting.push({ account, request, resolve, reject })
+      this.#next()
+    })
+    if ('json' in answer) return new EncodedJson(answer.json)
+    throw 'refusal' in answer ? toError(answer, request) : new Error(`The SQL of ${id} failed: ${answer.failure}`)
+  }
+
+  /** Starts what can be: one call per axon, and never all processes for one account. */
+  #next(): void {
+    const running = [...this.#running.values()]
+    const index = this.#waiting.findIndex(
+      ({ account, request }) =>
+        running.every(({ request: { file } }) => file !== request.file) &&
+        running.filter((each) => each.account === account).length < maxProcesses - 1,
+    )
+    const free = [...this.#processes].find((each) => !this.#running.has(each))
+    if (index === -1 || (!free && this.#processes.size >= maxProcesses)) return
+    const [job] = this.#waiting.splice(index, 1)
+    if (job) void this.#start(free ?? this.#spawn(), job)
+    this.#next()
+  }
+
+  async #start(runner: SqlProcess, job: Job): Promise<void> {
+    this.#running.set(runner, job)
+    try {
+      job.resolve(await runner.run(job.request))
+    } catch (error) {
+      job.reject(this.#isClosed ? stopping() : error)
+    }
+    this.#running.delete(runner)
+    this.#next()
+  }
+
+  #spawn(): SqlProcess {
+    const { database, serviceId } = this.#options
+    const runner = new SqlProcess(database, serviceId, () => this.#processes.delete(runner))
+    this.#processes.add(runner)
+    return runner
+  }
+}
+
+const stopping = () => new ServiceError('unavailable', 'The service is stopping')
+
+class SqlProcess {
+  readonly #child: ChildProcess
+  readonly #exited: Promise<unknown>
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(database: string, serviceId: string, onExit: () => void) {
+    const file = fileURLToPath(new URL('./axon-sql/process.ts', import.meta.url))
+    // Nothing of the environment: it may hold keys, and this process runs what users write.
+    const env = { NODE_ENV: 'production', NODE_NO_WARNINGS: '1', DEVDECK_SERVICE_ID: serviceId } as const
+    this.#child = fork(file, [database], {
+      env,
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    this.#exited = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve))
+    void this.#exited.then(onExit)
+  }
+
+  async run(request: SqlRequest): Promise<SqlAnswer> {
+    clearTimeout(this.#idle)
+    const settled = new AbortController()
+    const { signal } = settled
+    const answered = once(this.#child, 'message', { signal }).then(([answer]) => answer as SqlAnswer)
+    const exited = this.#exited.then((): never => {
+      throw tookTooLong()
+    })
+    // It ends itself when the time is over; this is for one that cannot even do that.
+    const tooLate = setTimeout(() => this.#child.kill('SIGKILL'), maxCopyMs + maxRunMs)
+    try {
+      this.#child.send(request)
+      return await Promise.race([answered, exited])
+    } finally {
+      clearTimeout(tooLate)
+      settled.abort()
+      answered.catch(() => undefined)
+      this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), idleMs)
+    }
+  }
+
+  async kill(): Promise<void> {
+    clearTimeout(this.#idle)
+    this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+}
+
+const tookTooLong = () =>
+  new ServiceError(
+    'timeout',
+    `The SQL was ended: it took longer than ${maxRunMs / 1000} s, or more memory than it may`,
+    {
+      shouldRetry: false,
+    },
+  )
+
+const sqlite = { full: 13, noMemory: 7, readOnly: 8 }
+const unhealthy = [2, 10, 11, 14, 26]
+
+const toError = ({ refusal, errcode }: { refusal: string; errcode: number }, { isReadOnly }: SqlRequest): Error => {
+  const code = errcode & 0xff
+  if (code === sqlite.full)
+    return new ServiceError('insufficient_storage', 'The database of the axon is full', { shouldRetry: false })
+  if (code === sqlite.readOnly && isReadOnly)
+    return new ServiceError('conflict', 'The axon is deleted: its database can only be read', { shouldRetry: false })
+  if (unhealthy.includes(code)) return new Error(`SQLite reports ${refusal} (${errcode})`)
+  if (code === sqlite.noMemory) return invalid({ field: 'sql', message: 'needs more memory than it may' })
+  return invalid({ field: 'sql', message: refusal })
+}
+
+const toStatement = ({ sql, params }: SqlStatement, path: string) => ({
+  sql,
+  params: (params ?? []).map((param, i) => toValue(param, `${path}params.${i}`)),
+})
+
+const toValue = (param: unknown, field: string): SqlValue => {
+  if (param === null || typeof param === 'string') return param
+  if (typeof param === 'boolean') return param ? 1n : 0n
+  // As an integer where it is one: SQLite tells 1 from 1.0.
+  if (typeof param === 'number') return Number.isSafeInteger(param) ? BigInt(param) : param
+  const base64 = (param as { base64?: unknown }).base64
+  if (typeof base64 === 'string' && Object.keys(param as object).length === 1 && isBase64.test(base64))
+    return Buffer.from(base64, 'base64')
+  throw invalid({ field, message: 'must be null, true, false, a number, text or {"base64": "…"}' })
+}
+
+const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/

@@ -1,0 +1,271 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
+
+let dataDir: string
+const running: ReturnType<typeof runCommand>[] = []
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'devdeck-commands-'))
+})
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  // What a service that ended at once has started may still write there.
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
+})
+
+const command = (...args: string[]) => runCommand([...args, '--data-dir', dataDir]).ended
+const serve = async (...more: string[]) => {
+  const started = runCommand(['--port', '0', '--isolation', 'none', '--data-dir', dataDir, ...more])
+  running.push(started)
+  return { ...started, url: await started.ready }
+}
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const accountOf = async (url: string, key: string) =>
+  (await (await fetch(`${url}/v1/accounts/me`, { headers: bearer(key) })).json()).id
+const ownKey = () => readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+const clientOf = (url: string) => createClient({ baseUrl: url, headers: bearer(ownKey()) })
+
+describe('keys', () => {
+  it('are made before the first start, listed without being told, and good at once', async () => {
+    const added = await command('keys', 'add', '--account', 'team', '--name', 'the CI')
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ak_[\w-]{32}\n$/) })
+    const key = added.stdout.trim()
+    const list = await command('keys', 'list')
+    expect(list.stdout).toMatch(/^key_\w+ +team +the CI +\d{4}-\S+Z +- +keys add$/m)
+    expect(list.stdout + list.stderr).not.toContain(key)
+    const { url } = await serve()
+    expect([await accountOf(url, key), await accountOf(url, ownKey())]).toEqual(['team', 'local'])
+    for (const file of readdirSync(dataDir).filter(
+      (name) => statSync(join(dataDir, name)).isFile() && name !== 'api-key',
+    ))
+      expect(readFileSync(join(dataDir, file), 'latin1')).not.toContain(key)
+  })
+
+  it('are made and revoked while the service runs; what a revoked one opened ends', async () => {
+    const { url } = await serve()
+    const { stdout } = await command('keys', 'add')
+    const key = stdout.trim()
+    const stream = await fetch(`${url}/v1/devboxes/evictions/watch`, { headers: bearer(key) })
+    const text = stream.text()
+    const id = /^(key_\w+)/m.exec((await command('keys', 'list')).stdout)?.[1] ?? ''
+    expect(await command('keys', 'revoke', id)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('is revoked'),
+    })
+    expect((await fetch(`${url}/v1/axons`, { headers: bearer(key) })).status).toBe(401)
+    expect(await text).toContain('"code":"401"')
+    expect((await fetch(`${url}/v1/axons`, { headers: bearer(ownKey()) })).status).toBe(200)
+    expect((await command('keys', 'revoke', id)).stdout).toContain('already revoked')
+    expect((await command('keys', 'list')).stdout).toMatch(new RegExp(`^${id} .*Z +\\d{4}-\\S+Z +keys add$`, 'm'))
+  })
+
+  it('say where others come from', async () => {
+    const { child, ended } = await serve()
+    child.kill()
+    await ended
+    expect((await command('keys', 'list')).stdout).toContain(join(dataDir, 'api-key'))
+    const withKeys = await runCommand(['keys', 'list', '--data-dir', dataDir], { DEVDECK_API_KEYS: 'one:swordfish' })
+      .ended
+    expect(withKeys.stdout).toMatch(/one .*DEVDECK_API_KEYS/)
+    expect(withKeys.stdout).not.toMatch(/swordfish|api-key/)
+  })
+
+  it.each([
+    [['keys'], 'unknown command keys'],
+    [['keys', 'dance'], 'unknown command keys dance'],
+    [['keys', 'add', '--account', 'a b'], '--account must be a name'],
+    [['keys', 'add', '--name', 'a\nb'], '--name must be 1 to 100 printable characters'],
+    [['keys', 'add', '--port', '1'], 'keys add takes no --port'],
+    [['keys', 'list', 'x'], 'keys list does not take x'],
+    [['keys', 'revoke'], 'keys revoke needs ID'],
+    [['keys', 'revoke', 'key_1'], 'There is no key key_1'],
+    [['drain'], 'No service runs on'],
+    [['drain', '--deadline', '10'], '--deadline must be a duration'],
+    [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
+    [['serve', '--min-free-disk', '10X'], '--min-free-disk must be a size'],
+    [['serve', '--max-devboxes', '0'], '--max-devboxes must be a number from 1'],
+    [['serve', '--deadline', '10m'], 'serve takes no --deadline'],
+  ])('and what is wrong with %j is one line', async (args, message) => {
+    const { code, stdout, stderr } = await command(...args)
+    expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, stdout: '', lines: 1 })
+    expect(stderr).toContain(message)
+  })
+})
+
+describe('drain', () => {
+  it('suspends every devbox at the deadline, those of all accounts and those made meanwhile', async () => {
+    const { url } = await serve()
+    const key = (await command('keys', 'add', '--account', 'other')).stdout.trim()
+    const [mine, theirs] = [clientOf(url), createClient({ baseUrl: url, headers: bearer(key) })]
+    const [a, b] = [
+      await mine.devboxes.createAndAwaitRunning({ body: {} }),
+      await theirs.devboxes.createAndAwaitRunning({ body: {} }),
+    ]
+    expect((await command('drain', '--deadline', '2s')).stdout).toMatch(
+      /^2 devboxes are told to be suspended at \S+Z\n$/,
+    )
+    const later = await mine.devboxes.create({ body: {} })
+    const seen: string[] = []
+    for await (const { devbox_id } of mine.evictions.watch({})) if (seen.push(devbox_id) === 2) break
+    expect(seen.sort()).toEqual([a.id, later.id].sort())
+    const suspended = { statuses: ['suspended' as const], timeout_seconds: 10 }
+    for (const [client, { id }] of [
+      [mine, a],
+      [mine, later],
+      [theirs, b],
+    ] as const)
+      expect(await client.devboxes.waitForStatus({ params: { id }, body: suspended })).toMatchObject({
+        status: 'suspended',
+      })
+    await mine.devboxes.resume({ params: { id: a.id } })
+    expect(await mine.devboxes.waitForStatus({ params: { id: a.id }, body: { statuses: ['running'] } })).toMatchObject({
+      status: 'running',
+    })
+  })
+
+  it('leaves earlier deadlines and tells when there is nothing to do', async () => {
+    const { url } = await serve()
+    expect((await command('drain')).stdout).toBe('No devbox is running or starting\n')
+    const client = clientOf(url)
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+    const soon = Date.now() + 60_000
+    await client.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: soon } })
+    await command('drain', '--deadline', '1h')
+    for await (const eviction of client.evictions.watch({})) {
+      expect(eviction).toEqual({ devbox_id: id, eviction_deadline_ms: soon })
+      break
+    }
+  })
+
+  it("takes the operator's token and no account's key, and the token opens nothing else", async () => {
+    const { url } = await serve()
+    const token = readFileSync(join(dataDir, 'operator-token'), 'utf8').trim()
+    expect((statSync(join(dataDir, 'operator-token')).mode & 0o777).toString(8)).toBe('600')
+    const drain = (authorization?: string) =>
+      fetch(`${url}/local/drain`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) },
+        body: '{"deadline_seconds":60}',
+      })
+    expect((await drain()).status).toBe(401)
+    expect((await drain('Bearer wrong')).status).toBe(401)
+    expect((await drain(`Bearer ${ownKey()}`)).status).toBe(403)
+    expect((await drain(`Bearer ${token}`)).status).toBe(200)
+    expect((await fetch(`${url}/v1/axons`, { headers: bearer(token) })).status).toBe(401)
+  })
+})
+
+describe('a signal', () => {
+  const watchOf = async (url: string) => {
+    const stream = await fetch(`${url}/v1/devboxes/evictions/watch`, { headers: bearer(ownKey()) })
+    return stream.text()
+  }
+
+  it('announces the end to the watchers, waits for it, and the devboxes run again at the next start', async () => {
+    const first = await serve('--drain-seconds', '1')
+    const { id } = await clientOf(first.url).devboxes.createAndAwaitRunning({ body: {} })
+    const text = watchOf(first.url)
+    await clientOf(first.url).accounts.me()
+    const asked = Date.now()
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toMatchObject({ code: 0 })
+    const deadlineMs = Number(/"eviction_deadline_ms":(\d+)/.exec(await text)?.[1])
+    expect(await text).toContain(id)
+    expect(deadlineMs).toBeGreaterThanOrEqual(asked + 900)
+    expect(Date.now()).toBeGreaterThanOrEqual(deadlineMs)
+    expect(readdirSync(dataDir)).not.toContain('operator-token')
+    const { url } = await serve()
+    expect(
+      await clientOf(url).devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } }),
+    ).toMatchObject({ status: 'running' })
+    const still = await clientOf(url)
+      .evictions.cancel({ params: { devbox_id: id } })
+      .catch((error: unknown) => error)
+    expect(still).toMatchObject({ status: 404 })
+  })
+
+  it('a second time ends the wait', async () => {
+    const { child, ended, url } = await serve('--drain-seconds', '600')
+    await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
+    const client = clientOf(url)
+    child.kill('SIGTERM')
+    for await (const _ of client.evictions.watch({})) break
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  it('without devboxes ends the service at once', async () => {
+    const { child, ended } = await serve('--drain-seconds', '600')
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+})
+
+describe('an error nobody foresaw', () => {
+  it.each(['throw new Error("boom")', 'Promise.reject(new Error("boom"))'])(
+    'is told, and the service ends with 1 (%s)',
+    async (code) => {
+      const hook = `data:text/javascript,${encodeURIComponent(`process.on('SIGUSR2', () => { ${code} })`)}`
+      const started = runCommand(['--port', '0', '--isolation', 'none', '--data-dir', dataDir], {
+        NODE_OPTIONS: `--import=${hook}`,
+      })
+      running.push(started)
+      await started.ready
+      started.child.kill('SIGUSR2')
+      const { code: exitCode, stderr } = await started.ended
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(/"message":"The service stops after an unexpected error: boom","stack":"/)
+      expect((await fetch(`${(await serve()).url}/healthz`)).status).toBe(200)
+    },
+  )
+})
+
+describe('pressure', () => {
+  it('evicts one devbox at a time, the one used longest ago first, and says why', async () => {
+    const { url, output } = await serve('--min-free-disk', '1P', '--eviction-notice', '1s')
+    const client = clientOf(url)
+    const boxes: string[] = []
+    for (let i = 0; i < 2; i++) boxes.push((await client.devboxes.createAndAwaitRunning({ body: {} })).id)
+    const seen: { devbox_id: string; at: number }[] = []
+    for await (const { devbox_id } of client.evictions.watch({}))
+      if (seen.push({ devbox_id, at: Date.now() }) === 2) break
+    expect(seen.map(({ devbox_id }) => devbox_id)).toEqual(boxes)
+    expect(await client.devboxes.get({ params: { id: boxes[0] ?? '' } })).toMatchObject({ status: 'suspended' })
+    expect(output.stderr).toMatch(/Short of disk: \d+ MiB of disk free, the floor is 1073741824 MiB/)
+    expect(output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
+  })
+})
+
+describe('doctor', () => {
+  it('tells what is there and what is wrong', async () => {
+    rmSync(dataDir, { recursive: true })
+    const before = await command('doctor')
+    expect(before).toMatchObject({ code: 0, stderr: '' })
+    expect(before.stdout).toContain('is not there yet')
+    expect(() => statSync(dataDir)).toThrow(/ENOENT/)
+
+    const { url, child } = await serve()
+    await command('keys', 'add')
+    const { stdout, code } = await command('doctor')
+    expect(code).toBe(0)
+    for (const word of [process.versions.node, process.versions.sqlite, `running at ${url} (pid ${child.pid})`])
+      expect(stdout).toContain(word)
+    expect(stdout).toMatch(/^ +database +whole, schema \d+$/m)
+    expect(stdout).toMatch(/^ +keys +1 made by keys add, 0 revoked, 1 in api-key$/m)
+
+    const short = await command('doctor', '--min-free-disk', '1P')
+    expect(short.code).toBe(1)
+    expect(short.stdout).toMatch(/^wrong disk .* below 1.0 PiB$/m)
+    child.kill('SIGSTOP')
+    const stopped = await command('doctor')
+    expect(stopped.code).toBe(1)
+    expect(stopped.stdout).toMatch(/^wrong service +does not answer/m)
+    expect(stopped.stdout).not.toContain(ownKey())
+  })
+})

@@ -1,0 +1,29 @@
+import { runningService, StartError } from '#lib/service/store/data-dir.ts'
+import type { CommandLine } from './command-line.ts'
+
+export const drain = async ({ dataDir, deadlineSeconds }: CommandLine) => {
+  const running = runningService(dataDir)
+  if (!running) throw new StartError(`No service runs on the data folder ${dataDir}`)
+  const { pid, address, operatorToken } = running
+  if (!address) throw new StartError(`The service on ${dataDir} (pid ${pid}) is still starting; try again`)
+  const answer = await fetch(`${address}/local/drain`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ deadline_seconds: deadlineSeconds }),
+  }).catch((error: unknown) => {
+    throw new StartError(`The service at ${address} (pid ${pid}) does not answer: ${reasonOf(error)}`)
+  })
+  const body = (await answer.json()) as { message?: string; devboxes: number; eviction_deadline_ms: number }
+  if (!answer.ok) throw new StartError(`The service at ${address} refused: ${body.message ?? answer.status}`)
+  const devboxes = body.devboxes === 1 ? '1 devbox is' : `${body.devboxes} devboxes are`
+  console.log(
+    body.devboxes === 0
+      ? 'No devbox is running or starting'
+      : `${devboxes} told to be suspended at ${new Date(body.eviction_deadline_ms).toISOString()}`,
+  )
+}
+
+const reasonOf = (error: unknown) => {
+  const { message, cause } = error as Error
+  return cause instanceof Error ? cause.message : message
+}

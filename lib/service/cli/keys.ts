@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { databaseName, makeDataDir, runningService, StartError } from '#lib/service/store/data-dir.ts'
+import { type Database, openDatabase, schemaOfFile } from '#lib/service/store/database.ts'
+import { createKeyStore, type KeyStore } from '#lib/service/store/keys.ts'
+import { migrations } from '#lib/service/store/migrations.ts'
+import type { CommandLine } from './command-line.ts'
+
+/** Prints the key alone on stdout, for `KEY=$(…)`, and about it on stderr. */
+export const addKey = ({ dataDir, account, name }: CommandLine) =>
+  withKeys(dataDir, (keys) => {
+    const { id, key } = keys.add(account, name ?? null, Date.now())
+    console.error(`Key ${id} of account ${account}; it is shown this one time and good at once:`)
+    console.log(key)
+  })
+
+export const listKeys = ({ dataDir, keys: ofEnvironment }: CommandLine) =>
+  withKeys(dataDir, (keys) => {
+    const time = (ms: number | null) => (ms === null ? '-' : new Date(ms).toISOString())
+    const rows = keys
+      .all()
+      .map((each) => [
+        each.id,
+        each.account,
+        each.name ?? '-',
+        time(each.create_time_ms),
+        time(each.revoke_time_ms),
+        'keys add',
+      ])
+    for (const { account } of ofEnvironment ?? []) rows.push(['-', account, '-', '-', '-', 'DEVDECK_API_KEYS'])
+    // It is not good while DEVDECK_API_KEYS is set.
+    if (!ofEnvironment && existsSync(join(dataDir, 'api-key')))
+      rows.push(['-', 'local', '-', '-', '-', join(dataDir, 'api-key')])
+    printTable([['ID', 'ACCOUNT', 'NAME', 'CREATED', 'REVOKED', 'FROM'], ...rows])
+  })
+
+export const revokeKey = ({ dataDir, words: [id = ''] }: CommandLine) =>
+  withKeys(dataDir, (keys) => {
+    const known = keys.all().find((each) => each.id === id)
+    if (!known) throw new StartError(`There is no key ${id}; keys list shows those that can be revoked`)
+    const news = keys.revoke(id, Date.now())
+    console.log(`Key ${id} of account ${known.account} ${news ? 'is' : 'was already'} revoked`)
+  })
+
+const withKeys = (dataDir: string, work: (keys: KeyStore) => void) => {
+  const database = openBesideService(dataDir)
+  try {
+    work(createKeyStore(database))
+  } finally {
+    database.close()
+  }
+}
+
+/** Any number of processes may write to the database, but none may change its schema under a running service. */
+const openBesideService = (dataDir: string): Database => {
+  const file = join(dataDir, databaseName)
+  try {
+    makeDataDir(dataDir)
+    const running = runningService(dataDir)
+    if (running && schemaOfFile(file) < migrations.length)
+      throw new StartError(`The service that runs on ${dataDir} (pid ${running.pid}) is older than this command`)
+    return openDatabase(file)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`The data folder ${dataDir} cannot be used: ${(error as Error).message}`)
+  }
+}
+
+const printTable = (rows: readonly (readonly string[])[]) => {
+  const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { describeUnderEachIsolation, strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { startService } from '#lib/service/testing/service.ts'
+
+const atOnce = 10
+
+describeUnderEachIsolation('many devboxes, one after another, under isolation', (isolation) => {
+  // The suite has no time for as many under each.
+  const total = isolation === strongestIsolation ? 200 : 60
+
+  it(`leave no process, mount, open file, port or folder, and the memory as it was: ${total}`, async () => {
+    // A folder for temporary files that no other test uses.
+    const temp = mkdtempSync(join(tmpdir(), 'devdeck-in-number-'))
+    vi.stubEnv('TMPDIR', temp)
+    onTestFinished(() => rmSync(temp, { recursive: true, force: true }))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const service = await startService({ isolation })
+    const { client } = service
+    const life = async (number: number) => {
+      const { id, status } = await client.devboxes.createAndAwaitRunning({
+        body: { file_mounts: { in: 'put' }, launch_parameters: { launch_commands: ['(sleep 1000 &)'] } },
+      })
+      expect(status).toBe('running')
+      const listen = number % 10 === 0 ? 'python3 -m http.server --bind 127.0.0.1 0 >/dev/null 2>&1 & ' : ''
+      const command = `${listen}cat in; echo out > ~/out`
+      const done = await client.executions.executeSync({ params: { id }, body: { command } })
+      expect(done).toMatchObject({ stdout: 'put', stderr: '', exit_status: 0 })
+      expect((await client.devboxes.shutdown({ params: { id } })).status).toBe('shutdown')
+      return id
+    }
+    const many = async (count: number) => {
+      const ids: string[] = []
+      let started = 0
+      const lane = async () => {
+        while (started < count) ids.push(await life(started++))
+      }
+      await Promise.all(Array.from({ length: atOnce }, lane))
+      return ids
+    }
+
+    // What the service loads and keeps for good it has after these.
+    const first = await many(total / 4)
+    const warm = { files: openFiles(), heap: heapBytes() }
+    const rest = await many(total - first.length)
+    const ids = [...first, ...rest]
+    expect(new Set(ids).size).toBe(total)
+
+    expect(findProcesses({ DEVDECK_SERVICE_ID: service.serviceId })).toEqual([])
+    expect(openFiles()).toBeLessThanOrEqual(warm.files + atOnce)
+    expect(mounts().filter((line) => line.includes(temp))).toEqual([])
+    for (const id of ids)
+      for (const left of readdirSync(join(service.dataDir, 'devboxes', id)))
+        expect(['executions', 'log']).toContain(left)
+    expect(heapBytes() - warm.heap).toBeLessThan(rest.length * 40_000)
+    const { port } = new URL(service.url)
+    await service.close()
+    expect(readdirSync(temp)).toEqual([])
+    await new Promise<void>((resolve, reject) => {
+      const server = createServer().once('error', reject)
+      server.listen(Number(port), '127.0.0.1', () => server.close(() => resolve()))
+    })
+  }, 240_000)
+})
+
+const openFiles = () => readdirSync('/proc/self/fd').length
+const mounts = () => readFileSync('/proc/self/mounts', 'utf8').split('\n')
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+const heapBytes = () => {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}

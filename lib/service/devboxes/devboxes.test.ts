@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService } from '#lib/service/testing/service.ts'
+
+/** A service as a process of its own, which can be killed. */
+const spawnService = async (dataDir: string, isolation: string, key: string) => {
+  const main = join(import.meta.dirname, '..', 'main.ts')
+  const child = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', isolation], {
+    env: { ...process.env, DEVDECK_API_KEYS: `test:${key}` },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface(child.stdout)) {
+    const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
+    if (url) return { child, client: createClient({ baseUrl: url, headers: { authorization: `Bearer ${key}` } }) }
+  }
+  throw new Error('The service did not start')
+}
+
+describeUnderEachIsolation('a service killed at work, under isolation', (isolation) => {
+  it('leaves no process behind once it is up again, and goes on with its devboxes', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
+    const { child, client } = await spawnService(dataDir, isolation, 'ak_killed')
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: { metadata: { env: 'prod' } } })
+    const { execution_id } = await client.executions.executeAsync({
+      params: { id },
+      body: { command: 'echo up; sleep 1000 & setsid sleep 1000 & wait' },
+    })
+    for await (const { output } of client.executions.streamStdout({ params: { devbox_id: id, execution_id } }))
+      if (output) break
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+
+    const service = await startService({ dataDir, isolation })
+    const running = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id })
+    await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+    const execution = await service.client.executions.get({ params: { devbox_id: id, execution_id } })
+    expect(execution).toMatchObject({ status: 'completed', exit_status: 137, stdout: 'up\n' })
+    expect(execution.stderr).toContain('the service was restarted')
+    // What may run by now is the new box itself: bwrap and its first process.
+    expect(running.length).toBeLessThanOrEqual(2)
+    const { stdout } = await service.client.executions.executeSync({
+      params: { id },
+      body: { command: 'pgrep -fxc "sleep 1000"; true' },
+    })
+    if (isolation === 'bubblewrap') expect(stdout).toBe('0\n')
+    await service.close()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  it('takes up every devbox where it was, however far it had come', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
+    const { child, client } = await spawnService(dataDir, isolation, 'ak_killed')
+    const create = (body: DevboxCreate = {}) => client.devboxes.createAndAwaitRunning({ body })
+    const get = ({ id }: Devbox, of = client) => of.devboxes.get({ params: { id } })
+    const run = ({ id }: Devbox, command: string, of = client) =>
+      of.executions.executeSync({ params: { id }, body: { command } })
+    const idle = (idle_time_seconds: number, on_idle: 'suspend' | 'shutdown'): DevboxCreate => ({
+      launch_parameters: { after_idle: { idle_time_seconds, on_idle } },
+    })
+    const hooks = { lifecycle_hooks: { suspend_commands: ['sleep 1000'], suspend_deadline_ms: 60_000 } }
+
+    const source = await create()
+    await run(source, 'head -c 50000000 /dev/urandom > ~/big; sha256sum < ~/big > ~/sum')
+    const { id: snapshot_id } = await client.snapshots.create({ params: { id: source.id }, body: {} })
+    const suspending = await create({ launch_parameters: { lifecycle: hooks } })
+    await client.devboxes.suspend({ params: { id: suspending.id } })
+    const suspended = await create()
+    await client.devboxes.suspend({ params: { id: suspended.id } })
+    await client.devboxes.waitForStatus({ params: { id: suspended.id }, body: { statuses: ['suspended'] } })
+    const resuming = await create()
+    await run(resuming, 'echo kept > ~/kept')
+    await client.devboxes.suspend({ params: { id: resuming.id } })
+    await client.devboxes.waitForStatus({ params: { id: resuming.id }, body: { statuses: ['suspended'] } })
+    const [over, idleOver, idleSuspended, idleLater] = [
+      await create({ launch_parameters: { keep_alive_time_seconds: 4 } }),
+      await create(idle(4, 'shutdown')),
+      await create(idle(4, 'suspend')),
+      await create(idle(3600, 'suspend')),
+    ]
+    const waiting = '[ -e ~/again ] || { touch ~/again; sleep 1000; }'
+    const initializing = await client.devboxes.create({ body: { launch_parameters: { launch_commands: [waiting] } } })
+    await client.devboxes.waitForStatus({ params: { id: initializing.id }, body: { statuses: ['initializing'] } })
+    await expect.poll(() => existsSync(join(dataDir, 'devboxes', initializing.id, 'home', 'again'))).toBe(true)
+    const ending = await create()
+    const [provisioning, restoring] = await Promise.all([
+      client.devboxes.create({ body: { file_mounts: { mounted: 'mounted' } } }),
+      client.devboxes.create({ body: { snapshot_id, file_mounts: { mounted: 'over it' } } }),
+      client.devboxes.resume({ params: { id: resuming.id } }),
+      client.devboxes.shutdown({ params: { id: ending.id } }),
+    ])
+    expect((await get(suspending)).status).toBe('suspending')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await expect.poll(() => Date.now(), { timeout: 8000 }).toBeGreaterThan((over.create_time_ms ?? 0) + 6000)
+
+    const service = await startService({ dataDir, isolation })
+    const reach = ({ id }: Devbox, status: 'running' | 'suspended' | 'shutdown') =>
+      service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: [status] } })
+    for (const devbox of [source, resuming, initializing, provisioning, restoring, idleLater])
+      await reach(devbox, 'running')
+    for (const devbox of [suspending, suspended, idleSuspended]) await reach(devbox, 'suspended')
+    expect((await reach(over, 'shutdown')).shutdown_reason).toBe('keep_alive_timeout')
+    expect((await reach(idleOver, 'shutdown')).shutdown_reason).toBe('idle')
+    expect((await run(resuming, 'cat kept', service.client)).stdout).toBe('kept\n')
+    expect((await run(provisioning, 'cat mounted', service.client)).stdout).toBe('mounted')
+    expect((await run(restoring, 'sha256sum < big | cmp - sum && cat mounted', service.client)).stdout).toBe('over it')
+    await reach(ending, 'shutdown')
+    for (const devbox of [ending, over, idleOver])
+      await expect
+        .poll(() => readdirSync(join(dataDir, 'devboxes', devbox.id)).filter((name) => diskNames.includes(name)))
+        .toEqual([])
+    await service.close()
+    rmSync(dataDir, { recursive: true })
+  }, 60_000)
+})
+
+const diskNames = ['home', 'tmp', 'run', 'new', 'mounts']

@@ -1,0 +1,417 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { defaultLimits } from '#lib/service/config.ts'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+type Status = 'provisioning' | 'initializing' | 'running' | 'suspending' | 'suspended' | 'shutdown' | 'failure'
+
+const soon = { timeout: 10_000 }
+
+const helpersOf = (service: () => TestService) => {
+  const client = () => service().client
+  const reach = (id: string, ...statuses: Status[]) =>
+    client().devboxes.waitForStatus({ params: { id }, body: { statuses } })
+  return {
+    reach,
+    run: (id: string, command: string) => client().executions.executeSync({ params: { id }, body: { command } }),
+    suspend: (id: string) => client().devboxes.suspend({ params: { id } }),
+    resume: (id: string) => client().devboxes.resume({ params: { id } }),
+    shutdown: (id: string) => client().devboxes.shutdown({ params: { id } }),
+    create: async (body: DevboxCreate = {}) => {
+      const { id } = await client().devboxes.create({ body })
+      await reach(id, 'running')
+      return id
+    },
+    logOf: async (id: string) => (await client().logs.list({ params: { id } })).logs,
+    post: (path: string, body: object, headers: Record<string, string> = {}) =>
+      service().fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+  }
+}
+
+describeUnderEachIsolation('the life of a devbox under isolation', (isolation) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ isolation })
+  })
+  afterAll(() => service.close())
+  const { reach, run, suspend, resume, shutdown, create, logOf, post } = helpersOf(() => service)
+
+  it('says in its record and its log how it is isolated', async () => {
+    const created = await service.client.devboxes.create({ body: {} })
+    expect(created.isolation).toBeNull()
+    const { isolation: told } = await reach(created.id, 'running')
+    expect(told?.sandbox).toBe(isolation)
+    const log = await logOf(created.id)
+    expect(log[0]).toMatchObject({ level: 'info', source: 'setup_commands' })
+    const warnings = log.filter(({ level }) => level === 'warn').map(({ message }) => message)
+    expect(warnings).toEqual(told?.not_enforced)
+  })
+
+  it('logs what launch commands and the entrypoint wrote, and lets what they left behind write on', async () => {
+    const daemon = '(while sleep 0.05; do echo tick && echo alive >> ~/alive; done) &'
+    const id = await create({
+      launch_parameters: { launch_commands: ['echo one; echo two >&2', 'echo three > /dev/stdout', daemon] },
+      entrypoint: 'echo four; sleep 1000',
+    })
+    await expect.poll(async () => (await logOf(id)).some(({ message }) => message === 'four'), soon).toBe(true)
+    const log = await logOf(id)
+    const lines = log.map(({ source, level, message, cmd, exit_code }) => [source, level, cmd ?? message ?? exit_code])
+    for (const line of [
+      ['setup_commands', 'info', 'echo one; echo two >&2'],
+      ['setup_commands', 'info', 'one'],
+      ['setup_commands', 'warn', 'two'],
+      ['setup_commands', 'info', 'three'],
+      ['entrypoint', 'info', 'four'],
+    ])
+      expect(lines).toContainEqual(line)
+    expect((await logOf(id)).filter(({ exit_code }) => exit_code === 0)).toHaveLength(3)
+    const ticks = async () => Number((await run(id, 'wc -l < alive')).stdout)
+    const before = await ticks()
+    await expect.poll(ticks, soon).toBeGreaterThan(before + 2)
+  })
+
+  it('runs launch commands and the entrypoint at every start', async () => {
+    const id = await create({
+      launch_parameters: { launch_commands: ['echo launch >> ~/starts'] },
+      entrypoint: 'echo entry >> ~/starts; sleep 1000',
+    })
+    const starts = async () => (await run(id, 'cat starts')).stdout.split('\n').filter(Boolean)
+    await expect.poll(starts, soon).toEqual(['launch', 'entry'])
+    await suspend(id)
+    await reach(id, 'suspended')
+    await resume(id)
+    const resumed = await reach(id, 'running')
+    await expect.poll(starts, soon).toEqual(['launch', 'entry', 'launch', 'entry'])
+    expect(resumed.state_transitions.map(({ status }) => status)).toEqual([
+      'provisioning',
+      'initializing',
+      'running',
+      'suspending',
+      'suspended',
+      'resuming',
+      'initializing',
+      'running',
+    ])
+    const times = resumed.state_transitions.map(({ transition_time_ms }) => transition_time_ms ?? 0)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  it('runs suspend commands before its processes end', async () => {
+    const id = await create({
+      launch_parameters: {
+        lifecycle: {
+          lifecycle_hooks: { suspend_commands: ['pgrep -fxc "sleep 4242" > ~/seen', 'exit 3', 'echo last >> ~/seen'] },
+        },
+      },
+    })
+    await run(id, 'sleep 4242 &')
+    expect((await suspend(id)).status).toBe('suspending')
+    await reach(id, 'suspended')
+    await resume(id)
+    await reach(id, 'running')
+    expect((await run(id, 'cat seen; pgrep -fxc "sleep 4242"')).stdout).toBe('1\nlast\n0\n')
+  })
+
+  it('ends suspend commands at their deadline, and at a shutdown', async () => {
+    const hooks = (suspend_deadline_ms: number): DevboxCreate => ({
+      launch_parameters: {
+        lifecycle: { lifecycle_hooks: { suspend_commands: ['sleep 1000', 'touch ~/no'], suspend_deadline_ms } },
+      },
+    })
+    const [short, long] = [await create(hooks(100)), await create(hooks(60_000))]
+    await Promise.all([suspend(short), suspend(long)])
+    await reach(short, 'suspended')
+    expect((await logOf(short)).map(({ message }) => message)).toContain(
+      'The suspend commands took too long and were ended',
+    )
+    expect((await shutdown(long)).status).toBe('shutdown')
+    expect((await service.client.devboxes.get({ params: { id: long } })).status).toBe('shutdown')
+    await resume(short)
+    await reach(short, 'running')
+    expect((await run(short, 'ls')).stdout).toBe('')
+  })
+
+  it('gives commands, launch commands and the next start the values of its secrets', async () => {
+    await service.client.secrets.create({ body: { name: 'TOKEN', value: 'first value' } })
+    const id = await create({
+      secrets: { API_TOKEN: 'TOKEN' },
+      environment_variables: { PLAIN: 'plain' },
+      launch_parameters: { launch_commands: ['echo "$API_TOKEN $PLAIN" > ~/launched'] },
+    })
+    expect((await run(id, 'cat launched; echo "$API_TOKEN"')).stdout).toBe('first value plain\nfirst value\n')
+    expect(JSON.stringify(await service.client.devboxes.get({ params: { id } }))).not.toContain('first value')
+    await service.client.secrets.update({ params: { name: 'TOKEN' }, body: { value: 'second value' } })
+    await suspend(id)
+    await reach(id, 'suspended')
+    await resume(id)
+    await reach(id, 'running')
+    expect((await run(id, 'echo "$API_TOKEN"')).stdout).toBe('second value\n')
+    await expect(service.otherClient.devboxes.create({ body: { secrets: { A: 'TOKEN' } } })).rejects.toMatchObject({
+      status: 400,
+      field: 'secrets',
+    })
+  })
+
+  it('starts from a snapshot, its mounts laid over, and never through a link the snapshot has', async () => {
+    const source = await create()
+    await run(source, 'echo kept > ~/kept; echo old > ~/file; ln -s /tmp ~/link; echo rc > ~/.bashrc')
+    const { id: snapshot_id } = await service.client.snapshots.create({ params: { id: source }, body: {} })
+    const id = await create({ snapshot_id, file_mounts: { file: 'new', 'link/x': 'inside' } })
+    expect((await service.client.devboxes.get({ params: { id } })).snapshot_id).toBe(snapshot_id)
+    expect((await run(id, 'cat kept file link/x; test -L link; echo " $?"; cat .bashrc')).stdout).toBe(
+      'kept\nnewinside 1\nrc\n',
+    )
+    expect((await run(source, 'cat file')).stdout).toBe('old\n')
+    await expect(service.otherClient.devboxes.create({ body: { snapshot_id } })).rejects.toMatchObject({ status: 404 })
+    const blocked = await service.client.devboxes.create({ body: { snapshot_id, file_mounts: { 'file/x': '' } } })
+    expect((await reach(blocked.id, 'failure')).failure_reason).toBe('health_check_failed')
+  })
+
+  it('fails when its sandbox dies', async () => {
+    if (isolation === 'none') return
+    const id = await create()
+    for (const pid of findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }))
+      process.kill(pid, 'SIGKILL')
+    expect((await reach(id, 'failure')).failure_reason).toBe('health_check_failed')
+  })
+
+  it('fails for want of memory or disk when that is what ended a launch command', async () => {
+    const failing = async (command: string) => {
+      const { id } = await service.client.devboxes.create({
+        body: { launch_parameters: { resource_size_request: 'X_SMALL', launch_commands: [command] } },
+      })
+      const { failure_reason, state_transitions, isolation } = await reach(id, 'failure')
+      expect(state_transitions.at(-1)).toMatchObject({ status: 'failure', failure_reason })
+      return { failure_reason, isolation, log: await logOf(id) }
+    }
+    expect((await failing('truncate -s 5G ~/large')).failure_reason).toBe('out_of_disk')
+    const { failure_reason, isolation: told, log } = await failing('head -c 1500M /dev/zero | tail')
+    // Where no cgroup counts the memory of all processes together, each is refused it and says so itself.
+    const counts = !told?.not_enforced.some((sentence) => sentence.startsWith('Memory'))
+    expect(failure_reason).toBe(counts ? 'out_of_memory' : 'execution_failed')
+    if (counts) expect(log).toContainEqual(expect.objectContaining({ level: 'error', source: 'kmsg' }))
+  })
+
+  it('is not shut down while a snapshot of it is taken, unless forced', async () => {
+    const id = await create()
+    // Large enough for the calls below to come in its midst; most of it is written while the copy waits for the disk.
+    await run(id, 'head -c 300000000 /dev/urandom > ~/big')
+    const begin = async () => (await service.client.snapshots.createAsync({ params: { id }, body: {} })).id
+    const first = await begin()
+    const refused = await post(`/v1/devboxes/${id}/shutdown`, {})
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([409, 'false'])
+    expect((await post(`/v1/devboxes/${id}/shutdown?force=perhaps`, {})).status).toBe(400)
+    const forced = await service.client.devboxes.shutdown({ params: { id }, query: { force: 'true' } })
+    expect(forced.status).toBe('shutdown')
+    const { status } = await service.client.snapshots.status({ params: { id: first } })
+    expect(status).toBe('error')
+    expect((await shutdown(id)).end_time_ms).toBe(forced.end_time_ms)
+  })
+
+  it('tells what it used', async () => {
+    const id = await create({ launch_parameters: { resource_size_request: 'MEDIUM' } })
+    const usage = () => service.client.devboxes.usage({ params: { id } })
+    await expect.poll(async () => (await usage()).total_active_seconds, soon).toBeGreaterThan(0)
+    const now = await usage()
+    expect(now).toMatchObject({ id, status: 'running', end_time_ms: null })
+    expect(now.memory_gb_seconds).toBeGreaterThanOrEqual(4 * now.total_active_seconds)
+    const { end_time_ms } = await shutdown(id)
+    expect(await usage()).toMatchObject({ status: 'shutdown', end_time_ms })
+    await expect(service.otherClient.devboxes.usage({ params: { id } })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('ends in a legal state whatever is asked of it at once', async () => {
+    const calls = ['suspend', 'resume', 'shutdown', 'keepAlive', 'suspend', 'resume'] as const
+    for (let round = 0; round < 12; round++) {
+      const { id } = await service.client.devboxes.create({ body: {} })
+      if (round % 3 !== 0) await reach(id, 'running')
+      const chosen = calls.filter((call, i) => call !== 'shutdown' || (round + i) % 2 === 0)
+      await Promise.allSettled([
+        ...chosen.map((call) => service.client.devboxes[call]({ params: { id } })),
+        service.client.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() } }),
+      ])
+      const { status, state_transitions } = await reach(id, 'running', 'suspended', 'shutdown')
+      expect(state_transitions.at(-1)?.status).toBe(status)
+      const ended = await shutdown(id)
+      expect(ended.status).toBe('shutdown')
+      const order = ended.state_transitions.map((each) => each.status)
+      expect(order.filter((each) => each === 'shutdown')).toHaveLength(1)
+      for (const [i, each] of order.entries()) if (i > 0) expect(legalAfter[order[i - 1] ?? '']).toContain(each)
+      expect(findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id })).toEqual([])
+    }
+  })
+
+  it('leaves no disk behind when it is shut down while it starts', async () => {
+    const created = await Promise.all(
+      Array.from({ length: 12 }, () => service.client.devboxes.create({ body: { file_mounts: { a: 'b' } } })),
+    )
+    await Promise.all(created.map(({ id }) => shutdown(id)))
+    for (const { id } of created) {
+      const left = readdirSync(join(service.dataDir, 'devboxes', id)).filter((name) => name !== 'log')
+      expect(left).toEqual([])
+    }
+  })
+
+  it('counts every use, and a use that goes on, against its idle time', async () => {
+    const idle = { after_idle: { idle_time_seconds: 1, on_idle: 'shutdown' as const } }
+    const id = await create({ launch_parameters: idle })
+    const began = Date.now()
+    await run(id, 'sleep 1.5')
+    const used = Date.now()
+    const { shutdown_reason, end_time_ms } = await reach(id, 'shutdown')
+    expect(shutdown_reason).toBe('idle')
+    expect(used - began).toBeGreaterThan(1400)
+    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(used + 900)
+  })
+
+  it('has its keep-alive time start anew when asked', async () => {
+    const id = await create({ launch_parameters: { keep_alive_time_seconds: 2 } })
+    await run(id, 'sleep 1')
+    const asked = Date.now()
+    await service.client.devboxes.keepAlive({ params: { id } })
+    const { end_time_ms, shutdown_reason } = await reach(id, 'shutdown')
+    expect(shutdown_reason).toBe('keep_alive_timeout')
+    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(asked + 1900)
+  })
+
+  it('takes a network policy that allows all, and says what it cannot do', async () => {
+    const policy = async (rules: object) =>
+      (await service.client.networkPolicies.create({ body: { name: `p${Math.random()}`, ...rules } })).id
+    const under = (network_policy_id: string) =>
+      service.client.devboxes.create({ body: { launch_parameters: { network_policy_id } } })
+    const [all, none, some] = [
+      await policy({ allow_all: true }),
+      await policy({}),
+      await policy({ allowed_hostnames: ['example.com'] }),
+    ]
+    expect((await under(all)).launch_parameters.network_policy_id).toBe(all)
+    const field = 'launch_parameters.network_policy_id'
+    await expect(under(some)).rejects.toMatchObject({ status: 501, field })
+    if (isolation === 'none') await expect(under(none)).rejects.toMatchObject({ status: 501, field })
+    else await reach((await under(none)).id, 'running')
+  })
+
+  it('answers a repeated create call with the devbox the first one made', async () => {
+    const send = (path: string, id: string, name: string) => post(path, { name }, { 'x-request-id': id })
+    const ids = async (...answers: Promise<Response>[]) =>
+      (await Promise.all((await Promise.all(answers)).map((answer) => answer.json()))).map(({ id }) => id)
+    const path = '/v1/devboxes'
+    const [a, b, c] = await ids(
+      send(path, 'r-1', 'x'),
+      send(path, 'r-1', 'x'),
+      send(`${path}/create_and_await_running`, 'r-1', 'x'),
+    )
+    expect([b, c]).toEqual([a, a])
+    const [d, e] = await ids(send(path, 'r-2', 'x'), send(path, 'r-1', 'another body'))
+    expect(new Set([a, d, e]).size).toBe(3)
+    const [f] = await ids(
+      post(path, { name: 'x' }, { 'x-request-id': 'r-1', authorization: `Bearer ${service.otherKey}` }),
+    )
+    expect(f).not.toBe(a)
+    expect((await send(path, 'r-3', 'x\0')).status).toBe((await send(path, 'r-3', 'x\0')).status)
+  })
+})
+
+const legalAfter: Record<string, string[]> = {
+  provisioning: ['initializing', 'failure', 'shutdown'],
+  initializing: ['running', 'failure', 'shutdown'],
+  running: ['suspending', 'failure', 'shutdown'],
+  suspending: ['suspended', 'shutdown'],
+  suspended: ['resuming', 'shutdown'],
+  resuming: ['initializing', 'failure', 'shutdown'],
+}
+
+const mountSmallDisk = (folder: string): boolean => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'devdeck', folder], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+const smallDisk = mkdtempSync(join(tmpdir(), 'devdeck-small-'))
+const isMounted = mountSmallDisk(smallDisk)
+afterAll(() => {
+  if (isMounted) execFileSync('umount', ['--lazy', smallDisk])
+  rmSync(smallDisk, { recursive: true })
+})
+
+describe.skipIf(!isMounted)('a disk that a launch command fills', () => {
+  it('is what the devbox failed of, and has room again after that', async () => {
+    const service = await startService({ isolation: 'none', dataDir: smallDisk })
+    const { reach, create, run, shutdown } = helpersOf(() => service)
+    try {
+      const { id } = await service.client.devboxes.create({
+        body: { launch_parameters: { launch_commands: ['head -c 200M /dev/zero > ~/full'] } },
+      })
+      expect((await reach(id, 'failure')).failure_reason).toBe('out_of_disk')
+      // Answers once the disk of the devbox is gone.
+      await shutdown(id)
+      const next = await create()
+      expect((await run(next, 'head -c 20M /dev/zero > ~/room && echo fits')).stdout).toBe('fits\n')
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+describe('a devbox whose network policy was changed while it ran', () => {
+  it('is suspended by a restart of the service and says why when it is resumed', async () => {
+    const service = await startService({ isolation: 'none' })
+    const { reach, create, resume, run, logOf } = helpersOf(() => service)
+    try {
+      const rules = { name: 'changing', allow_all: true }
+      const { id: network_policy_id } = await service.client.networkPolicies.create({ body: rules })
+      const id = await create({ launch_parameters: { network_policy_id } })
+      await run(id, 'echo kept > ~/kept')
+      const change = (allow_all: boolean) =>
+        service.client.networkPolicies.update({ params: { id: network_policy_id }, body: { allow_all } })
+      await change(false)
+      await service.restart()
+      await reach(id, 'suspended')
+      expect((await logOf(id)).at(-1)).toMatchObject({
+        level: 'error',
+        message: expect.stringContaining(network_policy_id),
+      })
+      await expect(resume(id)).rejects.toMatchObject({ status: 501, field: 'launch_parameters.network_policy_id' })
+      await change(true)
+      await resume(id)
+      await reach(id, 'running')
+      expect((await run(id, 'cat kept')).stdout).toBe('kept\n')
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+describe('devboxes in number', () => {
+  it('are no more than the account may have, counting those that have not ended', async () => {
+    const service = await startService({ isolation: 'none', limits: { ...defaultLimits, devboxes: 3 } })
+    const { post, shutdown } = helpersOf(() => service)
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => post('/v1/devboxes', { file_mounts: { a: 'b' } })),
+      )
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429, 429, 429, 429])
+      for (const { status, headers } of answers)
+        if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+      const { devboxes } = await service.client.devboxes.list()
+      expect(readdirSync(join(service.dataDir, 'devboxes'))).toHaveLength(3)
+      await service.otherClient.devboxes.create({ body: {} })
+      await shutdown(devboxes[0]?.id ?? '')
+      await service.client.devboxes.create({ body: {} })
+    } finally {
+      await service.close()
+    }
+  })
+})

@@ -1,0 +1,276 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { newId } from '#lib/service/kit/ids.ts'
+import { findProcesses, waitUntil } from '#lib/service/sandbox/processes.ts'
+import { type Database, openDatabase } from '#lib/service/store/database.ts'
+import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { Snapshots } from './snapshots.ts'
+
+// In memory where there is such a place: thousands of files on a busy disk take longer than a test may.
+const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+const canMount = (() => {
+  const probe = mkdtempSync(join(tmpdir(), 'devdeck-mount-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe]).status === 0
+  if (mounted) spawnSync('umount', [probe])
+  rmSync(probe, { recursive: true })
+  return mounted
+})()
+
+describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => {
+  const serviceId = newId('test')
+  const marks = { DEVDECK_SERVICE_ID: serviceId }
+  let root: string
+  let database: Database
+  let store: SnapshotStore
+  let snapshots: Snapshots
+  let logged: object[]
+
+  const open = (folder = join(root, 'snapshots')) =>
+    new Snapshots({
+      store,
+      folder,
+      folderOf: (id) => join(root, 'devboxes', id),
+      isolation,
+      serviceId,
+      log: (entry) => logged.push(entry),
+    })
+  beforeEach(() => {
+    root = mkdtempSync(join(scratch, 'devdeck-snapshots-'))
+    database = openDatabase(join(root, 'devdeck.db'))
+    store = createSnapshotStore(database)
+    logged = []
+    snapshots = open()
+  })
+  afterEach(async () => {
+    await snapshots.close()
+    database.close()
+    rmSync(root, { recursive: true, force: true })
+    expect(findProcesses(marks)).toEqual([])
+  })
+
+  const addDevbox = (files: Record<string, string | Buffer> = {}, status = 'running', snapshotId?: string) => {
+    const id = newId('dbx')
+    database
+      .prepare(
+        `INSERT INTO devboxes (id, account, status, create_time_ms, launch_parameters, environment_variables, metadata, state_transitions, snapshot_id)
+         VALUES (?, 'test', ?, 0, '{}', '{}', '{}', '[]', ?)`,
+      )
+      .run(id, status, snapshotId ?? null)
+    for (const folder of ['home', 'tmp', 'run']) mkdirSync(join(root, 'devboxes', id, folder), { recursive: true })
+    for (const [path, text] of Object.entries(files)) writeFileSync(join(root, 'devboxes', id, path), text)
+    return id
+  }
+  /** One whose copy takes long enough to be caught in the middle. */
+  const addLargeDevbox = () => {
+    const id = addDevbox()
+    for (let i = 0; i < 4000; i++) writeFileSync(join(root, 'devboxes', id, 'home', `file${i}`), 'x')
+    return id
+  }
+  const take = async (devboxId: string) =>
+    snapshots.completed('test', snapshots.begin('test', devboxId, {}, newId('req')).id)
+  const state = (id: string) => store.state('test', id)
+
+  it('gives a devbox the disk: home and /tmp, nothing else', async () => {
+    const { id } = await take(addDevbox({ 'home/a': 'in home', 'tmp/b': 'in tmp', 'run/c': 'of one start' }))
+    const home = join(root, 'devboxes', 'new', 'home')
+    await snapshots.restore(id, home)
+    expect(readFileSync(join(home, 'a'), 'utf8')).toBe('in home')
+    expect(readFileSync(join(home, '../tmp/b'), 'utf8')).toBe('in tmp')
+    expect(readdirSync(join(home, '..')).sort()).toEqual(['home', 'tmp'])
+    expect(readdirSync(join(root, 'snapshots'))).toEqual([id])
+    // A copy: what the devbox writes does not reach the snapshot.
+    writeFileSync(join(home, 'a'), 'changed')
+    expect(readFileSync(join(root, 'snapshots', id, 'home', 'a'), 'utf8')).toBe('in home')
+  })
+
+  it.skipIf(isolation === 'none' && process.getuid?.() !== 0)('copies folders with any rights', async () => {
+    const devbox = addDevbox()
+    const modes = { closed: 0o000, readable: 0o555, blind: 0o300 }
+    for (const [name, mode] of Object.entries(modes)) {
+      mkdirSync(join(root, 'devboxes', devbox, 'home', name))
+      writeFileSync(join(root, 'devboxes', devbox, 'home', name, 'in'), name)
+      chmodSync(join(root, 'devboxes', devbox, 'home', name), mode)
+    }
+    const { id } = await take(devbox)
+    const home = join(root, 'devboxes', 'new', 'home')
+    await snapshots.restore(id, home)
+    for (const [name, mode] of Object.entries(modes)) {
+      expect(statSync(join(home, name)).mode & 0o777).toBe(mode)
+      chmodSync(join(home, name), 0o700)
+      expect(readFileSync(join(home, name, 'in'), 'utf8')).toBe(name)
+    }
+    spawnSync('chmod', ['-R', 'u+rwx', root])
+  })
+
+  it('says shortly what is wrong with a path that is too long', async () => {
+    const devbox = addDevbox()
+    const deep =
+      'for i in {1..300}; do mkdir 1234567890123456789012345678901 && cd 1234567890123456789012345678901; done; >f'
+    spawnSync('bash', ['-c', deep], { cwd: join(root, 'devboxes', devbox, 'home') })
+    await expect(take(devbox)).rejects.toThrow(/^The disk could not be copied: .{0,401}: File name too long$/)
+    spawnSync('rm', ['-rf', join(root, 'devboxes', devbox)])
+  })
+
+  it('gives many devboxes their disks at once, while snapshots wait', async () => {
+    const source = addDevbox({ 'home/a': 'same' })
+    const { id } = await take(source)
+    const waiting = Array.from({ length: 10 }, () => take(source))
+    const homes = Array.from({ length: 10 }, (_, i) => join(root, 'devboxes', `copy${i}`, 'home'))
+    await Promise.all(homes.map((home) => snapshots.restore(id, home)))
+    for (const home of homes) expect(readFileSync(join(home, 'a'), 'utf8')).toBe('same')
+    await Promise.all(waiting)
+  })
+
+  it('leaves nothing of a restore that was given up', async () => {
+    const { id } = await take(addLargeDevbox())
+    const home = join(root, 'devboxes', 'new', 'home')
+    const abort = new AbortController()
+    const restored = snapshots.restore(id, home, { signal: abort.signal })
+    await waitUntil(() => readdirSync(join(root, 'snapshots')).some((name) => name !== id))
+    abort.abort(new Error('no longer wanted'))
+    await expect(restored).rejects.toThrow('no longer wanted')
+    expect(existsSync(home)).toBe(false)
+    expect(readdirSync(join(root, 'snapshots'))).toEqual([id])
+  })
+
+  it('keeps a snapshot whose disk a devbox is getting, or still has to get', async () => {
+    const { id } = await take(addDevbox({ 'home/a': 'x' }))
+    const home = join(root, 'devboxes', 'new', 'home')
+    const restored = snapshots.restore(id, home)
+    const refusal = { code: 'conflict', message: 'A devbox is being started from the snapshot' }
+    await expect(snapshots.delete('test', id)).rejects.toMatchObject(refusal)
+    await restored
+    const starting = addDevbox({}, 'provisioning', id)
+    await expect(snapshots.delete('test', id)).rejects.toMatchObject(refusal)
+    database.prepare("UPDATE devboxes SET status = 'running' WHERE id = ?").run(starting)
+    await snapshots.delete('test', id)
+    expect(existsSync(join(root, 'snapshots', id))).toBe(false)
+    expect(readFileSync(join(home, 'a'), 'utf8')).toBe('x')
+  })
+
+  it('says which snapshots no devbox can be started from', async () => {
+    const devbox = addDevbox()
+    const { id } = snapshots.begin('test', devbox, {}, 'req')
+    expect(() => snapshots.requireComplete('test', id)).toThrow(`Snapshot ${id} is still being taken`)
+    await snapshots.completed('test', id)
+    snapshots.requireComplete('test', id)
+    expect(() => snapshots.requireComplete('other', id)).toThrow(`There is no snapshot ${id}`)
+    await snapshots.delete('test', id)
+    expect(() => snapshots.requireComplete('test', id)).toThrow(`There is no snapshot ${id}`)
+    await expect(snapshots.restore(id, join(root, 'home'))).rejects.toThrow('is gone from the disk')
+  })
+
+  it('gives up the snapshots of a devbox, copied or waiting, and no others', async () => {
+    const large = addLargeDevbox()
+    const other = addDevbox()
+    const begun = [1, 2, 3, 4].map((i) => snapshots.begin('test', large, {}, `req${i}`).id)
+    const kept = snapshots.begin('test', other, {}, 'req').id
+    await waitUntil(() => existsSync(join(root, 'snapshots', begun[0] ?? '', 'home')))
+    expect(snapshots.isBeingTaken(large)).toBe(true)
+    await snapshots.settled(large, { abort: true })
+    expect(snapshots.isBeingTaken(large)).toBe(false)
+    for (const id of begun)
+      expect(state(id)).toMatchObject({
+        status: 'error',
+        error_message: 'The devbox was shut down while the snapshot was being taken',
+        snapshot: { size_bytes: null },
+      })
+    expect(await snapshots.completed('test', kept)).toMatchObject({ source_devbox_id: other })
+    expect(readdirSync(join(root, 'snapshots'))).toEqual([kept])
+    await expect(snapshots.delete('test', begun[0] ?? '')).rejects.toMatchObject({ code: 'conflict' })
+    expect(() => snapshots.requireComplete('test', begun[0] ?? '')).toThrow('is not complete')
+  })
+
+  it('waits for the snapshots of a devbox', async () => {
+    const devbox = addDevbox()
+    const ids = Array.from({ length: 5 }, (_, i) => snapshots.begin('test', devbox, {}, `req${i}`).id)
+    await snapshots.settled(devbox, { abort: false })
+    for (const id of ids) expect(state(id)?.status).toBe('complete')
+  })
+
+  it('ends, after a crash, what was being taken, and removes what no snapshot has', async () => {
+    const { id: kept } = await take(addDevbox({ 'home/a': 'x' }))
+    const broken = newId('snp')
+    store.insert({
+      id: broken,
+      account: 'test',
+      source_devbox_id: addDevbox(),
+      create_time_ms: 0,
+      name: null,
+      commit_message: null,
+      metadata: { a: '1' },
+    })
+    for (const name of [broken, 'restoring_1']) {
+      mkdirSync(join(root, 'snapshots', name, 'home', 'locked'), { recursive: true })
+      writeFileSync(join(root, 'snapshots', name, 'home', 'locked', 'file'), 'x')
+    }
+    const orphan = spawn('sleep', ['1000'], { env: { ...process.env, ...marks, DEVDECK_COPIES: 'snapshots' } })
+    const ended = once(orphan, 'exit')
+    snapshots = open()
+    await snapshots.recover()
+    await ended
+    expect(state(broken)).toMatchObject({
+      status: 'error',
+      error_message: 'The service was stopped while the snapshot was being taken',
+    })
+    expect(state(kept)?.status).toBe('complete')
+    await waitUntil(() => readdirSync(join(root, 'snapshots')).length === 1)
+    expect(readFileSync(join(root, 'snapshots', kept, 'home', 'a'), 'utf8')).toBe('x')
+  })
+
+  it('fails what is being taken when the service stops', async () => {
+    const { id } = snapshots.begin('test', addLargeDevbox(), {}, 'req')
+    await waitUntil(() => existsSync(join(root, 'snapshots', id, 'home')))
+    await snapshots.close()
+    expect(state(id)).toMatchObject({
+      status: 'error',
+      error_message: 'The service was stopped while the snapshot was being taken',
+    })
+  })
+
+  it('removes folders deeper than a path can name', async () => {
+    const devbox = addDevbox()
+    const script = 'cd "$1" && name=$(printf %050d) && for i in {1..100}; do mkdir $name && cd $name; done'
+    expect(spawnSync('bash', ['-c', script, '', join(root, 'devboxes', devbox, 'home')]).status).toBe(0)
+    const { id } = snapshots.begin('test', devbox, {}, 'req')
+    await expect(snapshots.completed('test', id)).rejects.toThrow('File name too long')
+    expect(state(id)?.error_message).not.toContain(root)
+    expect(existsSync(join(root, 'snapshots', id))).toBe(false)
+    spawnSync('rm', ['-rf', root])
+  })
+
+  it.runIf(canMount)('answers 507 on a full disk, removes what it copied, and recovers', async () => {
+    const small = join(root, 'small')
+    mkdirSync(small)
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).status).toBe(0)
+    try {
+      snapshots = open(join(small, 'snapshots'))
+      const devbox = addDevbox({ 'home/big': Buffer.alloc(4_000_000, 1) })
+      await expect(take(devbox)).rejects.toMatchObject({ code: 'insufficient_storage', shouldRetry: false })
+      expect(readdirSync(join(small, 'snapshots'))).toEqual([])
+      writeFileSync(join(root, 'devboxes', devbox, 'home', 'big'), Buffer.alloc(1_000_000, 1))
+      const { id, size_bytes } = await take(devbox)
+      expect(size_bytes).toBe(1_000_000)
+      expect(statSync(join(small, 'snapshots', id, 'home', 'big')).size).toBe(1_000_000)
+    } finally {
+      await snapshots.close()
+      expect(spawnSync('umount', [small]).status).toBe(0)
+    }
+  })
+})

@@ -1,0 +1,276 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
+import { isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
+import { Slots } from '#lib/service/kit/slots.ts'
+import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
+import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
+import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
+import { copyFolders, removeTree, sizeOf } from './disk.ts'
+
+/**
+ * The disk of a devbox: what of it stays when it is suspended. Unspecified: what a snapshot holds. It is the home
+ * directory and /tmp, so that a devbox made from it finds what a resumed one would.
+ */
+const diskFolders = ['home', 'tmp']
+
+// Unspecified: how many are copied at once. More than two make each other slow, and the commands that run meanwhile.
+const copiesAtOnce = 2
+
+// Unspecified: the longest a copy may take. A devbox can hold it up on purpose, and others wait for its place.
+const maxCopyMs = 60 * 60 * 1000
+
+const rememberedCalls = 1000
+
+interface Options {
+  store: SnapshotStore
+  /** Where the copies are kept, each under the id of its snapshot. */
+  folder: string
+  /** A devbox's folder, which holds `home` and `tmp`. */
+  folderOf: (devboxId: string) => string
+  isolation: Isolation
+  serviceId: string
+  log: (entry: object) => void
+}
+
+/** A snapshot that waits for its copy or is being copied. */
+interface Taking {
+  devboxId: string
+  abort: AbortController
+  /** Resolves, once the record says how it ended, with what went wrong. */
+  done: Promise<ServiceError | undefined>
+}
+
+/** Copies of devboxes' disks: takes them, starts devboxes from them and removes them. */
+export class Snapshots {
+  readonly #options: Options
+  readonly #taking = new Map<string, Taking>()
+  /** How many devboxes are getting their disk from a snapshot now. */
+  readonly #restoring = new Map<string, number>()
+  // Apart, so that a devbox starts however many snapshots wait.
+  readonly #takeSlots = new Slots(copiesAtOnce)
+  readonly #restoreSlots = new Slots(copiesAtOnce)
+  readonly #byCall = new Map<string, string>()
+  readonly #closing = new AbortController()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /**
+   * Takes up where the last life of the service ended: what was being taken has failed, and copies no snapshot has are
+   * removed. To be called before devboxes start from snapshots; the removal goes on after it resolves.
+   */
+  async recover(): Promise<void> {
+    const { store, folder, log } = this.#options
+    await endProcesses(this.#marks)
+    for (const id of store.withStatus('in_progress'))
+      store.fail(id, 'The service was stopped while the snapshot was being taken')
+    const kept = new Set(store.withStatus('complete'))
+    const left = (await readdir(folder).catch(() => [])).filter((name) => !kept.has(name))
+    void (async () => {
+      for (const name of left) await removeTree(join(folder, name))
+    })().catch((error: unknown) => log({ message: 'Left-over snapshot copies stay', error: String(error) }))
+  }
+
+  /** Gives up what is being copied. What is left of it is removed at the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort(failed('The service was stopped while the snapshot was being taken'))
+    await Promise.all([...this.#taking.values()].map(({ done }) => done))
+  }
+
+  /**
+   * Begins a snapshot of a devbox that is running or suspended. A call that repeats `requestId` gets the snapshot of
+   * the first: that is how the public clients retry one that took longer than they wait.
+   */
+  begin(account: string, devboxId: string, body: SnapshotCreate, requestId: string): Snapshot {
+    const call = JSON.stringify([account, devboxId, requestId, body])
+    const { store } = this.#options
+    const before = store.state(account, this.#byCall.get(call) ?? '')
+    if (before && ['in_progress', 'complete'].includes(before.status)) return before.snapshot
+    const id = newId('snp')
+    store.insert({
+      id,
+      account,
+      source_devbox_id: devboxId,
+      create_time_ms: Date.now(),
+      name: body.name || null,
+      commit_message: body.commit_message || null,
+      metadata: body.metadata ?? {},
+    })
+    if (this.#byCall.size >= rememberedCalls) this.#byCall.clear()
+    this.#byCall.set(call, id)
+    const abort = new AbortController()
+    const done = this.#take(id, devboxId, abort.signal).finally(() => this.#taking.delete(id))
+    this.#taking.set(id, { devboxId, abort, done })
+    return this.#snapshot(account, id)
+  }
+
+  /** The snapshot once it is complete. Throws what went wrong. */
+  async completed(account: string, id: string): Promise<Snapshot> {
+    const problem = await this.#taking.get(id)?.done
+    if (problem) throw problem
+    return this.#snapshot(account, id)
+  }
+
+  /** Throws 404, or 409 with the reason unless the snapshot is complete and no devbox waits for its disk. */
+  async delete(account: string, id: string): Promise<void> {
+    const { store, folder, log } = this.#options
+    const state = store.state(account, id) ?? notFound('snapshot', id)
+    if (state.status === 'deleted') notFound('snapshot', id)
+    const refusal = deleteRefusal(state.status)
+    if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
+    // Left to be tried again: it is over in a moment.
+    if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
+      throw new ServiceError('conflict', 'A devbox is being started from the snapshot', { retryAfterSeconds: 1 })
+    store.delete(id)
+    await removeTree(join(folder, id)).catch((error: unknown) =>
+      log({ message: `The copy of snapshot ${id} stays until the next start`, error: String(error) }),
+    )
+  }
+
+  /** Throws unless a devbox of the account can be started from the snapshot: 404, 409 while it is being taken, or 400. */
+  requireComplete(account: string, id: string): void {
+    const state = this.#options.store.state(account, id) ?? notFound('snapshot', id)
+    if (state.status === 'deleted') notFound('snapshot', id)
+    if (state.status === 'in_progress')
+      throw new ServiceError('conflict', `Snapshot ${id} is still being taken`, {
+        field: 'snapshot_id',
+        retryAfterSeconds: 1,
+      })
+    if (state.status !== 'complete')
+      throw new ServiceError('invalid_argument', `Snapshot ${id} is not complete: taking it failed`, {
+        field: 'snapshot_id',
+      })
+  }
+
+  /**
+   * Copies the snapshot's disk to `home`, which must not exist, and to `tmp` beside it. `home` appears last and whole:
+   * where there is one after a crash, the disk is complete. From the call on, the snapshot cannot be deleted.
+   */
+  async restore(id: string, home: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    const { folder } = this.#options
+    const from = join(folder, id)
+    const to = join(folder, newId('restoring'))
+    const abort = signal ? AbortSignal.any([this.#closing.signal, signal]) : this.#closing.signal
+    this.#restoring.set(id, (this.#restoring.get(id) ?? 0) + 1)
+    try {
+      await this.#restoreSlots.run(abort, async () => {
+        if (!existsSync(from)) throw failed(`The copy of snapshot ${id} is gone from the disk of the service`)
+        await this.#copy(from, to, abort)
+        const tmp = join(dirname(home), 'tmp')
+        await removeTree(tmp)
+        await mkdir(dirname(home), { recursive: true, mode: 0o700 })
+        if (existsSync(join(to, 'tmp'))) await rename(join(to, 'tmp'), tmp)
+        await rename(join(to, 'home'), home)
+      })
+    } finally {
+      const others = (this.#restoring.get(id) ?? 1) - 1
+      if (others > 0) this.#restoring.set(id, others)
+      else this.#restoring.delete(id)
+      await this.#discard(to)
+    }
+  }
+
+  /** Whether a snapshot of the devbox is being taken, or waits to be. */
+  isBeingTaken(devboxId: string): boolean {
+    return this.#of(devboxId).length > 0
+  }
+
+  /** Resolves when no snapshot of the devbox is being taken any more; `abort` gives up those that are. */
+  async settled(devboxId: string, { abort }: { abort: boolean }): Promise<void> {
+    const all = this.#of(devboxId)
+    if (abort)
+      for (const taking of all)
+        taking.abort.abort(
+          new ServiceError('conflict', 'The devbox was shut down while the snapshot was being taken', {
+            shouldRetry: false,
+          }),
+        )
+    await Promise.all(all.map(({ done }) => done))
+  }
+
+  get #marks() {
+    return { DEVDECK_SERVICE_ID: this.#options.serviceId, DEVDECK_COPIES: 'snapshots' }
+  }
+
+  #of(devboxId: string): Taking[] {
+    return [...this.#taking.values()].filter((taking) => taking.devboxId === devboxId)
+  }
+
+  #snapshot(account: string, id: string): Snapshot {
+    return this.#options.store.state(account, id)?.snapshot ?? notFound('snapshot', id)
+  }
+
+  async #take(id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
+    const { store, folder, folderOf, isolation, log } = this.#options
+    const to = join(folder, id)
+    const signal = AbortSignal.any([given, this.#closing.signal])
+    try {
+      await this.#takeSlots.run(signal, async () => {
+        await this.#copy(folderOf(devboxId), to, signal)
+        const size = await sizeOf(to, { isolation, marks: this.#marks, signal })
+        store.complete(id, size)
+      })
+      return undefined
+    } catch (error) {
+      const problem = asServiceError(error)
+      if (problem !== error) log({ message: `Snapshot ${id} could not be taken`, error: String(error) })
+      await this.#discard(to)
+      await this.#recordFailure(id, problem.message)
+      return problem
+    }
+  }
+
+  async #copy(from: string, to: string, signal: AbortSignal): Promise<void> {
+    const tooLong = AbortSignal.timeout(maxCopyMs)
+    await mkdir(to, { recursive: true, mode: 0o700 })
+    await copyFolders({
+      from: diskFolders.map((name) => join(from, name)).filter((path) => existsSync(path)),
+      to,
+      isolation: this.#options.isolation,
+      marks: this.#marks,
+      signal: AbortSignal.any([signal, tooLong]),
+    }).catch((error: unknown) => {
+      throw tooLong.aborted && !signal.aborted ? failed('Copying the disk took too long') : error
+    })
+    // What vanishes meanwhile is left out, but not all of it.
+    if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
+  }
+
+  /** Removes what is left of a copy; when the service is closing, that is left to the next start. */
+  async #discard(path: string): Promise<void> {
+    if (this.#closing.signal.aborted) return
+    await removeTree(path).catch((error: unknown) =>
+      this.#options.log({ message: `${path} stays until the next start`, error: String(error) }),
+    )
+  }
+
+  /** Until it is written: on a full disk even that may have to wait. */
+  async #recordFailure(id: string, message: string): Promise<void> {
+    for (let logged = false; ; logged = true) {
+      try {
+        return this.#options.store.fail(id, message)
+      } catch (error) {
+        if (this.#closing.signal.aborted) return
+        if (!logged)
+          this.#options.log({ message: `The end of snapshot ${id} is not recorded yet`, error: String(error) })
+        await delay(1000, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined)
+      }
+    }
+  }
+}
+
+const failed = (message: string) => new ServiceError('internal', message, { shouldRetry: false })
+
+const asServiceError = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError) return error
+  if (!isDiskFull(error)) return failed('The disk could not be copied')
+  return new ServiceError('insufficient_storage', 'The disk of the service is full', {
+    shouldRetry: false,
+    cause: error,
+  })
+}

@@ -1,0 +1,248 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type ClientRequest, request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream'
+import { errorStatus } from '#lib/contract/errors.ts'
+import type { TunnelHost } from '#lib/service/http/address-gate.ts'
+import { type LogError, sendError, toServiceError } from '#lib/service/http/error-response.ts'
+import { requestIdOf } from '#lib/service/http/request-id.ts'
+import { invalid } from '#lib/service/http/router.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { digestOf } from '#lib/service/store/keys.ts'
+import type { TunnelOwner, Tunnels } from './tunnels.ts'
+
+const tokenHeader = 'x-runloop-tunnel-authorization'
+// Of one connection, not of the message (RFC 9110 7.6.1); what Connection names comes on top, but for the length: a body
+// that goes on without it would be read as a request of its own.
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+]
+
+interface Options {
+  tunnels: Tunnels
+  /** The port and key a request's Host names under one of the service's names. */
+  hostOf: (request: IncomingMessage) => TunnelHost | undefined
+  /** Whether this is a credential of the service itself, which no app is to see. */
+  isOwnKey: (token: string) => boolean
+  log: LogError
+}
+
+export interface TunnelProxy {
+  /** Whether the request is for an app in a devbox and not for the service. */
+  takes: (request: IncomingMessage) => boolean
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
+}
+
+/**
+ * Passes requests for `{port}-{key}.tunnel.{name of the service}` to that port of the devbox whose tunnel has the key.
+ * Who may ask, from which page and for what is the app's affair: none of the service's own rules hold here.
+ */
+export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): TunnelProxy => {
+  const open = async (request: IncomingMessage, signal: AbortSignal) => {
+    const { port, key } = hostOf(request) as TunnelHost
+    const owner = tunnels.find(key)
+    if (!owner) throw new ServiceError('not_found', 'There is no such tunnel; it may have been removed')
+    requireToken(request, owner)
+    if (port < 1 || port > 65_535) throw new ServiceError('not_found', `There is no port ${port}`)
+    // A devbox that shares the network of its machine would lead back in here.
+    if (port === request.socket.localPort)
+      throw new ServiceError('forbidden', 'This is the port of the service itself; use its own address')
+    return { ...(await tunnels.open(owner, port, signal)), cut: tunnels.cutOf(owner.id) }
+  }
+
+  /** Sends the request on; the caller says what becomes of the answer. */
+  const pass = async (request: IncomingMessage, gone: AbortSignal, upgrade?: string): Promise<ClientRequest> => {
+    const { socket, release, cut } = await open(request, gone)
+    let outgoing: ClientRequest
+    try {
+      outgoing = httpRequest({
+        createConnection: () => socket as never,
+        method: request.method,
+        path: request.url,
+        setHost: false,
+        headers: forwarded(request, isOwnKey, upgrade),
+      })
+    } catch {
+      socket.destroy()
+      release()
+      throw invalid({ field: 'path', message: 'is not valid' })
+    }
+    const end = () => {
+      outgoing.destroy()
+      socket.destroy()
+    }
+    for (const signal of [gone, cut]) {
+      if (signal.aborted) end()
+      signal.addEventListener('abort', end)
+    }
+    socket.once('close', () => {
+      for (const signal of [gone, cut]) signal.removeEventListener('abort', end)
+      release()
+    })
+    return outgoing
+  }
+
+  const answer: TunnelProxy['answer'] = async (request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort()).on('error', () => gone.abort())
+    const fail = (error: unknown) => {
+      if (response.headersSent || response.destroyed) return void response.destroy()
+      if (!request.complete) request.unpipe().resume()
+      sendReadable(request, response, toServiceError(error, requestIdOf(request), 'tunnel', log))
+    }
+    try {
+      const outgoing = await pass(request, gone.signal)
+      outgoing.on('error', (cause) => fail(broken(cause)))
+      outgoing.once('response', (incoming) => {
+        try {
+          response.writeHead(incoming.statusCode ?? 502, headersOf(incoming.rawHeaders))
+          response.flushHeaders()
+        } catch (cause) {
+          outgoing.destroy()
+          return fail(broken(cause))
+        }
+        pipeline(incoming, response, (error) => {
+          if (error) response.destroy()
+        })
+      })
+      pipeline(request, outgoing, () => undefined)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  const upgrade: TunnelProxy['upgrade'] = async (request, socket, head) => {
+    const gone = new AbortController()
+    socket.once('close', () => gone.abort()).on('error', () => gone.abort())
+    const plain = () => {
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0])
+      return response.once('finish', () => socket.end())
+    }
+    const fail = (error: unknown) => {
+      if (!socket.destroyed) sendReadable(request, plain(), toServiceError(error, requestIdOf(request), 'tunnel', log))
+    }
+    try {
+      const outgoing = await pass(request, gone.signal, request.headers.upgrade)
+      let isAnswered = false
+      outgoing.on('error', (cause) => (isAnswered ? socket.destroy() : fail(broken(cause))))
+      outgoing.once('response', (incoming) => {
+        isAnswered = true
+        const response = plain().writeHead(incoming.statusCode ?? 502, headersOf(incoming.rawHeaders))
+        pipeline(incoming, response, () => undefined)
+      })
+      outgoing.once('upgrade', (incoming, inner, innerHead) => {
+        isAnswered = true
+        socket.write(headOf(incoming))
+        socket.write(innerHead)
+        inner.write(head)
+        for (const [from, to] of [
+          [socket, inner],
+          [inner, socket],
+        ] as const)
+          pipeline(from, to, () => to.destroy())
+      })
+      outgoing.end()
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  return { takes: (request) => hostOf(request) !== undefined, answer, upgrade }
+}
+
+const broken = (cause: unknown) =>
+  new ServiceError('bad_upstream', 'The app in the devbox closed the connection without an answer', { cause })
+
+const requireToken = ({ headers }: IncomingMessage, { tunnel }: TunnelOwner) => {
+  if (tunnel.auth_mode === 'open') return
+  const given = headers[tokenHeader]
+  const token = typeof given === 'string' ? (/^bearer +(\S+) *$/i.exec(given)?.[1] ?? '') : ''
+  if (!timingSafeEqual(digestOf(token), digestOf(tunnel.auth_token ?? '')) || !token)
+    throw new ServiceError(
+      'unauthenticated',
+      'This tunnel needs its token: X-Runloop-Tunnel-Authorization: Bearer <token>',
+    )
+}
+
+/**
+ * What the app is told. Unspecified: Host stays as the client sent it, so that apps that compare it with Origin or make
+ * links of it work; development servers take names below localhost by themselves.
+ */
+const forwarded = (request: IncomingMessage, isOwnKey: (token: string) => boolean, upgrade: string | undefined) => {
+  const headers = headersOf(request.rawHeaders)
+  const { host = request.headers[':authority'] as string | undefined } = request.headers
+  delete headers[tokenHeader]
+  // Every line of it, and whatever else is in the line: Node itself looks at the first alone.
+  const others = headers.authorization?.filter((line) => !line.split(/[\s,]+/).some(isOwnKey)) ?? []
+  if (others.length > 0) headers.authorization = others
+  else delete headers.authorization
+  // HTTP/2 may send one cookie per line.
+  if (headers.cookie) headers.cookie = [headers.cookie.join('; ')]
+  const peer = request.socket.remoteAddress
+  Object.assign(headers, {
+    host: [host],
+    'x-forwarded-host': [host],
+    'x-forwarded-proto': [headers['x-forwarded-proto']?.[0] === 'https' ? 'https' : 'http'],
+    'x-forwarded-for': [[...(headers['x-forwarded-for'] ?? []), ...(peer ? [peer] : [])].join(', ')],
+  })
+  if (upgrade !== undefined) return { ...headers, connection: ['Upgrade'], upgrade: [upgrade] }
+  if (headers['content-length']) return headers
+  return hasBody(request) ? { ...headers, 'transfer-encoding': ['chunked'] } : headers
+}
+
+const hasBody = (request: IncomingMessage) =>
+  request.httpVersionMajor === 2
+    ? !(request as unknown as Http2ServerRequest).stream.endAfterHeaders
+    : request.headers['transfer-encoding'] !== undefined
+
+/** The headers of the message itself, all values of each. */
+const headersOf = (rawHeaders: readonly string[]): Record<string, string[]> => {
+  const headers: Record<string, string[]> = Object.create(null)
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? ''
+    if (name.startsWith(':')) continue
+    headers[name] ??= []
+    headers[name].push(rawHeaders[i + 1] ?? '')
+  }
+  const named = (headers.connection ?? []).flatMap((each) =>
+    each
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim()),
+  )
+  for (const name of [...hopByHop, ...named]) if (name !== 'content-length') delete headers[name]
+  return headers
+}
+
+const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string => {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
+  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+/** A page for people who follow a link, the one error shape for everybody else. */
+const sendReadable = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => {
+  const requestId = requestIdOf(request)
+  if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return sendError(response, error, requestId)
+  const status = errorStatus[error.code]
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+  })
+  const text = error.message.replace(/[<>&]/g, (each) => `&#${each.charCodeAt(0)};`)
+  response.end(`<!doctype html><meta charset="utf-8"><title>${status}</title><h1>${status}</h1><p>${text}</p>\n`)
+}

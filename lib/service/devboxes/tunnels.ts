@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { DevboxStore } from '#lib/service/store/devboxes.ts'
+import type { Devboxes } from './devboxes.ts'
+
+/** How long a request waits for its devbox to wake up and for the app in it to listen. */
+const wakeMs = 30_000
+const askAgainMs = 100
+
+export interface TunnelOwner {
+  account: string
+  id: string
+  tunnel: Tunnel
+}
+
+interface Opened {
+  socket: Duplex
+  /** To be called when the request is over. */
+  release: () => void
+}
+
+/** The key is part of a host name, so it has no capitals; nobody guesses 128 bits. */
+export const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Tunnel => ({
+  tunnel_key: randomBytes(16).toString('hex'),
+  auth_mode: auth_mode ?? 'open',
+  create_time_ms: now,
+  http_keep_alive: http_keep_alive ?? true,
+  wake_on_http: wake_on_http ?? false,
+  auth_token: auth_mode === 'authenticated' ? randomBytes(32).toString('base64url') : null,
+})
+
+/** Which devboxes are reachable from outside, and the way in. What goes through is `http/tunnel`'s. */
+export class Tunnels {
+  readonly #store: DevboxStore
+  readonly #devboxes: Devboxes
+  /** What is open through each devbox's tunnel ends with its signal. */
+  readonly #cuts = new Map<string, AbortController>()
+
+  constructor({ store, devboxes }: { store: DevboxStore; devboxes: Devboxes }) {
+    this.#store = store
+    this.#devboxes = devboxes
+    devboxes.changes.on('status', (id: string, status: string) => {
+      if (status === 'suspending' || hasEnded(status)) this.#cut(id)
+    })
+  }
+
+  /** Throws 404, or 400 when the devbox does not run or has a tunnel already. */
+  enable(account: string, id: string, options: TunnelOptions): Tunnel {
+    const devbox = this.#devboxes.get(account, id)
+    const refusal =
+      devboxRefusal('enable_tunnel', devbox.status) ??
+      (devbox.tunnel ? 'The devbox has a tunnel already; remove that one first' : null)
+    if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
+    const tunnel = newTunnel(options, Date.now())
+    this.#store.setTunnel(id, tunnel)
+    return tunnel
+  }
+
+  /** Ends what is open through it. Unspecified: to remove one that is not there is no error, so it can be repeated. */
+  remove(account: string, id: string): void {
+    this.#devboxes.get(account, id)
+    this.#store.setTunnel(id, null)
+    this.#cut(id)
+  }
+
+  find(key: string): TunnelOwner | undefined {
+    return this.#store.byTunnelKey(key)
+  }
+
+  /** Aborted when the tunnel is removed, or its devbox suspended or ended. */
+  cutOf(id: string): AbortSignal {
+    const known = this.#cuts.get(id) ?? new AbortController()
+    this.#cuts.set(id, known)
+    return known.signal
+  }
+
+  /** A connection to a port of the devbox, which is woken for it if its tunnel says so. Throws 404, 502 or 503. */
+  async open({ account, id, tunnel }: TunnelOwner, port: number, signal: AbortSignal): Promise<Opened> {
+    const giveUpAtMs = Date.now() + wakeMs
+    const wasAwake = this.#devboxes.get(account, id).status === 'running'
+    if (!wasAwake) await this.#wake(account, id, tunnel, signal)
+    const { box, busy } = this.#devboxes.running(account, id, 'enable_tunnel')
+    const release = tunnel.http_keep_alive ? busy() : () => undefined
+    for (;;) {
+      try {
+        return { socket: await box.connect(port), release }
+      } catch (cause) {
+        // What has only just been woken may still be on its way to listen.
+        if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(askAgainMs)
+        else {
+          release()
+          throw new ServiceError('bad_upstream', `Nothing listens on port ${port} of devbox ${id}`, { cause })
+        }
+      }
+    }
+  }
+
+  close(): void {
+    for (const id of [...this.#cuts.keys()]) this.#cut(id)
+  }
+
+  async #wake(account: string, id: string, tunnel: Tunnel, signal: AbortSignal): Promise<void> {
+    const { status, launch_parameters } = this.#devboxes.get(account, id)
+    if (hasEnded(status)) throw new ServiceError('not_found', `Devbox ${id} has ended (${status})`)
+    if (status === 'suspending' || status === 'suspended') {
+      if (!(launch_parameters.lifecycle?.resume_triggers?.http ?? tunnel.wake_on_http))
+        throw new ServiceError('unavailable', `Devbox ${id} is ${status}, and its tunnel does not wake it`, {
+          shouldRetry: false,
+        })
+      await this.#devboxes.reaches(account, id, ['suspended', 'failure', 'shutdown'], wakeMs, signal)
+      // Of several requests that come at once, the first one resumes it.
+      if (this.#devboxes.get(account, id).status === 'suspended') await this.#devboxes.resume(account, id)
+    }
+    const awake = await this.#devboxes.reaches(account, id, ['running', 'failure', 'shutdown'], wakeMs, signal)
+    if (awake?.status !== 'running')
+      throw new ServiceError('unavailable', `Devbox ${id} is ${awake?.status ?? 'not running yet'}`, {
+        retryAfterSeconds: 5,
+      })
+  }
+
+  #cut(id: string) {
+    this.#cuts.get(id)?.abort()
+    this.#cuts.delete(id)
+  }
+}

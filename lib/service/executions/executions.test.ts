@@ -1,0 +1,227 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import { defaultLimits } from '#lib/service/config.ts'
+import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+/** Makes every look at what has happened take long, as on a machine that has no time for this process. */
+const holdUpEvents = async (ms: number): Promise<() => void> => {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('data', (chunk) => {
+    Atomics.wait(never, 0, 0, ms)
+    socket.write(chunk)
+  })
+  socket.write('again')
+  return () => {
+    socket.destroy()
+    server.close()
+  }
+}
+
+describe('launching', () => {
+  let service: TestService
+  let id: string
+  beforeAll(async () => {
+    service = await startService({ isolation: 'none' })
+    id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+  })
+  afterAll(() => service.close())
+
+  const post = async (operation: string, body: object, requestId?: string) => {
+    const response = await service.fetch(`/v1/devboxes/${id}/${operation}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(requestId ? { 'x-request-id': requestId } : {}) },
+      body: JSON.stringify(body),
+    })
+    return (await response.json()) as { execution_id: string; stdout: string; status: string }
+  }
+  const linesOf = async (file: string) =>
+    (await post('execute_sync', { command: `cat ${file}` })).stdout.split('\n').length - 1
+
+  it('runs one command_id once, however many ask for it at the same time', async () => {
+    const body = { command: 'echo x >> ~/same-id; sleep 0.1', command_id: '01990000-0000-7000-8000-000000000002' }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post('execute', body)))
+    expect(new Set(answers.map(({ execution_id, status }) => `${execution_id} ${status}`))).toEqual(
+      new Set([`${body.command_id} completed`]),
+    )
+    expect(await linesOf('~/same-id')).toBe(1)
+  })
+
+  // Ends are heard of before output when both happen while the service is busy; it took the output for nobody's.
+  it('keeps all of the output when the service is held up while commands end', async () => {
+    const stopHoldingUp = await holdUpEvents(200)
+    try {
+      // Ending one after the other: whoever ends while another is heard of is heard of at once.
+      const pauses = Array.from({ length: 60 }, (_, number) => String(number / 50))
+      const answers = await Promise.all(
+        pauses.map((pause) => post('execute_sync', { command: `sleep ${pause}; echo ${pause}` })),
+      )
+      expect(answers.map(({ stdout }) => stdout.trim())).toEqual(pauses)
+    } finally {
+      stopHoldingUp()
+    }
+  }, 60_000)
+
+  it('runs a command once when the call is repeated with its request id, and each other command', async () => {
+    const command = 'echo x >> ~/same-request; sleep 0.1; echo done'
+    const first = await Promise.all(
+      Array.from({ length: 4 }, () => post('execute_sync', { command }, 'stainless-node-retry-1')),
+    )
+    expect(first.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 4 }, () => 'done\n'))
+    const asynchronous = await post('execute_async', { command }, 'stainless-node-retry-1')
+    expect(asynchronous.status).toBe('completed')
+    expect(await linesOf('~/same-request')).toBe(1)
+    await post('execute_sync', { command: `${command} ` }, 'stainless-node-retry-1')
+    await post('execute_sync', { command }, 'stainless-node-retry-2')
+    await post('execute_sync', { command })
+    await post('execute_sync', { command })
+    expect(await linesOf('~/same-request')).toBe(5)
+  })
+
+  it('knows a command and a request again after a restart, before the devbox runs again', async () => {
+    const named = { command: 'echo x >> ~/restarted', command_id: '01990000-0000-7000-8000-000000000003' }
+    await post('execute', named)
+    const { execution_id } = await post('execute_async', { command: 'echo x >> ~/restarted; true' }, 'before-restart')
+    await service.client.executions.waitForStatus({
+      params: { devbox_id: id, execution_id },
+      body: { statuses: ['completed'] },
+    })
+    await service.restart()
+    expect(await post('execute', named)).toMatchObject({ execution_id: named.command_id, status: 'completed' })
+    expect(
+      (await post('execute_async', { command: 'echo x >> ~/restarted; true' }, 'before-restart')).execution_id,
+    ).toBe(execution_id)
+    await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+    expect(await linesOf('~/restarted')).toBe(2)
+  })
+})
+
+it('counts the unfinished commands of each account, and refuses more', async () => {
+  const service = await startService({ isolation: 'none', limits: { ...defaultLimits, executions: 2 } })
+  try {
+    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+    const start = () => service.client.executions.executeAsync({ params: { id }, body: { command: 'sleep 1000' } })
+    const [first] = await Promise.all([start(), start()])
+    const response = await service.fetch(`/v1/devboxes/${id}/execute_async`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ command: 'true' }),
+    })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5'])
+    const other = await service.otherClient.devboxes.createAndAwaitRunning({ body: {} })
+    const theirs = { params: { id: other.id }, body: { command: 'echo theirs' } }
+    expect((await service.otherClient.executions.execute(theirs)).stdout).toBe('theirs\n')
+    await service.client.executions.kill({ params: { devbox_id: id, execution_id: first.execution_id } })
+    await start()
+  } finally {
+    await service.close()
+  }
+})
+
+describeUnderEachIsolation('the end of a devbox under isolation', (isolation) => {
+  it('completes what runs and what waits, and says why', async () => {
+    const service = await startService({ isolation })
+    try {
+      const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
+      const start = (command: string) =>
+        service.client.executions.executeAsync({ params: { id }, body: { command, shell_name: 'main' } })
+      const running = await start('echo up; sleep 1000')
+      const queued = await start('echo never')
+      const params = { devbox_id: id, execution_id: running.execution_id }
+      for await (const { output } of service.client.executions.streamStdout({ params })) if (output) break
+      await service.client.devboxes.shutdown({ params: { id } })
+      for (const [{ execution_id }, stdout] of [
+        [running, 'up\n'],
+        [queued, ''],
+      ] as const)
+        expect(await service.client.executions.get({ params: { devbox_id: id, execution_id } })).toMatchObject({
+          status: 'completed',
+          exit_status: 137,
+          stdout,
+          stderr: 'devdeck: the devbox was stopped; the command was ended\n',
+        })
+    } finally {
+      await service.close()
+    }
+  })
+
+  it('does not come by idleness while a command runs', async () => {
+    const service = await startService({ isolation })
+    try {
+      const after_idle = { idle_time_seconds: 1, on_idle: 'shutdown' as const }
+      const { id } = await service.client.devboxes.createAndAwaitRunning({
+        body: { launch_parameters: { after_idle } },
+      })
+      const { stdout } = await service.client.executions.execute({
+        params: { id },
+        body: { command: 'sleep 1.6; echo awake' },
+      })
+      expect(stdout).toBe('awake\n')
+      const ended = await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['shutdown'] } })
+      expect(ended.shutdown_reason).toBe('idle')
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+describe('a service as a process of its own', () => {
+  let dataDir: string
+  let child: ChildProcess
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'devdeck-output-'))
+  })
+  afterEach(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  const start = async () => {
+    const main = join(import.meta.dirname, '..', 'main.ts')
+    child = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {
+      env: { NODE_ENV: 'test', PATH: process.env.PATH ?? '', HOME: dataDir, DEVDECK_API_KEYS: 'test:ak_output' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    if (!child.stdout) throw new Error('It has no stdout')
+    for await (const line of createInterface(child.stdout)) {
+      const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
+      if (url) return createClient({ baseUrl: url, headers: { authorization: 'Bearer ak_output' } })
+    }
+    throw new Error('The service did not start')
+  }
+  const residentMiB = (field: 'VmRSS' | 'VmHWM') =>
+    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024
+
+  it('carries 128 MB through one stream without growing', async () => {
+    const client = await start()
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+    // A first round takes what any output takes: buffers, compiled code.
+    const stream = async (megabytes: number) => {
+      const { execution_id } = await client.executions.executeAsync({
+        params: { id },
+        body: { command: `head -c ${megabytes}000000 /dev/zero | tr '\\0' 'x'` },
+      })
+      const params = { devbox_id: id, execution_id }
+      let bytes = 0
+      for await (const { output } of client.executions.streamStdout({ params })) bytes += output.length
+      return bytes
+    }
+    expect(await stream(16)).toBe(16e6)
+    const before = residentMiB('VmRSS')
+    expect(await stream(128)).toBe(128e6)
+    expect(residentMiB('VmHWM') - before).toBeLessThan(96)
+  }, 60_000)
+})

@@ -1,0 +1,295 @@
+import { randomBytes } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Execution, ExecutionStatus, OutputChunk, StdinSignal } from '#lib/contract/executions.ts'
+import type { DevboxLogs } from '#lib/service/devboxes/logs.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { hold } from '#lib/service/kit/hold.ts'
+import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
+import { killedStatus, LiveExecution, type RunningDevbox, type Stream } from './live-execution.ts'
+import { decodeChunks, readFinished, readTail } from './output-buffer.ts'
+import type { Pipes } from './pipes.ts'
+
+export type { RunningDevbox, Stream }
+
+/** Unspecified: how much of each stream an answer carries, counted from its end; the streams carry all of it. */
+const maxAnswerBytes = 1024 * 1024
+/**
+ * Unspecified: for how long a repeated `x-request-id` with the same command is the same call. The public clients keep it
+ * over the retries of one call, and a command must not run twice because its first answer was lost.
+ */
+const sameRequestMs = 10 * 60 * 1000
+const killAnswerMs = 2000
+const storeAgainMs = 1000
+
+export interface Launch {
+  account: string
+  command: string
+  shellName?: string | null | undefined
+  /** The caller's own id; launching it twice is one execution. */
+  id?: string | null | undefined
+  /** Of the call; without an `id`, launching the same command by the same request is one execution. */
+  requestId?: string
+  attachStdin?: boolean | null | undefined
+}
+
+interface Options {
+  store: ExecutionStore
+  folderOf: (devboxId: string) => string
+  pipes: Pipes
+  logs: DevboxLogs
+  /** Commands that wait or run. */
+  maxPerAccount: number
+}
+
+/** Runs commands in devboxes and keeps what they wrote under `folderOf(devbox)/executions/<id>/`. */
+export class Executions {
+  readonly #store: ExecutionStore
+  readonly #folderOf: (devboxId: string) => string
+  readonly #pipes: Pipes
+  readonly #logs: DevboxLogs
+  readonly #maxPerAccount: number
+  readonly #live = new Map<string, LiveExecution>()
+  /** When each named shell is free for its next command. */
+  readonly #shells = new Map<string, Promise<unknown>>()
+  readonly #changes = new EventEmitter().setMaxListeners(0)
+
+  constructor({ store, folderOf, pipes, logs, maxPerAccount }: Options) {
+    this.#store = store
+    this.#folderOf = folderOf
+    this.#pipes = pipes
+    this.#logs = logs
+    this.#maxPerAccount = maxPerAccount
+  }
+
+  /** Completes what the service's last life left unfinished; its processes must have been ended. */
+  async recover(): Promise<void> {
+    for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#store.unfinished()) {
+      const folder = this.#folder(devbox_id, id)
+      const message = 'devdeck: the service was restarted while this command ran; the command was ended'
+      let isSaid = true
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 })
+      } catch {
+        // A full disk must not keep the service from starting.
+        isSaid = false
+      }
+      const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
+      this.#logs.append(devbox_id, { ...about, level: 'error', message })
+      this.#logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
+      this.#store.complete(devbox_id, id, {
+        exitStatus: killedStatus,
+        endTimeMs: Date.now(),
+        stdoutCut: stdout_cut === 1,
+        stderrCut: stderr_cut === 1 || !isSaid,
+      })
+    }
+  }
+
+  /** `devbox` is asked for only when the command has not been launched before: it may throw that none runs. */
+  launch(devboxId: string, devbox: () => RunningDevbox, launch: Launch): string {
+    const { account, command, shellName, id, requestId, attachStdin } = launch
+    if (command.includes('\0'))
+      throw new ServiceError('invalid_argument', 'command must not contain a NUL character', { field: 'command' })
+    const record: ExecutionRecord = {
+      id: id || newUuid7(),
+      devbox_id: devboxId,
+      command,
+      shell_name: shellName || null,
+      status: 'running',
+      exit_status: null,
+      create_time_ms: Date.now(),
+      end_time_ms: null,
+      request_id: requestId ?? null,
+      stdout_cut: 0,
+      stderr_cut: 0,
+    }
+    const known = this.#known(record, id)
+    if (known !== undefined) return known
+    const running = devbox()
+    this.#requireRoom(account)
+    const shellKey = record.shell_name === null ? undefined : `${devboxId} ${record.shell_name}`
+    const before = shellKey === undefined ? undefined : this.#shells.get(shellKey)
+    if (before) record.status = 'queued'
+    this.#store.insert(record)
+    const live = new LiveExecution({
+      account,
+      record,
+      devbox: running,
+      folder: this.#folder(devboxId, record.id),
+      pipes: this.#pipes,
+      log: this.#logs.command(devboxId, {
+        source: 'exec',
+        cmd: command,
+        cmd_id: record.id,
+        shell_name: record.shell_name,
+      }),
+      attachStdin: attachStdin ?? false,
+    })
+    const key = keyOf(devboxId, record.id)
+    this.#live.set(key, live)
+    if (shellKey !== undefined) this.#queue(shellKey, [before, live.ended])
+    const release = running.busy()
+    void live.run(before, () => this.#changes.emit(key))
+    void live.ended.then((exitStatus) => {
+      release()
+      this.#complete(live, exitStatus, Date.now())
+    })
+    return record.id
+  }
+
+  #known(record: ExecutionRecord, id: string | null | undefined): string | undefined {
+    if (id) return this.#store.get(record.devbox_id, id)?.id
+    return record.request_id ? this.#store.byRequest(record, record.create_time_ms - sameRequestMs) : undefined
+  }
+
+  #requireRoom(account: string) {
+    let unfinished = 0
+    for (const live of this.#live.values()) if (live.account === account) unfinished++
+    if (unfinished >= this.#maxPerAccount)
+      throw new ServiceError('rate_limited', `This account has ${unfinished} unfinished commands already`, {
+        retryAfterSeconds: 5,
+      })
+  }
+
+  /** A full disk refuses this as well: the execution is then unfinished until there is room. */
+  #complete(live: LiveExecution, exitStatus: number, endTimeMs: number) {
+    const { devbox_id, id } = live.record
+    const { stdout, stderr } = live.output
+    try {
+      this.#store.complete(devbox_id, id, { exitStatus, endTimeMs, stdoutCut: stdout.isCut, stderrCut: stderr.isCut })
+    } catch (error) {
+      // Closed with the service, whose next life completes it.
+      if ((error as NodeJS.ErrnoException).code === 'ERR_INVALID_STATE') return
+      setTimeout(() => this.#complete(live, exitStatus, endTimeMs), storeAgainMs).unref()
+      return
+    }
+    this.#live.delete(keyOf(devbox_id, id))
+    this.#changes.emit(keyOf(devbox_id, id))
+  }
+
+  status(devboxId: string, id: string): ExecutionStatus {
+    return this.#live.get(keyOf(devboxId, id))?.record.status ?? this.#record(devboxId, id).status
+  }
+
+  /** The execution; its output, cut to the end of it, once it has completed. Throws 404. */
+  async get(devboxId: string, id: string, lastLines?: number): Promise<Execution> {
+    const { shell_name, exit_status, stdout_cut, stderr_cut } = this.#record(devboxId, id)
+    const status = this.status(devboxId, id)
+    const head = { devbox_id: devboxId, execution_id: id, status, shell_name }
+    if (status !== 'completed')
+      return { ...head, stdout: null, stderr: null, exit_status: null, stdout_truncated: null, stderr_truncated: null }
+    const tail = (stream: Stream) => readTail(join(this.#folder(devboxId, id), stream), maxAnswerBytes, lastLines)
+    const [stdout, stderr] = await Promise.all([tail('stdout'), tail('stderr')])
+    return {
+      ...head,
+      stdout: stdout.text,
+      stderr: stderr.text,
+      exit_status,
+      stdout_truncated: stdout_cut === 1 || stdout.truncated,
+      stderr_truncated: stderr_cut === 1 || stderr.truncated,
+    }
+  }
+
+  /** True once the execution is in one of `statuses`; false when the time was over or the client left. Throws 404. */
+  async reaches(
+    devboxId: string,
+    id: string,
+    statuses: readonly string[],
+    holdMs: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const check = () => statuses.includes(this.status(devboxId, id)) || undefined
+    return (await hold({ changes: this.#changes, name: keyOf(devboxId, id), check, holdMs, signal })) ?? false
+  }
+
+  /** The stream's text from a byte offset on; ends when the command has ended and all was read. Throws 404. */
+  follow(
+    devboxId: string,
+    id: string,
+    stream: Stream,
+    offset: number,
+    signal: AbortSignal,
+  ): AsyncIterable<OutputChunk> {
+    this.#record(devboxId, id)
+    const buffer = this.#live.get(keyOf(devboxId, id))?.output[stream]
+    const bytes = buffer
+      ? buffer.follow(offset, signal)
+      : readFinished(join(this.#folder(devboxId, id), stream), offset, signal)
+    return decodeChunks(bytes, offset)
+  }
+
+  /**
+   * Sends SIGKILL to the launched bash, or to its whole process group; nothing when the execution has completed.
+   * Unspecified: the signal, and the state a kill leaves. A kill that a command may ignore would be none; the answer
+   * waits up to two seconds for the end it causes. Without the group, what the command had started goes on.
+   */
+  async kill(devboxId: string, id: string, wholeGroup: boolean): Promise<void> {
+    this.#record(devboxId, id)
+    await this.#live.get(keyOf(devboxId, id))?.signal('SIGKILL', wholeGroup)
+    await this.reaches(devboxId, id, ['completed'], killAnswerMs)
+  }
+
+  /** False when it was not taken: the execution has completed, its input has ended, or it does not read. Throws 404. */
+  async send(
+    devboxId: string,
+    id: string,
+    text: string | null | undefined,
+    signal: StdinSignal | null | undefined,
+  ): Promise<boolean> {
+    this.#record(devboxId, id)
+    const live = this.#live.get(keyOf(devboxId, id))
+    if (!live) return false
+    const { stdin } = live
+    if (!stdin)
+      throw new ServiceError('invalid_argument', `Execution ${id} was not started with attach_stdin`, {
+        shouldRetry: false,
+      })
+    if (text && !(await stdin.write(text))) return false
+    if (signal === 'EOF') return stdin.end()
+    // The whole group, as a terminal does it: bash alone would wait for the end of what it runs.
+    if (signal === 'INTERRUPT') return live.signal('SIGINT', true)
+    return true
+  }
+
+  /** Ends every execution of a devbox: queued ones never start, `stopProcesses` ends the others. */
+  async end(devboxId: string, stopProcesses: () => Promise<void>): Promise<void> {
+    const all = this.#of(devboxId)
+    for (const live of all) live.stopWithDevbox()
+    await stopProcesses()
+    await Promise.all(all.map(({ ended }) => ended))
+  }
+
+  /** One killed while it waits is done before those ahead of it are: the shell is free once all are. */
+  #queue(shellKey: string, commands: (Promise<unknown> | undefined)[]) {
+    const free = Promise.all(commands).then(() => {
+      if (this.#shells.get(shellKey) === free) this.#shells.delete(shellKey)
+    })
+    this.#shells.set(shellKey, free)
+  }
+
+  #of(devboxId: string) {
+    return [...this.#live.values()].filter(({ record }) => record.devbox_id === devboxId)
+  }
+
+  #folder(devboxId: string, id: string) {
+    return join(this.#folderOf(devboxId), 'executions', id)
+  }
+
+  #record(devboxId: string, id: string): ExecutionRecord {
+    return this.#store.get(devboxId, id) ?? notFound('execution', id)
+  }
+}
+
+const keyOf = (devboxId: string, id: string) => `${devboxId} ${id}`
+
+/** A UUID whose first 48 bits are the time. */
+const newUuid7 = (): string => {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(Date.now(), 0, 6)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

@@ -1,0 +1,249 @@
+import Runloop, { RunloopSDK } from '@runloop/api-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+describe.each([
+  ['HTTP/2, its default', {}],
+  ['HTTP/1.1', { http2: false }],
+])('the public client over %s', (_, transport) => {
+  const client = () => new Runloop({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
+
+  it('creates, lists by metadata and reads axons', async () => {
+    const name = `from ${JSON.stringify(transport)}`
+    const axon = await client().axons.create({ name, metadata: { env: 'prod' } })
+    const page = await client().axons.list({ name, limit: 5 })
+    expect(page.axons.map(({ id }) => id)).toEqual([axon.id])
+    expect(await client().axons.retrieve(axon.id)).toMatchObject({ id: axon.id, name, metadata: { env: 'prod' } })
+  })
+
+  it('follows the cursor through all pages', async () => {
+    const name = `paged ${JSON.stringify(transport)}`
+    const made: string[] = []
+    for (let i = 0; i < 7; i++) made.unshift((await client().axons.create({ name })).id)
+    const seen: string[] = []
+    for await (const axon of client().axons.list({ name, limit: 3 })) seen.push(axon.id)
+    expect(seen).toEqual(made)
+  })
+
+  it('runs commands, shells and a stdin through its own objects, and reads the log of them', async () => {
+    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
+    const devbox = await sdk.devbox.create({ name: 'commands' })
+    let lines = 0
+    const result = await devbox.cmd.exec('for i in {1..300}; do echo line $i; done; echo e >&2; exit 4', {
+      stdout: (text) => {
+        lines += text.split('\n').length - 1
+      },
+    })
+    expect([result.exitCode, lines, (await result.stdout()).split('\n').length, await result.stderr()]).toEqual([
+      4,
+      300,
+      301,
+      'e\n',
+    ])
+    const endless = await devbox.cmd.execAsync('sleep 1000')
+    await endless.kill()
+    expect((await endless.result()).exitCode).toBe(137)
+    const shell = devbox.shell('main')
+    await shell.exec('cd /tmp; export A=5')
+    expect(await (await shell.exec('pwd; echo $A')).stdout()).toBe('/tmp\n5\n')
+    const { logs } = await client().devboxes.logs.list(devbox.id, { shell_name: 'main' })
+    expect(logs.map(({ cmd, message, exit_code }) => cmd ?? message ?? exit_code)).toEqual([
+      'cd /tmp; export A=5',
+      0,
+      'pwd; echo $A',
+      '/tmp',
+      '5',
+      0,
+    ])
+    const { execution_id } = await client().devboxes.executeAsync(devbox.id, { command: 'cat', attach_stdin: true })
+    // A signal without a text it takes for one of its own options.
+    for (const input of [{ text: 'hello' }, { text: '', signal: 'EOF' as const }])
+      expect(await client().devboxes.executions.sendStdIn(devbox.id, execution_id, input)).toMatchObject({
+        success: true,
+      })
+    expect((await client().devboxes.executions.awaitCompleted(devbox.id, execution_id)).stdout).toBe('hello')
+    await devbox.shutdown()
+  })
+
+  it('meets the errors of the service as its own', async () => {
+    await expect(client().axons.retrieve('axn_missing')).rejects.toMatchObject({
+      status: 404,
+      message: '404 There is no axon axn_missing',
+    })
+    const stranger = new Runloop({ bearerToken: 'ak_wrong', baseURL: service.url, maxRetries: 0, ...transport })
+    await expect(stranger.axons.list({})).rejects.toMatchObject({ status: 401 })
+  })
+
+  it('suspends, resumes and shuts down a devbox, and hears of one that fails', async () => {
+    const { devboxes } = client()
+    const { id, status } = await devboxes.createAndAwaitRunning({
+      launch_parameters: { resource_size_request: 'X_SMALL' },
+    })
+    expect(status).toBe('running')
+    await devboxes.suspend(id)
+    expect((await devboxes.awaitSuspended(id)).status).toBe('suspended')
+    await devboxes.resume(id)
+    expect((await devboxes.awaitRunning(id)).status).toBe('running')
+    expect(await devboxes.keepAlive(id)).toBeDefined()
+    for (let i = 0; i < 2; i++) expect((await devboxes.shutdown(id)).status).toBe('shutdown')
+    const failing = await devboxes.create({ launch_parameters: { launch_commands: ['exit 1'] } })
+    await expect(devboxes.awaitRunning(failing.id)).rejects.toThrow('failure')
+  })
+
+  it('runs a command in a devbox it created, and is told of its eviction', async () => {
+    const devbox = await client().devboxes.createAndAwaitRunning({ name: 'from outside', metadata: { from: 'test' } })
+    expect(devbox.status).toBe('running')
+    const listed = await client().devboxes.list({ status: 'running' })
+    expect(listed.devboxes.map(({ id }) => id)).toContain(devbox.id)
+
+    const done = await client().devboxes.executeAndAwaitCompletion(devbox.id, { command: 'echo $((6*7)); exit 3' })
+    expect(done).toMatchObject({ status: 'completed', stdout: '42\n', exit_status: 3 })
+
+    const { execution_id } = await client().devboxes.executions.executeAsync(devbox.id, {
+      command: 'echo first; echo last',
+    })
+    let output = ''
+    for await (const chunk of await client().devboxes.executions.streamStdoutUpdates(devbox.id, execution_id))
+      output += chunk.output
+    expect(output).toBe('first\nlast\n')
+
+    const eviction = { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 3_600_000 }
+    await service.client.evictions.schedule({ body: eviction })
+    const stream = await client().devboxes.watchEvictions()
+    for await (const event of stream) {
+      expect(event).toEqual(eviction)
+      break
+    }
+    stream.controller.abort()
+    expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
+  })
+
+  it('runs several devboxes at once, each with an environment, a shell and a queue of its own', async () => {
+    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
+    const life = async (number: number) => {
+      const devbox = await sdk.devbox.create({ environment_variables: { NUMBER: `${number}` } })
+      const shell = devbox.shell('queue')
+      await shell.exec('cd /tmp && COUNT=0')
+      const turns = Array.from({ length: 5 }, () => shell.exec('COUNT=$((COUNT + 1)); echo $NUMBER $COUNT $PWD'))
+      const words = await Promise.all(turns.map(async (turn) => (await turn).stdout()))
+      expect(words.toSorted()).toEqual([1, 2, 3, 4, 5].map((count) => `${number} ${count} /tmp\n`))
+      expect((await shell.exec('exit 42')).exitCode).toBe(42)
+      await devbox.suspend()
+      expect((await devbox.awaitSuspended()).status).toBe('suspended')
+      await devbox.resume()
+      expect((await devbox.awaitRunning()).status).toBe('running')
+      // The processes ended with the suspension, and so did the shell.
+      expect(await (await shell.exec('echo $NUMBER $COUNT.')).stdout()).toBe(`${number} .\n`)
+      for (let i = 0; i < 2; i++) expect((await devbox.shutdown()).status).toBe('shutdown')
+      await expect(devbox.awaitRunning()).rejects.toThrow('shutdown')
+    }
+    await Promise.all([1, 2, 3, 4].map(life))
+  })
+
+  it('gets the last lines of a command that outlasts the optimistic wait, and its streams from any offset', async () => {
+    const { devboxes } = client()
+    const { id } = await devboxes.createAndAwaitRunning({})
+    const command = 'sleep 0.3; seq 1 500; seq 1 3 >&2'
+    expect(
+      await devboxes.executeAndAwaitCompletion(id, { command, last_n: '2', optimistic_timeout: 0.1 }),
+    ).toMatchObject({ stdout: '499\n500\n', stdout_truncated: true, stderr: '2\n3\n', stderr_truncated: true })
+
+    const { execution_id } = await devboxes.executions.executeAsync(id, {
+      command:
+        'for i in {1..40}; do echo "é $i"; sleep 0.01; done; printf "\\xf0\\x9f"; sleep 0.1; printf "\\x98\\x80"',
+    })
+    const follow = async (offset: number, pieces = Number.POSITIVE_INFINITY) => {
+      let text = ''
+      for await (const chunk of await devboxes.executions.streamStdoutUpdates(id, execution_id, {
+        offset: `${offset}`,
+      })) {
+        text += chunk.output
+        if (--pieces <= 0) return { text, offset: chunk.offset ?? 0 }
+      }
+      return { text, offset: 0 }
+    }
+    const whole = `${Array.from({ length: 40 }, (_, i) => `é ${i + 1}\n`).join('')}😀`
+    const broken = await follow(0, 3)
+    const [resumed, ...others] = await Promise.all([follow(broken.offset), follow(0), follow(0)])
+    expect(broken.text + resumed.text).toBe(whole)
+    for (const { text } of [...others, await follow(0)]) expect(text).toBe(whole)
+    expect((await follow(Buffer.byteLength(whole) - 4)).text).toBe('😀')
+    await devboxes.shutdown(id)
+  })
+
+  it('takes snapshots, follows them, and creates a devbox with the disk of one', async () => {
+    const { devboxes } = client()
+    const source = await devboxes.createAndAwaitRunning({ name: 'source' })
+    const run = async (id: string, command: string) =>
+      (await devboxes.executeAndAwaitCompletion(id, { command })).stdout
+    await run(source.id, 'mkdir work && echo before > work/file && chmod 750 work/file && ln -s file work/link')
+
+    const taken = await devboxes.snapshotDisk(source.id, { name: 'taken', metadata: { from: source.id } })
+    expect(taken).toMatchObject({ source_devbox_id: source.id, name: 'taken', metadata: { from: source.id } })
+    const begun = await devboxes.snapshotDiskAsync(source.id, { metadata: { from: source.id } })
+    const completed = await devboxes.diskSnapshots.awaitCompleted(begun.id)
+    expect(completed).toMatchObject({ status: 'complete', snapshot: { id: begun.id } })
+    expect(completed.snapshot?.size_bytes).toBeGreaterThan(0)
+
+    const listed: string[] = []
+    for await (const snapshot of devboxes.diskSnapshots.list({ devbox_id: source.id, limit: 1 }))
+      listed.push(snapshot.id)
+    expect(listed).toEqual([begun.id, taken.id])
+    const filter = { 'metadata[from]': source.id } as object
+    expect((await devboxes.diskSnapshots.list(filter)).snapshots).toHaveLength(2)
+    expect(
+      await devboxes.diskSnapshots.update(taken.id, { metadata: { only: 'this' }, commit_message: 'why' }),
+    ).toMatchObject({ name: 'taken', metadata: { only: 'this' }, commit_message: 'why' })
+
+    await run(source.id, 'echo after > work/file')
+    await devboxes.shutdown(source.id)
+    const restored = await devboxes.createAndAwaitRunning({ snapshot_id: taken.id })
+    expect(restored).toMatchObject({ status: 'running', snapshot_id: taken.id })
+    expect(await run(restored.id, 'cat work/link; stat -c %a work/file; echo more >> work/file')).toBe('before\n750\n')
+
+    expect(await devboxes.keepAlive(restored.id)).toEqual({})
+    expect(await devboxes.diskSnapshots.delete(taken.id)).toEqual({})
+    expect(await devboxes.diskSnapshots.queryStatus(taken.id)).toMatchObject({ status: 'deleted' })
+    await expect(devboxes.create({ snapshot_id: taken.id })).rejects.toMatchObject({ status: 404 })
+    expect(await run(restored.id, 'cat work/file')).toBe('before\nmore\n')
+    await devboxes.shutdown(restored.id)
+  })
+
+  it('puts secrets, and what else it is given, into the environment of a devbox', async () => {
+    const { devboxes, secrets } = client()
+    const name = `TOKEN_${Object.keys(transport).length}`
+    expect((await secrets.create({ name, value: 'first' })).id).toMatch(/^sec_/)
+    await secrets.update(name, { value: "second ' value" })
+    const devbox = await devboxes.createAndAwaitRunning({
+      secrets: { API_TOKEN: name },
+      environment_variables: { PLAIN: 'as is' },
+    })
+    const { stdout } = await devboxes.executeAndAwaitCompletion(devbox.id, { command: 'echo "$API_TOKEN, $PLAIN"' })
+    expect(stdout).toBe("second ' value, as is\n")
+    expect(JSON.stringify([await devboxes.retrieve(devbox.id), await secrets.list()])).not.toContain("' value")
+    expect(await secrets.delete(name)).toMatchObject({ name })
+    await expect(devboxes.create({ secrets: { API_TOKEN: name } })).rejects.toMatchObject({
+      message: expect.stringContaining(name),
+    })
+    await devboxes.shutdown(devbox.id)
+  })
+
+  it('keeps network policies', async () => {
+    const { networkPolicies } = client()
+    const name = `policy ${JSON.stringify(transport)}`
+    const policy = await networkPolicies.create({ name, allowed_hostnames: ['github.com'] })
+    expect(await networkPolicies.retrieve(policy.id)).toEqual(policy)
+    const updated = await networkPolicies.update(policy.id, { allow_all: true })
+    expect(updated.egress).toMatchObject({ allow_all: true, allowed_hostnames: ['github.com'] })
+    const found: string[] = []
+    for await (const { id } of networkPolicies.list({ search: name })) found.push(id)
+    expect(found).toEqual([policy.id])
+    expect(await networkPolicies.delete(policy.id)).toEqual(updated)
+  })
+})

@@ -1,0 +1,169 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+export type Isolation = 'bubblewrap' | 'none'
+
+/** Where and as whom a devbox lives on this machine. */
+export interface Site {
+  devboxId: string
+  /** The service the devbox belongs to: how its processes are found again after a crash of the service. */
+  serviceId: string
+  hostname: string
+  /** Host directories that stay when the devbox is suspended. */
+  home: string
+  tmp: string
+  /** Host directory for files of one start of the devbox; emptied by whoever starts it. */
+  run: string
+  /** Host directory; each folder in it is one at `/`, and the devbox may make more there. Absent: `/` is read-only. */
+  root?: string
+  limits: Limits
+  /** `none`: nothing but its own loopback. */
+  network: 'host' | 'none'
+  /** Who the devbox's processes are where the sandbox has users of its own; `user`, 1000 unless said. Never root. */
+  user?: User
+}
+
+export interface User {
+  uid: number
+  name: string
+}
+
+/** What a devbox may take of its machine at most. */
+export interface Limits {
+  cpuCores: number
+  memoryBytes: number
+  diskBytes: number
+}
+
+export interface Command {
+  argv: readonly string[]
+  env: Readonly<Record<string, string>>
+  /**
+   * Path, for the devbox, of a terminal: the command reads from it, writes to it and is controlled by it. What is spawned
+   * has to lead a session. Without one the command leads a session of its own.
+   */
+  tty?: string
+}
+
+/** What to spawn on the host, by `spawnIn`, so that the command runs in the devbox, in its home directory. */
+export interface Launch {
+  file: string
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+  /** Files to write `0` into first, which makes the process a member of the cgroups that limit the devbox. */
+  joins?: readonly string[]
+  /** Options of bash's `ulimit`. */
+  ulimits?: readonly string[]
+}
+
+export interface Box {
+  /** The site's directories as processes in the devbox see them. */
+  readonly home: string
+  readonly tmp: string
+  readonly run: string
+  launch(command: Command): Launch
+  /** For an interactive bash to read in place of ~/.bashrc, as processes in the devbox see it. */
+  readonly bashrc: string
+  /** Opens a terminal of the devbox's own /dev/pts; absent when it has none but the machine's. */
+  readonly ptmx?: string
+  /** The host's process id of the command itself, given the pid of what was spawned; undefined once it is gone. */
+  leader(spawnedPid: number): number | undefined
+  /** Ends every process of the devbox; resolves when none is left. */
+  stop(): Promise<void>
+  /** Resolves when the devbox's processes were ended, by `stop` or by something else. */
+  readonly ended: Promise<void>
+  /** What of the site's limits and of the sandbox's promises does not hold on this machine, one sentence each. */
+  readonly notEnforced: readonly string[]
+  /** How often the kernel killed a process of the devbox because its memory was used up; 0 where nobody counts. */
+  outOfMemoryKills(): number
+  /** A connection to a TCP port of the devbox's own loopback. Rejects with an `ECONNREFUSED` when nothing listens. */
+  connect(port: number): Promise<Duplex>
+}
+
+export interface Sandbox {
+  readonly isolation: Isolation
+  start(site: Site): Promise<Box>
+}
+
+/** Spawns what a box said to spawn. Its environment replaces the service's, which Next's types do not foresee. */
+export const spawnIn = (
+  launch: Launch,
+  options: SpawnOptions & { stdio: ('pipe' | 'ignore' | 'ipc' | number)[] },
+): ChildProcess => {
+  const { file, args, cwd, env } = wrapped(launch, options.stdio.length)
+  return spawn(file, args, { ...options, cwd, env: env as NodeJS.ProcessEnv & typeof env })
+}
+
+/** On the host. */
+export const bashrc = fileURLToPath(new URL('../terminals/bashrc', import.meta.url))
+
+/**
+ * One bash on the host before the command, for what Node cannot do between fork and exec.
+ *
+ * Files are closed because terminals are opened without close-on-exec: every process started later, of whichever devbox
+ * and account, would hold the far end of all of them and could type into them. The umask is the service's otherwise,
+ * which keeps its files to itself. Among equals the kernel is to kill a devbox rather than the service when the
+ * machine's memory is used up.
+ */
+const wrap = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done
+umask 022
+for join in "\${@:4:$2}"; do echo 0 >"$join" || exit 126; done
+for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
+echo 500 2>/dev/null >/proc/self/oom_score_adj
+shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
+
+/** For bash, before the command: its first argument is `tty`. Whoever leads a session gets a terminal by opening it. */
+export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
+
+/** The same launch within its limits and without any open file but the first `kept`. */
+const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({
+  ...launch,
+  file: '/bin/bash',
+  // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash.
+  args: [
+    '-p',
+    '-c',
+    wrap,
+    'devbox',
+    ...[kept, joins.length, ulimits.length].map(String),
+    ...joins,
+    ...ulimits,
+    file,
+    ...args,
+  ],
+})
+
+/** What every process of a devbox has in its environment. Never the service's own: that holds API keys. */
+export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Record<string, string> => ({
+  ...markers(site),
+  PATH: `${box.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+  HOME: box.home,
+  TMPDIR: box.tmp,
+  USER: userOf(site).name,
+  LOGNAME: userOf(site).name,
+  SHELL: '/bin/bash',
+  LANG: 'C.UTF-8',
+  DEVDECK_DEVBOX_NAME: site.hostname,
+})
+
+/**
+ * Whether a devbox may have a folder of this name of its own at `/`: none that the system runs from. What this machine
+ * has in /opt no devbox with an /opt of its own needs.
+ */
+export const isRootFolder = (name: string): boolean =>
+  /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/.test(name) && !systemFolders.includes(name)
+
+const systemFolders = [
+  ...['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'proc', 'run', 'sbin', 'sys'],
+  ...['tmp', 'usr', 'var'],
+]
+
+export const userOf = ({ user }: Pick<Site, 'user'>): User => user ?? { uid: 1000, name: 'user' }
+
+/** By these two the processes of a service, and of one devbox of it, are found. */
+export const markers = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devboxId'>) => ({
+  DEVDECK_SERVICE_ID: serviceId,
+  DEVDECK_DEVBOX_ID: devboxId,
+})

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-full-'))
+
+/** A disk of 8 MB; false where this user may not mount one. */
+const mount = () => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'devdeck', folder], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+const mounted = mount()
+afterAll(() => {
+  if (mounted) execFileSync('umount', ['--lazy', folder])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const filler = join(folder, 'filler')
+const fill = () => {
+  const handle = openSync(filler, 'a')
+  // Page by page to the last one.
+  for (const size of [65_536, 4_096, 1])
+    try {
+      for (;;) writeSync(handle, Buffer.alloc(size))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' })
+    }
+  closeSync(handle)
+}
+
+describe.skipIf(!mounted)('a full disk', () => {
+  let service: TestService
+  let devbox: string
+  let axon: string
+  beforeAll(async () => {
+    service = await startService({ isolation: 'none', dataDir: folder })
+    devbox = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'before' } })).id
+    axon = (await service.client.axons.create()).id
+  })
+  afterAll(() => service.close())
+
+  const post = async (path: string, body: object) => {
+    const answer = await service.fetch(path, {
+      method: 'POST',
+      ...(body instanceof FormData
+        ? { body }
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const form = (...order: ('path' | 'file')[]) => {
+    const parts = new FormData()
+    for (const name of order) parts.append(name, name === 'path' ? 'uploaded' : new Blob(['x'.repeat(500_000)]))
+    return parts
+  }
+  const writes = (): [name: string, path: string, body: (i: number) => object][] => [
+    ['an axon', '/v1/axons', (i) => ({ name: `axon ${i}`, metadata: { big: 'y'.repeat(200) } })],
+    [
+      'an event',
+      `/v1/axons/${axon}/publish`,
+      () => ({ event_type: 'note', origin: 'USER_EVENT', source: 'test', payload: 'x'.repeat(5000) }),
+    ],
+    ['a devbox', '/v1/devboxes', () => ({})],
+    ['a command', `/v1/devboxes/${devbox}/execute_async`, () => ({ command: 'echo hello' })],
+    ['a secret', '/v1/secrets', (i) => ({ name: `S${Date.now()}_${i}`, value: 'z'.repeat(5000) })],
+    ['an upload', `/v1/devboxes/${devbox}/upload_file`, () => form('path', 'file')],
+    ['an upload, the file first', `/v1/devboxes/${devbox}/upload_file`, () => form('file', 'path')],
+    ['a snapshot', `/v1/devboxes/${devbox}/snapshot_disk`, () => ({})],
+  ]
+  const acknowledged: string[] = []
+  let published = 0
+
+  it('answers 507 to writes and goes on answering reads, and takes writes again when there is room', async () => {
+    for (let round = 0; round < 2; round++) {
+      for (const [name, path, body] of writes()) {
+        fill()
+        // The database may have room left from before in its own files.
+        for (let i = 0; ; i++) {
+          const answer = await post(path, body(i))
+          if (answer.status === 507) {
+            expect([name, answer.body]).toEqual([name, expect.objectContaining({ code: 'insufficient_storage' })])
+            break
+          }
+          expect([name, answer]).toEqual([name, expect.objectContaining({ status: 200 })])
+          if (path === '/v1/axons') acknowledged.push(answer.body.id)
+          if (name === 'an event') expect(answer.body.sequence).toBe(++published)
+        }
+      }
+      expect((await service.fetch('/v1/axons?limit=5')).status).toBe(200)
+      expect((await service.fetch(`/v1/devboxes/${devbox}`)).status).toBe(200)
+
+      rmSync(filler)
+      for (const [name, path, body] of writes())
+        expect([name, (await post(path, body(1_000_000 + round))).status]).toEqual([name, 200])
+      published++
+    }
+    const { total_count } = await service.client.axons.events({ params: { id: axon } })
+    expect(total_count).toBe(published)
+    for (const id of acknowledged) expect(await service.client.axons.get({ params: { id } })).toMatchObject({ id })
+    const database = new DatabaseSync(join(folder, 'devdeck.db'), { readOnly: true })
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    database.close()
+  })
+
+  it('learns of what ends meanwhile, lets devboxes be shut down, and starts again', async () => {
+    const { client } = service
+    const [ending, other] = [devbox, (await client.devboxes.createAndAwaitRunning({ body: {} })).id]
+    const gate = join(folder, 'gate')
+    const { execution_id } = await client.executions.executeAsync({
+      params: { id: ending },
+      body: { command: `until [ -e ${gate} ]; do sleep 0.02; done; exit 7` },
+    })
+    mkdirSync(gate)
+    fill()
+    const params = { devbox_id: ending, execution_id }
+    const { exit_status } = await client.executions.waitForStatus({ params, body: { statuses: ['completed'] } })
+    expect(exit_status).toBe(7)
+    expect(await client.devboxes.shutdown({ params: { id: other } })).toMatchObject({ status: 'shutdown' })
+    fill()
+    await service.restart()
+    expect(await client.executions.get({ params })).toMatchObject({ status: 'completed', exit_status: 7 })
+    expect(await client.devboxes.get({ params: { id: other } })).toMatchObject({ status: 'shutdown' })
+    rmSync(filler)
+    rmSync(gate, { recursive: true })
+  })
+})

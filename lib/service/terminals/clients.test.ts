@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import WebSocket from 'ws'
+import { createClient } from '#lib/client/client.ts'
+import { databaseName } from '#lib/service/store/data-dir.ts'
+import { openDatabase } from '#lib/service/store/database.ts'
+import { createKeyStore } from '#lib/service/store/keys.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { attach, openTerminal } from '#lib/service/testing/terminals.ts'
+
+describe('clients of a terminal', () => {
+  let service: TestService
+  let id: string
+  beforeAll(async () => {
+    service = await startService({ isolation: strongestIsolation })
+    id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+  })
+  afterAll(() => service.close())
+
+  const urlOf = async (session_name: string) =>
+    (await service.client.terminals.connect({ params: { session_name } })).connect_url ?? ''
+
+  /** A way to the service that can be cut so that neither side hears of it. */
+  const startNetwork = async () => {
+    const { hostname, port } = new URL(service.url)
+    const sockets: Socket[] = []
+    const server = createServer((near) => {
+      const far = connect(Number(port), hostname)
+      sockets.push(near, far)
+      for (const each of [near, far]) each.on('error', () => undefined)
+      near.pipe(far).pipe(near)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port: own } = server.address() as { port: number }
+    return {
+      port: own,
+      cut: () => {
+        for (const each of sockets) each.unpipe().pause()
+      },
+      close: () => {
+        for (const each of sockets) each.destroy()
+        server.close()
+      },
+    }
+  }
+
+  const attachThrough = async ({ port }: { port: number }, name: string) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${await urlOf(name)}`, {
+      headers: { host: new URL(service.url).host },
+    })
+    socket.on('error', () => undefined)
+    await once(socket, 'open')
+    return socket
+  }
+
+  it('make room when they have lost their connection without a word', async () => {
+    const name = `${id}-cut`
+    const network = await startNetwork()
+    await attachThrough(network, name)
+    network.cut()
+    const second = await openTerminal(service, name)
+    second.type('echo he"re"\r')
+    await second.shows(/\rhere\r\n/)
+    second.socket.close()
+    network.close()
+  })
+
+  it('make room when they were typing into a program that does not read', async () => {
+    const name = `${id}-deaf`
+    const network = await startNetwork()
+    const first = await attachThrough(network, name)
+    first.send('stty raw -echo; echo rea""dy; sleep 1000\r')
+    await new Promise<void>((resolve) => first.on('message', (data) => `${data}`.includes('ready') && resolve()))
+    for (let sent = 0; sent < 3; sent++) first.send(Buffer.alloc(500_000, 'x'))
+    await new Promise((resolve) => first.send('', resolve))
+    network.cut()
+    const second = await openTerminal(service, name)
+    await service.client.terminals.control({
+      params: { session_name: name },
+      body: { action: 'signal', signal: 'SIGKILL' },
+    })
+    await second.shows(/Killed/)
+    await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
+    network.close()
+  })
+
+  it('keep their place when they are there, also while a program does not read what they typed', async () => {
+    const { name, socket, type, shows } = await openTerminal(service, `${id}-there`)
+    expect(await attach(service, await urlOf(name)).refused).toBe(409)
+    type('stty raw -echo; echo rea""dy; sleep 1000\r')
+    await shows(/ready/)
+    for (let sent = 0; sent < 4; sent++) type(Buffer.alloc(500_000, 'x'))
+    expect(await attach(service, await urlOf(name)).refused).toBe(409)
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
+  })
+
+  it('are one, of however many that come at once in place of a lost one', async () => {
+    const name = `${id}-many`
+    const network = await startNetwork()
+    await attachThrough(network, name)
+    network.cut()
+    const urls = await Promise.all(Array.from({ length: 10 }, () => urlOf(name)))
+    const clients = urls.map((url) => attach(service, url))
+    const ends = await Promise.all(
+      clients.map(({ refused, closed, shows }) =>
+        Promise.race([refused, closed.then(({ code }) => code), shows(/\$ /).then(() => 'in')]),
+      ),
+    )
+    expect(ends.filter((end) => end === 'in')).toHaveLength(1)
+    expect(ends.filter((end) => end === 409 || end === 4009)).toHaveLength(9)
+    for (const { socket } of clients) socket.terminate()
+    network.close()
+  })
+
+  it('leave when the key is revoked by which they came, whatever they came by', async () => {
+    const database = openDatabase(join(service.dataDir, databaseName))
+    const keys = createKeyStore(database)
+    const { id: keyId, key } = keys.add('test', null, Date.now())
+    const client = createClient({ baseUrl: service.url, headers: { authorization: `Bearer ${key}` } })
+    const byTicket = await client.terminals.connect({ params: { session_name: `${id}-ticket` } })
+    const { auth_token } = await client.devboxes.createPtyTunnel({ params: { id } })
+    const headers = { authorization: `Bearer ${auth_token}` }
+    const byToken = (await (await service.fetch('/pty/token', { headers })).json()) as { connect_url: string }
+    const unused = await client.terminals.connect({ params: { session_name: `${id}-unused` } })
+    const clients = [
+      attach(service, byTicket.connect_url ?? ''),
+      attach(service, byToken.connect_url, [auth_token]),
+      attach(service, `/pty/by-protocol/attach`, [auth_token]),
+    ]
+    const other = await openTerminal(service, `${id}-other`)
+    await Promise.all(clients.map(({ opened }) => opened))
+    keys.revoke(keyId, Date.now())
+    database.close()
+    for (const { closed } of clients) expect(await closed).toEqual({ code: 1008, reason: 'The key was revoked' })
+    expect((await service.fetch('/pty/token', { headers })).status).toBe(401)
+    expect(await attach(service, unused.connect_url ?? '').refused).toBe(401)
+    other.type('echo st"ill"\r')
+    await other.shows(/\rstill\r\n/)
+    other.socket.close()
+  })
+})

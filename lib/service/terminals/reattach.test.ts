@@ -1,0 +1,165 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import WebSocket from 'ws'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { maxHistoryBytes } from './history.ts'
+
+type Enough = (end: string, length: number) => boolean
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+describe('coming back to a terminal', () => {
+  let service: TestService
+  let id: string
+  beforeAll(async () => {
+    service = await startService({ isolation: strongestIsolation })
+    id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+  })
+  afterAll(() => service.close())
+
+  const connect = (session_name: string) => service.client.terminals.connect({ params: { session_name } })
+
+  /** Attaches, reads until it has had enough, and cuts the connection without a word. */
+  const read = async (name: string, after: number | undefined, enough: Enough, type = '') => {
+    const { connect_url } = await connect(name)
+    const url = service.url.replace('http', 'ws') + connect_url + (after === undefined ? '' : `&after=${after}`)
+    const socket = new WebSocket(url)
+    const chunks: Buffer[] = []
+    let length = 0
+    let end = ''
+    const [answer] = await Promise.all([
+      new Promise<IncomingMessage>((resolve, reject) => socket.once('upgrade', resolve).once('error', reject)),
+      new Promise<void>((resolve) => {
+        socket.on('message', (data: Buffer) => {
+          if (socket.readyState !== WebSocket.OPEN) return
+          chunks.push(data)
+          length += data.length
+          end = end.slice(-1000) + data.toString('latin1')
+          if (enough(end, length)) resolve()
+        })
+        socket.once('open', () => type !== '' && socket.send(type))
+      }),
+    ])
+    const bytes = Buffer.concat(chunks)
+    socket.removeAllListeners('message').terminate()
+    const { 'x-output-offset': offset, 'x-shell-id': shell } = answer.headers
+    return { bytes, offset: Number(offset), shell: String(shell) }
+  }
+  const until = (words: string) => (end: string) => end.includes(words)
+
+  it('loses and repeats no byte through a hundred cuts while a program prints all it can', async () => {
+    const name = `${id}-cuts`
+    const command = `stty -onlcr; printf 'be''gin\\n'; seq 1 1500000; printf 'en''d\\n'\r`
+    const first = await read(name, undefined, until('begin\n'), command)
+    expect(first.offset).toBe(0)
+    const parts = [first.bytes]
+    let at = first.bytes.length
+    const tail = () => Buffer.concat(parts.slice(-2))
+    for (let cut = 1; cut <= 100; cut++) {
+      // What has arrived and was not looked at is lost with the connection.
+      const part = await read(name, at, (_, length) => length > cut * 1000)
+      expect(part).toMatchObject({ offset: at, shell: first.shell })
+      parts.push(part.bytes)
+      at += part.bytes.length
+      expect(tail().includes('\nend\n')).toBe(false)
+    }
+    const rest = await read(name, at, until('\nend\n'))
+    expect(rest.offset).toBe(at)
+    const all = Buffer.concat([...parts, rest.bytes])
+    const numbers = all.subarray(all.indexOf('begin\n') + 6, all.indexOf('\nend\n') + 1)
+    expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '1500000'], { maxBuffer: 2 ** 30 })))
+  })
+
+  it('loses nothing of a flood to a client that does not read, loses its connection and is away for a moment', async () => {
+    const name = `${id}-away`
+    const first = await read(
+      name,
+      undefined,
+      until('begin\n'),
+      `stty -onlcr; printf 'be''gin\\n'; seq 1 3000000; printf 'en''d\\n'\r`,
+    )
+    const parts = [first.bytes]
+    let at = first.bytes.length
+    const wait = () => service.client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.5' } })
+    for (let cut = 0; cut < 3; cut++) {
+      const { connect_url } = await connect(name)
+      const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${at}`)
+      await new Promise((resolve) => socket.once('open', resolve))
+      socket.pause()
+      // Long enough to print more than is kept, if nobody held it up.
+      await wait()
+      socket.terminate()
+      await wait()
+      const part = await read(name, at, (_, length) => length > 100_000)
+      expect(part).toMatchObject({ offset: at, shell: first.shell })
+      parts.push(part.bytes)
+      at += part.bytes.length
+    }
+    const rest = await read(name, at, until('\nend\n'))
+    const all = Buffer.concat([...parts, rest.bytes])
+    const numbers = all.subarray(all.indexOf('begin\n') + 6, all.indexOf('\nend\n') + 1)
+    expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '3000000'], { maxBuffer: 2 ** 30 })))
+  })
+
+  it('begins with the first line it still has when more was printed meanwhile', async () => {
+    const name = `${id}-gap`
+    const command = 'seq 1 200000; printf "do""ne\\n"; sleep 1000\r'
+    const first = await read(name, undefined, (_, length) => length > 100, command)
+    // A client that says goodbye is not waited for.
+    await goodbye(name)
+    await service.client.executions.executeSync({
+      params: { id },
+      body: { command: 'until pgrep -x sleep; do sleep 0.02; done' },
+    })
+    const second = await read(name, first.bytes.length, until('done\r\n'))
+    expect(second.shell).toBe(first.shell)
+    expect(second.offset).toBeGreaterThan(first.bytes.length)
+    expect(second.bytes.length).toBeGreaterThan(maxHistoryBytes - 100)
+    expect(second.bytes.length).toBeLessThanOrEqual(maxHistoryBytes)
+    expect(second.bytes.toString()).toMatch(/^\d+\r\n\d+\r\n/)
+    const whole = await read(name, undefined, until('done\r\n'))
+    expect(whole.bytes.equals(second.bytes)).toBe(true)
+  })
+
+  const goodbye = async (name: string) => {
+    const socket = new WebSocket(service.url.replace('http', 'ws') + (await connect(name)).connect_url)
+    await new Promise((resolve) => socket.once('open', resolve))
+    socket.close(1000)
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+
+  it('sends nothing again to who has read all, and all to who asks for more than there is', async () => {
+    const name = `${id}-end`
+    const first = await read(name, undefined, until('mark\r\n'), 'PS1=; echo ma""rk\r')
+    const second = await read(name, first.bytes.length, until('next'), 'echo ne""xt\r')
+    expect(second.offset).toBe(first.bytes.length)
+    expect(second.bytes.toString()).not.toContain('mark\r\n')
+    const third = await read(name, 10_000_000, until('next\r\n'))
+    expect(third.offset).toBe(0)
+    expect(third.bytes.subarray(0, first.bytes.length).equals(first.bytes)).toBe(true)
+  })
+
+  it('names another shell of the same name otherwise', async () => {
+    const name = `${id}-other`
+    const first = await read(name, undefined, until(''))
+    await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
+    expect((await read(name, 1, until(''))).shell).not.toBe(first.shell)
+  })
+
+  it('refuses an `after` that is no offset', async () => {
+    for (const after of ['-1', 'x', '1.5', '1e3', '99999999999999999999']) {
+      const { connect_url } = await connect(`${id}-bad`)
+      const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${after}`)
+      const status = await new Promise((resolve) => {
+        socket.once('unexpected-response', (_, answer: IncomingMessage) => resolve(answer.statusCode))
+        socket.once('open', () => resolve(101))
+        socket.on('error', () => undefined)
+      })
+      expect(status).toBe(400)
+      socket.terminate()
+    }
+  })
+})

@@ -1,0 +1,257 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Client, createClient } from '#lib/client/client.ts'
+import { runCommand } from './process.ts'
+
+export interface KillReport {
+  rounds: number
+  /** Writes that were answered, of all kinds, and events that were heard. */
+  acknowledged: number
+  /** Processes that ran in devboxes when the service was killed. */
+  running: number
+  /** What the next life of the service did not know, or knew otherwise, of what was acknowledged. */
+  lost: string[]
+  /** Databases that did not pass `integrity_check`. */
+  broken: string[]
+  /** Processes of the life before, five seconds after the next start. */
+  orphans: string[]
+  slowestStartMs: number
+}
+
+interface Options {
+  rounds: number
+  isolation: 'auto' | 'none'
+  onRound?: (round: number, report: KillReport) => void
+}
+
+const shortestLoadMs = 50
+const longestLoadMs = 1_200
+const orphanGraceMs = 5_000
+const killedStatus = 137
+
+/** Kills a real service again and again while it is written to, and looks each time at what the next one knows. */
+export const killRounds = async ({ rounds, isolation, onRound }: Options): Promise<KillReport> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-kill-'))
+  const report: KillReport = {
+    rounds: 0,
+    acknowledged: 0,
+    running: 0,
+    lost: [],
+    broken: [],
+    orphans: [],
+    slowestStartMs: 0,
+  }
+  const flags = ['--port', '0', '--isolation', isolation, '--drain-seconds', '0', '--data-dir', dataDir]
+  // Nor is one left when this process is killed itself.
+  const start = () => runCommand([...flags, '--stop-with-parent'])
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const load = await loadAndKill(start(), dataDir)
+      report.acknowledged += load.checks.length
+      report.running += load.processes.length
+      const integrity = integrityOf(join(dataDir, 'devdeck.db'))
+      if (integrity !== 'ok') report.broken.push(`round ${round}: ${integrity}`)
+      await lookAgain(start(), dataDir, load, report)
+      report.rounds++
+      onRound?.(round, report)
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  return report
+}
+
+/** Answers what is wrong with one acknowledged write. */
+type Check = (client: Client) => Promise<string | undefined>
+
+interface Load {
+  checks: Check[]
+  /** pid and start time of what ran in devboxes at the kill. */
+  processes: string[]
+}
+
+type Started = ReturnType<typeof runCommand>
+
+const loadAndKill = async ({ child, ready, ended }: Started, dataDir: string): Promise<Load> => {
+  const checks: Check[] = []
+  let over = false
+  try {
+    const client = clientOf(await ready, dataDir)
+    // After the kill every call fails.
+    const unlessOver = (error: unknown) => {
+      if (!over) throw error
+    }
+    const repeat = async (write: (i: number) => Promise<void>) => {
+      for (let i = 0; !over; i++) await write(i).catch(unlessOver)
+    }
+    const writers = [
+      repeat((i) => writeAxon(client, i, checks)),
+      repeat((i) => writeSecret(client, i, checks)),
+      publishAndHear(client, repeat, checks).catch(unlessOver),
+      // Enough to have some in every state of their start; more only make each round longer.
+      ...Array.from({ length: 3 }, () => useDevbox(client, checks).catch(unlessOver)),
+    ]
+    const settled = Promise.all(writers)
+    await Promise.race([delay(shortestLoadMs + Math.random() * (longestLoadMs - shortestLoadMs)), settled])
+    const processes = processesOf(dataDir)
+    over = true
+    child.kill('SIGKILL')
+    await settled
+    return { checks, processes }
+  } finally {
+    over = true
+    child.kill('SIGKILL')
+    await ended
+  }
+}
+
+const writeAxon = async (client: Client, i: number, checks: Check[]) => {
+  const name = `axon ${i}`
+  const { id } = await client.axons.create({ body: { name, metadata: { i: String(i) } } })
+  checks.push(async (next) => {
+    const found = await next.axons.get({ params: { id } })
+    return found.name === name && found.metadata.i === String(i)
+      ? undefined
+      : `axon ${id} reads ${JSON.stringify(found)}`
+  })
+}
+
+const writeSecret = async (client: Client, i: number, checks: Check[]) => {
+  const name = `SECRET_${Date.now()}_${i}`
+  const { id } = await client.secrets.create({ body: { name, value: `value ${i}` } })
+  checks.push(async (next) => {
+    const found = await next.secrets.get({ params: { name } })
+    return found.id === id ? undefined : `secret ${name} reads ${JSON.stringify(found)}`
+  })
+}
+
+/** Events, with someone who hears them: what was heard outlives the service just as what was acknowledged. */
+const publishAndHear = async (
+  client: Client,
+  repeat: (write: (i: number) => Promise<void>) => Promise<void>,
+  checks: Check[],
+) => {
+  const { id } = await client.axons.create({})
+  const isKept =
+    (sequence: number, payload: string): Check =>
+    async (next) => {
+      const query = { starting_after: sequence + 1, limit: 1 }
+      const [found] = (await next.axons.events({ params: { id }, query })).events
+      return found?.sequence === sequence && found.payload === payload
+        ? undefined
+        : `event ${sequence} of ${id} reads ${JSON.stringify(found)}`
+    }
+  const listening = (async () => {
+    for await (const { sequence, payload } of client.axons.subscribe({ params: { id } }))
+      checks.push(isKept(sequence, payload))
+  })()
+  const publishing = repeat(async (i) => {
+    const body = { event_type: 'note', origin: 'USER_EVENT', source: 'kill', payload: `event ${i}` } as const
+    const { sequence } = await client.axons.publish({ params: { id }, body })
+    checks.push(isKept(sequence, body.payload))
+  })
+  await Promise.all([listening, publishing])
+}
+
+/** A devbox with a command that ends, one that does not, another name and a snapshot. */
+const useDevbox = async (client: Client, checks: Check[]) => {
+  const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+  checks.push(async (next) => {
+    const found = await next.devboxes.get({ params: { id } })
+    return ['provisioning', 'initializing', 'running'].includes(found.status)
+      ? undefined
+      : `devbox reads ${JSON.stringify(found)}`
+  })
+  const execute = async (command: string, endings: readonly (number | null)[]) => {
+    const { execution_id } = await client.executions.executeAsync({ params: { id }, body: { command } })
+    checks.push(async (next) => {
+      const found = await next.executions.get({ params: { devbox_id: id, execution_id } })
+      const saysSo = found.exit_status !== killedStatus || found.stderr?.includes('service')
+      return found.status === 'completed' && endings.includes(found.exit_status ?? null) && saysSo
+        ? undefined
+        : `${command} reads ${JSON.stringify(found)}`
+    })
+  }
+  await execute('echo done > done; sync -d done', [0, killedStatus])
+  await execute('sleep 1000', [killedStatus])
+  await client.devboxes.update({ params: { id }, body: { metadata: { was: 'updated' } } })
+  checks.push(async (next) => {
+    const { metadata } = await next.devboxes.get({ params: { id } })
+    return metadata.was === 'updated' ? undefined : `devbox ${id} has the metadata ${JSON.stringify(metadata)}`
+  })
+  const snapshot = await client.snapshots.create({ params: { id }, body: {} })
+  checks.push(async (next) => {
+    const { snapshots } = await next.snapshots.list({ query: { devbox_id: id } })
+    return snapshots.some((each) => each.id === snapshot.id) ? undefined : `snapshot ${snapshot.id} is not listed`
+  })
+}
+
+const lookAgain = async ({ child, ready, ended, output }: Started, dataDir: string, load: Load, report: KillReport) => {
+  const startedAt = performance.now()
+  try {
+    const client = clientOf(await ready, dataDir)
+    report.slowestStartMs = Math.max(report.slowestStartMs, Math.round(performance.now() - startedAt))
+    for (const check of load.checks) {
+      const problem = await check(client).catch((error: Error) => error.message)
+      if (problem !== undefined) report.lost.push(`${problem}; the service said: ${output.stderr || 'nothing'}`)
+    }
+    const left = () => load.processes.filter((each) => startTimeOf(each.split(' ')[0] ?? '') === each.split(' ')[1])
+    while (left().length > 0 && performance.now() - startedAt < orphanGraceMs) await delay(20)
+    report.orphans.push(...left())
+    // So that the next round begins with nothing to start again.
+    const { devboxes } = await client.devboxes.list({ query: { status: 'running', limit: 100 } })
+    await Promise.all(devboxes.map(({ id }) => client.devboxes.shutdown({ params: { id } })))
+  } finally {
+    child.kill('SIGTERM')
+    const killing = setTimeout(() => child.kill('SIGKILL'), 10_000)
+    await ended
+    clearTimeout(killing)
+  }
+}
+
+const clientOf = (url: string, dataDir: string) => {
+  const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+  return createClient({ baseUrl: url, headers: { authorization: `Bearer ${key}` } })
+}
+
+const integrityOf = (file: string): string => {
+  const database = new DatabaseSync(file)
+  try {
+    return database
+      .prepare('PRAGMA integrity_check')
+      .all()
+      .map((row) => row.integrity_check)
+      .join(', ')
+  } finally {
+    database.close()
+  }
+}
+
+/** pid and start time, together never used twice, of the processes of the folder's service. */
+const processesOf = (dataDir: string): string[] => {
+  const mark = `DEVDECK_SERVICE_ID=${readFileSync(join(dataDir, 'service-id'), 'utf8').trim()}`
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark) ? [`${pid} ${startTimeOf(pid)}`] : []
+      } catch {
+        // It ended between the two looks.
+        return []
+      }
+    })
+}
+
+/** Undefined for one that is gone, or only waits to be reaped. */
+const startTimeOf = (pid: string): string | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+const main = join(import.meta.dirname, '../main.ts')
+
+export interface Ended {
+  code: number | null
+  signal: string | null
+  stdout: string
+  stderr: string
+}
+
+/** The service's command in a process of its own. Whoever starts one ends it. */
+export const runCommand = (args: readonly string[], environment: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { NODE_ENV: 'test', PATH: '/usr/local/bin:/usr/bin:/bin', ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (output.stderr += text))
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, ...output })),
+  )
+  /** The address, once it listens. */
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const address = /listening on (http:\/\/\S+) /.exec(output.stdout)?.[1]
+      if (address) resolve(address)
+    })
+    ended.then(({ stderr }) => reject(new Error(stderr || 'It ended without a word')))
+  })
+  ready.catch(() => undefined)
+  return { child, ready, ended, output }
+}
