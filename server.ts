@@ -13,8 +13,6 @@ import { proxy, takesLargeBody } from '#lib/gateway/http/proxy.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { answerAsWeb } from '#lib/gateway/http/web-answer.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
-import { answerTerminalFirst, showsTerminal } from '#lib/gateway/terminal-page.ts'
-import { terminalFolder, terminalScripts } from '#lib/gateway/terminal-script.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 
@@ -43,11 +41,8 @@ const start = async (): Promise<void> => {
   )
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
 
-  // Next builds as it goes in development; the script of terminals is not among what it watches.
-  if (dev) await (await import('./scripts/terminal-bundle.ts')).bundleTerminal(root, { dev })
-  else await buildIfStale()
-  const scripts = terminalScripts(terminalFolder(root, { dev }))
-  registry().terminalScripts = scripts
+  // Next builds as it goes in development.
+  if (!dev) await buildIfStale()
   const { default: next } = await import('next')
   // Next attaches a listener for WebSocket upgrades to the server it is given. This one never listens; it is handed
   // nothing but what hot reloading needs, so that ours alone decides about every other upgrade.
@@ -60,10 +55,8 @@ const start = async (): Promise<void> => {
   server.off('request', stillStarting)
   server.on('request', (request, response) => {
     if (!admit(request, response, { dev })) return
-    if (scripts.answer(request, response)) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
-    if (showsTerminal(request)) void answerTerminalFirst(request, response, handle)
-    else void handle(request, response)
+    void handle(request, response)
   })
   server.on(
     'upgrade',
@@ -116,7 +109,8 @@ const buildIfStale = async (): Promise<void> => {
       : 'Building the console, as there is no build yet …',
   )
   rmSync(stamp, { force: true })
-  const build = spawn(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'inherit' })
+  const next = join(root, 'node_modules/next/dist/bin/next')
+  const build = spawn(process.execPath, [next, 'build'], { cwd: root, stdio: 'inherit' })
   stopping.push(() => build.kill())
   const [code, signal] = await once(build, 'exit')
   if (code === 0) return

@@ -3,7 +3,6 @@ import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { preferenceCookies, themeOf } from '#lib/console/frame/preferences.ts'
-import { registry } from '#lib/gateway/registry.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 
@@ -35,7 +34,6 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html
       lang="en"
-      data-terminal-script={registry().terminalScripts.path}
       data-theme={theme === 'system' ? undefined : theme}
       className={`${geist.variable} ${geistMono.variable}`}
     >

@@ -7,5 +7,5 @@ const root = join(import.meta.dirname, '..')
 /** Each product would build the console by itself if it had to, and two of them start at once. */
 export default () => {
   if (isBuilt(root)) return
-  execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'inherit' })
+  execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit' })
 }

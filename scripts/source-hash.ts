@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { terminalFolder } from '#lib/gateway/terminal-script.ts'
 
 /** What a production build is made of. The local service is not: it runs from source, in a process of its own. */
 const inputs = [
@@ -41,5 +40,5 @@ const filesOf = (root: string, path: string): string[] => {
 /** Whether the console was built, and from these very sources: a build is named by their hash. */
 export const isBuilt = (root: string): boolean => {
   const stamp = join(root, '.next/BUILD_ID')
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root) && existsSync(terminalFolder(root))
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root)
 }

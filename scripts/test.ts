@@ -9,7 +9,7 @@ const steps = [
   ['lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['unused code', ['knip']],
   ['unit tests', ['vitest', 'run']],
-  ['build', ['node', 'scripts/build.ts']],
+  ['build', ['next', 'build']],
   ['journeys', ['playwright', 'test']],
 ] as const
 

@@ -1,4 +1,5 @@
 import { FitAddon } from '@xterm/addon-fit'
+import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes'
 import { Terminal } from '@xterm/xterm'
 import { restoreColoursSetBefore } from '#lib/terminal/page/colours.ts'
 import { type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
@@ -7,7 +8,6 @@ import { boundCounts } from '#lib/terminal/xterm/counts.ts'
 import { mendXterm } from '#lib/terminal/xterm/mends.ts'
 import { joinLigatures } from './ligatures.ts'
 import { TerminalRenderer } from './renderer.ts'
-import { paceScrollbar } from './scrollbar-pace.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
 import { onThemeChange } from './terminal-theme.ts'
 
@@ -17,22 +17,11 @@ export interface DrawnTerminal {
   room(): { cols: number; rows: number } | undefined
   /** Has `changed` called when cells have another size, so that there is room for another number of them. */
   onCells(changed: () => void): void
-  /**
-   * Has it count the cells of a character as the console's own terminal does, or their screens would differ. Until then
-   * it can be written nothing but ASCII: the tables take as long to unpack as a screen to draw.
-   */
-  countCells(): Promise<void>
   close(): void
 }
 
-/**
- * Draws a terminal into `element`, as the settings say and as they change. `expected` is the size it will most likely
- * get: one that is drawn with it need not be drawn again.
- */
-export const drawTerminal = async (
-  element: HTMLElement,
-  expected?: { cols: number; rows: number },
-): Promise<DrawnTerminal> => {
+/** Draws a terminal into `element`, as the settings say and as they change. */
+export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal> => {
   const settings = terminalSettings.get()
   const surroundings = followTheme(element)
   const options = terminalOptions(settings, element)
@@ -41,7 +30,6 @@ export const drawTerminal = async (
   if (!document.fonts.check(font)) await document.fonts.load(font).catch(() => undefined)
   const terminal = new Terminal({
     ...options,
-    ...expected,
     allowProposedApi: true,
     // Where a program has the mouse, this is the only way to select on a Mac.
     macOptionClickForcesSelection: true,
@@ -57,16 +45,12 @@ export const drawTerminal = async (
   terminal.loadAddon(fitAddon)
   boundCounts(terminal)
   mendXterm(terminal)
+  // The console's own terminal counts the cells of a character like this, too, or their screens would differ.
+  terminal.loadAddon(new UnicodeGraphemesAddon())
+  boundClusters(terminal)
   restoreColoursSetBefore(terminal)
   terminal.open(element)
-  paceScrollbar(terminal)
 
-  let counting: Promise<void> | undefined
-  const countCells = async () => {
-    const { UnicodeGraphemesAddon } = await import('@xterm/addon-unicode-graphemes')
-    terminal.loadAddon(new UnicodeGraphemesAddon())
-    boundClusters(terminal)
-  }
   const listeners: (() => void)[] = []
   const cellsChanged = () => {
     for (const listener of listeners) listener()
@@ -87,10 +71,6 @@ export const drawTerminal = async (
     terminal,
     room: () => (element.clientWidth > 0 && element.clientHeight > 0 ? fitAddon.proposeDimensions() : undefined),
     onCells: (changed) => void listeners.push(changed),
-    countCells() {
-      counting ??= countCells()
-      return counting
-    },
     close() {
       for (const stop of stops) stop()
       renderer.dispose()

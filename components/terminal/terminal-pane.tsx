@@ -57,18 +57,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
     >
       {opened && <WatchingBar opened={opened} isFollower={isFollower} />}
       <div className="relative min-h-0 flex-1">
-        <section
-          ref={screen}
-          aria-label={`Terminal ${name}`}
-          data-takes-keys
-          data-devbox={isFollower ? undefined : devboxId}
-          data-terminal-session={isFollower ? undefined : name}
-          className="terminal-screen font-mono"
-          // What is in it is xterm's, which may be there before React is.
-          suppressHydrationWarning
-          // biome-ignore lint/security/noDangerouslySetInnerHtml: nothing, and by that the only way to have React leave it alone
-          dangerouslySetInnerHTML={nothing}
-        />
+        <section ref={screen} aria-label={`Terminal ${name}`} data-takes-keys className="terminal-screen font-mono" />
         {failure && <FailureNotice failure={failure} tryAgain={tryAgain} />}
         {opened && <PaneNotices opened={opened} refusal={refusal} revive={revive} onClose={onClose} />}
         {opened && <PaneOverlays opened={opened} />}
@@ -84,8 +73,6 @@ export const TerminalPane = (props: TerminalPaneProps) => {
     </div>
   )
 }
-
-const nothing = { __html: '' }
 
 const FailureNotice = ({ failure, tryAgain }: { failure: string; tryAgain: () => void }) => (
   // Over the screen, which has nothing on it.

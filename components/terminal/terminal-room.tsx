@@ -1,6 +1,5 @@
 'use client'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
-import { setTerminalTop } from './terminal-top.ts'
 
 /** From where it stands down to the end of the window, less the page's margin. */
 export const TerminalRoom = ({ children }: { children: ReactNode }) => {
@@ -10,20 +9,17 @@ export const TerminalRoom = ({ children }: { children: ReactNode }) => {
     const element = room.current
     const main = element?.closest('main')
     if (!element || !main) return
-    const measure = () => setTerminalTop(element)
+    const measure = () => {
+      const top = element.getBoundingClientRect().top + window.scrollY
+      element.style.setProperty('--terminal-top', `${Math.round(top)}px`)
+    }
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(main)
     return () => observer.disconnect()
   }, [])
   return (
-    // Of a terminal that was started ahead, its height is set already.
-    <div
-      ref={room}
-      data-terminal-room
-      suppressHydrationWarning
-      className="h-[max(20.5rem,calc(100dvh-var(--terminal-top,20rem)-1.75rem))]"
-    >
+    <div ref={room} className="h-[max(20.5rem,calc(100dvh-var(--terminal-top,20rem)-1.75rem))]">
       {children}
     </div>
   )

@@ -1,7 +1,21 @@
+import type { Terminal } from '@xterm/xterm'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { TerminalTarget } from '#lib/terminal/page/address.ts'
-import { loadTerminal } from './load-terminal.ts'
+import { isSignedOut } from '#lib/console/api/signed-out.ts'
+import { pageIdentity } from '#lib/console/frame/page-identity.ts'
+import { type TerminalTarget, terminalUrl } from '#lib/terminal/page/address.ts'
+import { TerminalSession } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
+
+declare global {
+  interface Window {
+    /** The terminal that has or last had the focus, for people's own scripts and measurements. */
+    term?: Terminal | undefined
+  }
+}
+
+const loadXterm = () => import('./draw-terminal.ts')
+// The page's code begins to load it; a pane that mounts later waits for the rest, and tells of a failure.
+if (typeof window === 'object') loadXterm().catch(() => undefined)
 
 interface Options extends TerminalTarget {
   isVisible: boolean
@@ -35,12 +49,20 @@ export const useOpenedTerminal = (
     setFailure(undefined)
     let close = () => {}
     const start = async (element: HTMLElement, into: HTMLElement) => {
-      const target = { devboxId, name, followToken }
-      const { startTerminal, takeStarted } = await loadTerminal()
+      const { drawTerminal } = await loadXterm()
       if (isGone) return
-      const started = await (takeStarted(into, target) ?? startTerminal(into, target))
-      if (isGone) return started.close()
-      const { terminal, session } = started
+      const drawn = await drawTerminal(into)
+      if (isGone) return drawn.close()
+      const { terminal } = drawn
+      const session = new TerminalSession({
+        url: () => terminalUrl({ devboxId, name, followToken }),
+        screen: terminal,
+        page: pageIdentity,
+        role: followToken ? 'watch' : undefined,
+        isSignedOut: async () => followToken === undefined && (await isSignedOut()),
+        isOffline: () => !navigator.onLine && !isLoopback,
+        isVisible: () => document.visibilityState === 'visible',
+      })
       const keys: ((event: KeyboardEvent) => boolean)[] = []
       const inputs: ((text: string) => string)[] = []
       terminal.attachCustomKeyEventHandler((event) => !keys.some((handler) => handler(event)))
@@ -48,15 +70,16 @@ export const useOpenedTerminal = (
       terminal.onBinary(session.sendBinary)
 
       const fit = () => {
-        const room = visible.current ? started.room() : undefined
+        const room = visible.current ? drawn.room() : undefined
         if (room) session.fit(room)
       }
-      started.onCells(fit)
+      drawn.onCells(fit)
       const stopFitting = whenResized(into, fit)
       const stopChecking = whenReachable(session.check)
       const becomeTerm = () => {
         window.term = terminal
       }
+      window.term ??= terminal
       terminal.textarea?.addEventListener('focus', becomeTerm)
       setOpened({
         terminal,
@@ -73,7 +96,9 @@ export const useOpenedTerminal = (
       close = () => {
         stopFitting()
         stopChecking()
-        started.close()
+        if (window.term === terminal) window.term = undefined
+        session.dispose()
+        drawn.close()
         setOpened(undefined)
       }
     }
@@ -90,6 +115,9 @@ export const useOpenedTerminal = (
   }, [opened, isVisible])
   return { opened, failure, tryAgain: () => setAttempt((before) => before + 1) }
 }
+
+/** A console on this machine is reached without any network. */
+const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 
 const addFirst = <T>(list: T[], entry: T): (() => void) => {
   list.unshift(entry)

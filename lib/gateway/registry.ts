@@ -15,8 +15,6 @@ export interface Registry {
   /** The port it really listens on. */
   port: number
   service: ServiceAddress
-  /** Path of the script of terminals, and what stands before it in a page; once they are built. */
-  terminalScripts: { path: string; first: string }
   /** One-use sign-in links that nobody has followed yet. */
   signInLinks: Set<string>
   /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
@@ -65,7 +63,6 @@ export const createRegistry = (
   const created: Registry = {
     ...parts,
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
-    terminalScripts: { path: '', first: '' },
     signInLinks: new Set(),
     revokedSessions: new Map(),
     failedSignIns: new Map(),

@@ -1,5 +1,3 @@
-import { pageGlobal } from '../page-global.ts'
-
 const storageKey = 'devdeck.page'
 /** The page this one reloads may hold its name for a moment longer. */
 const retriesMs = [20, 60, 120]
@@ -8,7 +6,12 @@ const retriesMs = [20, 60, 120]
  * This page's own name, kept through reloads. A duplicated tab gets a copy of the storage, so a name another page
  * lives under is not taken: the lock on it is held for as long as the page lives.
  */
-export const pageIdentity = (): Promise<string> => pageGlobal('page-identity', takeIdentity)
+export const pageIdentity = (): Promise<string> => {
+  identity ??= takeIdentity()
+  return identity
+}
+
+let identity: Promise<string> | undefined
 
 const takeIdentity = async (): Promise<string> => {
   const stored = read()

@@ -17,13 +17,6 @@ const yearSeconds = 365 * 24 * 3600
 /** Browsers drop a cookie that is longer than some 4 kB. */
 const maxValueLength = 2000
 
-/** What `document.cookie` has of it. */
-export const storedPreference = (name: keyof typeof preferenceCookies): string | undefined =>
-  document.cookie
-    .split('; ')
-    .find((each) => each.startsWith(`${preferenceCookies[name]}=`))
-    ?.slice(preferenceCookies[name].length + 1)
-
 /** The cookie as `document.cookie` takes it; an empty or an overlong value is forgotten. */
 export const preferenceCookie = (name: keyof typeof preferenceCookies, value: string): string => {
   const text = encodeURIComponent(value)

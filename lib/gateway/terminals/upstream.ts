@@ -82,18 +82,13 @@ export const attach = async (target: Target): Promise<Attached> => {
   return attached
 }
 
-type TunnelOf = Pick<Target, 'apiKey' | 'devboxId'>
-
-const tunnelKey = ({ apiKey, devboxId }: TunnelOf) =>
+const tunnelKey = ({ apiKey, devboxId }: Target) =>
   createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
 
-const knownTunnel = (devbox: TunnelOf): PtyTunnel | undefined => {
-  const known = registry().ptyTunnels.get(tunnelKey(devbox))
+const knownTunnel = (target: Target): PtyTunnel | undefined => {
+  const known = registry().ptyTunnels.get(tunnelKey(target))
   return known && known.untilMs > Date.now() ? known.tunnel : undefined
 }
-
-/** Whether a terminal of this devbox was opened a few minutes ago. */
-export const wasOpenedLately = (devbox: TunnelOf): boolean => knownTunnel(devbox) !== undefined
 
 const attachThrough = async (
   { tunnel_key, auth_token }: PtyTunnel,

@@ -1,4 +1,3 @@
-import { type EarlySocket, openEarly, tellAgain } from '#lib/console/early-socket.ts'
 import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/wire/terminals.ts'
 import { type Latency, TerminalPulse } from './pulse.ts'
 
@@ -42,8 +41,6 @@ export class TerminalConnection {
   #attempt = 0
   /** Counts the tries; what an earlier one still has to say is not for now. */
   #try = 0
-  /** What has happened to a socket opened ahead, until somebody connects. */
-  #ahead: (() => void)[] | undefined
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -59,38 +56,13 @@ export class TerminalConnection {
     return this.#state
   }
 
-  /**
-   * Opens the socket for the `connect` to come. What it brings until then waits, and happens when that is called;
-   * `onData` has it at once, for it to be seen meanwhile; `onEnd` is called when there will be no more of it. `early`
-   * is that socket, if there is one already.
-   */
-  openAhead(onData: (data: ArrayBuffer | string) => void, onEnd: () => void, early?: EarlySocket) {
-    const number = this.#hangUp()
-    const listen = (socket: EarlySocket) => {
-      this.#ahead = []
-      this.#listen(socket, { onData, onEnd })
-    }
-    if (early) return listen(early)
-    this.#options.url().then(
-      (url) => (number === this.#try ? listen(openEarly(url, this.#options.WebSocket)) : onEnd()),
-      // `connect` will find out itself.
-      onEnd,
-    )
-  }
-
   /** Tries now, whatever the state. */
   connect() {
-    const ahead = this.#ahead
-    this.#ahead = undefined
-    if (ahead) {
-      for (const happen of ahead) happen()
-      return
-    }
     const number = this.#hangUp()
     const { state } = this
     this.#enter(state.phase === 'lost' ? { ...state, retryAtMs: null, isOffline: false } : { phase: 'connecting' })
     this.#options.url().then(
-      (url) => number === this.#try && this.#listen(openEarly(url, this.#options.WebSocket)),
+      (url) => number === this.#try && this.#open(url),
       () => number === this.#try && this.#lose(),
     )
   }
@@ -122,35 +94,25 @@ export class TerminalConnection {
     this.#hangUp()
   }
 
-  #listen({ socket, missed }: EarlySocket, ahead?: { onData(data: ArrayBuffer | string): void; onEnd(): void }) {
+  #open(url: string) {
+    const { WebSocket = globalThis.WebSocket, onOutput } = this.#options
+    const socket = new WebSocket(url)
+    socket.binaryType = 'arraybuffer'
     this.#socket = socket
     let isRefused = true
-    const isOver = () => this.#socket !== socket
-    const happen = (what: () => void) => {
-      if (this.#ahead) this.#ahead.push(() => isOver() || what())
-      else what()
+    socket.onopen = () => {
+      isRefused = false
+      this.#pulse.start()
     }
-    socket.onopen = () =>
-      happen(() => {
-        isRefused = false
-        this.#pulse.start()
-      })
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      if (this.#ahead) ahead?.onData(data)
-      happen(() => {
-        this.#pulse.heard()
-        if (typeof data === 'string') this.#hear(JSON.parse(data) as TerminalNotice)
-        else this.#options.onOutput(new Uint8Array(data))
-      })
+      this.#pulse.heard()
+      if (typeof data === 'string') this.#hear(JSON.parse(data) as TerminalNotice)
+      else onOutput(new Uint8Array(data))
     }
     socket.onclose = ({ code, reason }) => {
-      ahead?.onEnd()
-      happen(() => {
-        this.#closed(code, reason)
-        if (isRefused) void this.#stopIfSignedOut()
-      })
+      this.#closed(code, reason)
+      if (isRefused) void this.#stopIfSignedOut()
     }
-    for (const event of missed) tellAgain(socket, event)
   }
 
   #hear(notice: TerminalNotice) {
@@ -218,7 +180,7 @@ export class TerminalConnection {
     clearTimeout(this.#retry)
     this.#pulse.stop()
     const socket = this.#socket
-    this.#socket = this.#ahead = undefined
+    this.#socket = undefined
     if (socket) {
       socket.onopen = socket.onmessage = socket.onclose = null
       socket.close()

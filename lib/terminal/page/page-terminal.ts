@@ -1,15 +1,13 @@
 import type { IDisposable } from '@xterm/xterm'
-import type { EarlySocket } from '#lib/console/early-socket.ts'
 import { maxCells } from '#lib/contract/terminal-size.ts'
 import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/wire/terminals.ts'
 import { openingUrl } from './address.ts'
 import { silenceAnswers } from './answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
 import { type HeldInput, noHeldInput } from './held-input.ts'
-import { type Snapshot, TerminalPainter, type TerminalScreen, withoutReset } from './painter.ts'
+import { type Snapshot, TerminalPainter, type TerminalScreen } from './painter.ts'
 import type { Latency } from './pulse.ts'
 import { TypedInput } from './typed-input.ts'
-import { writeNow } from './write-now.ts'
 
 /** What there is to say about a terminal; a new object after each change. */
 export interface TerminalState {
@@ -131,44 +129,6 @@ export class TerminalSession {
    * line of the screen's buffer; what was marked before is gone. Nothing printed later has been parsed then.
    */
   onMarks = (listener: (marks: readonly TerminalMark[]) => void): (() => void) => this.#painter.onMarks(listener)
-
-  /**
-   * Connects before there is anyone to listen. What the shell shows is on the screen at once; with `connect` it comes
-   * there again, and all there is to hear of it is heard then. Done with the first prompt, or when none can come.
-   * `early` was opened for the size the screen has, before there was one; `countCells` is called before the screen is
-   * written anything that is not ASCII.
-   */
-  openAhead = ({ early, countCells }: { early?: EarlySocket | undefined; countCells?(): Promise<void> } = {}) =>
-    new Promise<void>((shown) => {
-      const { screen } = this.#options
-      let counted: Promise<void> | undefined
-      const inTurn = (write: () => void) => {
-        if (counted) counted.then(write).catch(shown)
-        else write()
-      }
-      let isSnapshot = false
-      let isBlank = true
-      this.#connection.openAhead(
-        (data) => {
-          if (typeof data === 'string') {
-            const notice = JSON.parse(data) as TerminalNotice
-            if (notice.t !== 'snap') return
-            isSnapshot = true
-            return inTurn(() => screen.resize(notice.cols, notice.rows))
-          }
-          const bytes = new Uint8Array(data)
-          if (bytes.some((byte) => byte > 0x7f)) counted ??= countCells?.()
-          const written = isSnapshot && isBlank ? withoutReset(bytes) : bytes
-          isSnapshot = isBlank = false
-          inTurn(() => {
-            writeNow(screen, written)
-            if (hasPrompt(screen)) shown()
-          })
-        },
-        shown,
-        early,
-      )
-    })
 
   /** Connects now, whatever the state; also the way to start a new shell after the last one ended. */
   connect = () => this.#connection.connect()
@@ -358,10 +318,6 @@ export class TerminalSession {
     for (const listener of this.#listeners) listener()
   }
 }
-
-/** Or anything else in the line of the cursor. */
-const hasPrompt = ({ buffer: { active } }: TerminalScreen): boolean =>
-  Boolean(active.getLine(active.baseY + active.cursorY)?.translateToString(true))
 
 /** Mouse and focus: nobody typed them, and later they would be wrong. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: reports begin with one

@@ -87,7 +87,7 @@ export class TerminalPainter {
 }
 
 /** A snapshot begins with one, after a byte or two that end what was cut off. */
-export const withoutReset = (bytes: Uint8Array): Uint8Array => {
+const withoutReset = (bytes: Uint8Array): Uint8Array => {
   const end = bytes.subarray(0, 8).findIndex((byte, at) => byte === 0x63 && bytes[at - 1] === 0x1b)
   return bytes.subarray(end + 1)
 }

@@ -1,5 +1,3 @@
-import { pageGlobal } from '#lib/console/page-global.ts'
-
 /** What a number of the settings may be; the fields of the dialog and the reader of what is stored hold to it. */
 export const terminalLimits = {
   fontSize: { min: 8, max: 32 },
@@ -86,31 +84,27 @@ const stored = (): TerminalSettings => {
   }
 }
 
-const open = () => {
-  const opened = { current: undefined as TerminalSettings | undefined, listeners: new Set<() => void>() }
-  globalThis.addEventListener?.('storage', ({ key }) => {
-    if (key !== storageKey && key !== null) return
-    opened.current = undefined
-    tell()
-  })
-  return opened
-}
+let current: TerminalSettings | undefined
+const listeners = new Set<() => void>()
 const tell = () => {
-  for (const listener of state.listeners) listener()
+  for (const listener of listeners) listener()
 }
-
-const state = pageGlobal('terminal-settings', open)
+globalThis.addEventListener?.('storage', ({ key }) => {
+  if (key !== storageKey && key !== null) return
+  current = undefined
+  tell()
+})
 
 /** How this browser's user wants terminals to be: one for all of them, in every window. */
 export const terminalSettings = {
   get: (): TerminalSettings => {
-    state.current ??= stored()
-    return state.current
+    current ??= stored()
+    return current
   },
   change: (change: Partial<TerminalSettings>): void => {
-    state.current = { ...terminalSettings.get(), ...change }
+    current = { ...terminalSettings.get(), ...change }
     try {
-      localStorage.setItem(storageKey, JSON.stringify({ version: 1, ...state.current }))
+      localStorage.setItem(storageKey, JSON.stringify({ version: 1, ...current }))
     } catch {
       // Full or switched off: then it holds for as long as the page.
     }
@@ -118,8 +112,8 @@ export const terminalSettings = {
   },
   reset: (): void => terminalSettings.change(defaultTerminalSettings),
   subscribe: (listener: () => void): (() => void) => {
-    state.listeners.add(listener)
-    return () => void state.listeners.delete(listener)
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
   },
 }
 

@@ -3,10 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import headless from '@xterm/headless'
 import { WebSocket as NodeWebSocket } from 'ws'
-import { type EarlySocket, openEarly } from '#lib/console/early-socket.ts'
 import type { TestConsole } from '#lib/gateway/testing.ts'
 import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
-import { openingUrl } from './address.ts'
 import { TerminalSession, type TerminalState } from './page-terminal.ts'
 
 const patienceMs = 15_000
@@ -144,12 +142,6 @@ export class TestPage {
 
   async listen() {
     this.#url = (await this.network.listen()).replace('http', 'ws')
-  }
-
-  /** A socket as it is opened before there is a screen. */
-  openEarly(): EarlySocket {
-    const { cols, rows } = this.screen
-    return openEarly(openingUrl(this.#terminalUrl(), { cols, rows, client: this.client }), this.#webSocket)
   }
 
   close() {
