@@ -1,4 +1,5 @@
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
+import type { SignedIn } from './accounts/signed-in.ts'
 import type { Config } from './config.ts'
 import type { EvictionHub } from './evictions/hub.ts'
 import type { TerminalSession } from './terminals/shared-terminal.ts'
@@ -19,6 +20,8 @@ export interface Registry {
   signInLinks: Set<string>
   /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
   revokedSessions: Map<string, number>
+  /** What cookies hold that were unsealed within the last minute, by their value. */
+  unsealedSessions: Map<string, { session: SignedIn; untilMs: number }>
   /** Times of failed sign-ins by client address. */
   failedSignIns: Map<string, number[]>
   /** What each session holds open: streams and terminals, as the call that ends one. */
@@ -65,6 +68,7 @@ export const createRegistry = (
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
     signInLinks: new Set(),
     revokedSessions: new Map(),
+    unsealedSessions: new Map(),
     failedSignIns: new Map(),
     openStreams: new Map(),
     evictionHubs: new Map(),

@@ -5,11 +5,14 @@ import { Refusal } from '../http/answer.ts'
 import { isSecure, type ReadHeader } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { endStreams, registry } from '../registry.ts'
+import type { SignedIn } from './signed-in.ts'
 
 const idleSeconds = 12 * 3600
 const absoluteMs = 7 * 24 * 3600 * 1000
+const unsealedMs = 60_000
+const maxUnsealed = 1000
 
-const SealedSession = z.object({
+const Sealed: z.ZodMiniType<SignedIn> = z.object({
   sid: z.string(),
   account: z.object({ id: z.string(), name: z.string(), isolation: z.optional(z.string()) }),
   api_key: z.string(),
@@ -17,10 +20,8 @@ const SealedSession = z.object({
   created_at: z.number(),
   renewed_at: z.number(),
 })
-/** What the sealed cookie holds. Only the console's server ever sees it open. */
-export type Session = z.infer<typeof SealedSession>
 
-export const newSession = (account: Session['account'], apiKey: string, now = Date.now()): Session => ({
+export const newSession = (account: SignedIn['account'], apiKey: string, now = Date.now()): SignedIn => ({
   sid: randomBytes(16).toString('base64url'),
   account,
   api_key: apiKey,
@@ -30,29 +31,42 @@ export const newSession = (account: Session['account'], apiKey: string, now = Da
 })
 
 /** The `Set-Cookie` of a session. Cookies know no ports, so the name carries ours. */
-export const sessionCookie = async (header: ReadHeader, session: Session): Promise<string> =>
+export const sessionCookie = async (header: ReadHeader, session: SignedIn): Promise<string> =>
   cookie(header, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
 
 export const clearedCookie = (header: ReadHeader): string => cookie(header, '', 0)
 
 /** The session of a request, or undefined: not signed in, signed out, tampered with, too old, or of another service. */
-export const sessionOf = async (header: ReadHeader, now = Date.now()): Promise<Session | undefined> => {
+export const sessionOf = async (header: ReadHeader, now = Date.now()): Promise<SignedIn | undefined> => {
   const name = cookieName(isSecure(header))
   const values = (header('cookie') ?? '').split(/; */).filter((each) => each.startsWith(`${name}=`))
   const [value] = values
   // Two of the name means that something else has set one; there is no telling which is ours.
   if (value === undefined || values.length > 1) return undefined
-  const parsed = SealedSession.safeParse(
-    await unsealData(value.slice(name.length + 1), { password: openingSecrets(), ttl: idleSeconds }),
-  )
-  if (!parsed.success) return undefined
-  const session = parsed.data
+  const session = await unsealed(value.slice(name.length + 1), now)
+  if (!session) return undefined
   const isGood =
     session.service === serviceIdentity() && !isRevoked(session.sid) && now - session.created_at < absoluteMs
   return isGood ? session : undefined
 }
 
-export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
+/** Unsealing costs a millisecond, and a page sends many calls with the same cookie: it is done once a minute. */
+const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined> => {
+  const { unsealedSessions } = registry()
+  const known = unsealedSessions.get(seal)
+  if (known && now < known.untilMs) return known.session
+  unsealedSessions.delete(seal)
+  const { data: session } = Sealed.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: idleSeconds }))
+  if (!session) return undefined
+  // No seal runs out before that: it is made when its session begins or is renewed.
+  const untilMs = Math.min(now + unsealedMs, session.renewed_at + idleSeconds * 1000)
+  const [oldest] = unsealedSessions.size < maxUnsealed ? [] : unsealedSessions.keys()
+  if (oldest !== undefined) unsealedSessions.delete(oldest)
+  unsealedSessions.set(seal, { session, untilMs })
+  return session
+}
+
+export const requireSignedIn = async (header: ReadHeader): Promise<SignedIn> => {
   const session = await sessionOf(header)
   if (!session) throw new Refusal('unauthenticated', 'Sign in first')
   return session
@@ -60,16 +74,17 @@ export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
 
 /** Makes every cookie of the session worthless and ends what it holds open. */
 export const revoke = (sid: string, now = Date.now()): void => {
-  const { revokedSessions } = registry()
+  const { revokedSessions, unsealedSessions } = registry()
   for (const [each, until] of revokedSessions) if (until < now) revokedSessions.delete(each)
   // No cookie of it can have been sealed later than now, so none outlives this.
   revokedSessions.set(sid, now + (idleSeconds + 60) * 1000)
+  for (const [seal, { session }] of unsealedSessions) if (session.sid === sid) unsealedSessions.delete(seal)
   endStreams('signed out', sid)
 }
 
 const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
 
-export const needsRenewal = ({ renewed_at }: Session, now = Date.now()): boolean =>
+export const needsRenewal = ({ renewed_at }: SignedIn, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2
 
 const cookieName = (secure: boolean) => `${secure ? '__Host-' : ''}devdeck_session_${registry().port}`

@@ -4,8 +4,9 @@ import { cache } from 'react'
 import type { Client } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/wire/relay.ts'
 import { clientFor } from '../http/upstream.ts'
-import { type Session, sessionOf } from './session-cookie.ts'
+import { sessionOf } from './session-cookie.ts'
 import { viewOf } from './sign-in.ts'
+import type { SignedIn } from './signed-in.ts'
 
 /** A page waits this long for its data. After that it comes without, and the browser goes on asking. */
 const pageWaitMs = 3_000
@@ -39,7 +40,7 @@ export const signInPath = (pathAndQuery: string): string => {
 }
 
 /** Once per request, however many of its components ask. */
-const openSession = cache(async (): Promise<Session | undefined> => {
+const openSession = cache(async (): Promise<SignedIn | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))
 })

@@ -170,6 +170,8 @@ describe('GET /api/session', () => {
     const cookie = await old.signIn(service.key)
     const open = async (sessionSecrets: [string, ...string[]]) => {
       old.registry.config.sessionSecrets = sessionSecrets
+      // A console with other secrets is one that has been started anew.
+      old.registry.unsealedSessions.clear()
       return (await sessionOf((name) => (name === 'cookie' ? cookie : null)))?.account.id
     }
     expect(await open([second, first])).toBe('test')
@@ -184,6 +186,52 @@ describe('GET /api/session', () => {
     gateway.registry.service = { embedded: true, url: () => service.url, ownKey: () => service.key }
     expect(status).toBe(401)
     expect((await who(cookie)).status).toBe(200)
+  })
+})
+
+describe('an unsealed session', () => {
+  const sessionBy = (cookie: string, now?: number) => sessionOf((name) => (name === 'cookie' ? cookie : null), now)
+  const minute = 60_000
+  const hour = 60 * minute
+
+  it('is kept for a minute, in the registry that both copies of the modules share', async () => {
+    const cookie = await gateway.signIn(service.key)
+    const now = Date.now()
+    const session = await sessionBy(cookie, now)
+    expect(await sessionBy(cookie, now + minute - 1)).toBe(session)
+    const unsealedAnew = await sessionBy(cookie, now + minute)
+    expect(unsealedAnew).toEqual(session)
+    expect(unsealedAnew).not.toBe(session)
+  })
+
+  it('is not kept beyond the end of its seal or of its week', async () => {
+    const now = Date.now()
+    const ending = newSession({ id: 'test', name: 'test' }, service.key, now - 12 * hour + 1000)
+    const seal = (await sessionCookie(() => null, ending)).split(';')[0] ?? ''
+    const session = await sessionBy(seal, now)
+    expect(await sessionBy(seal, now + 999)).toBe(session)
+    expect(await sessionBy(seal, now + 1000)).not.toBe(session)
+    const old = {
+      ...newSession({ id: 'test', name: 'test' }, service.key, now - 7 * 24 * hour + 1000),
+      renewed_at: now,
+    }
+    const oldSeal = (await sessionCookie(() => null, old)).split(';')[0] ?? ''
+    expect(await sessionBy(oldSeal, now)).toBeDefined()
+    expect(await sessionBy(oldSeal, now + 1000)).toBeUndefined()
+  })
+
+  it('is forgotten when it is signed out, and the oldest when there are a thousand', async () => {
+    const { unsealedSessions } = gateway.registry
+    unsealedSessions.clear()
+    const cookie = await gateway.signIn(service.key)
+    const session = await sessionBy(cookie)
+    if (!session) throw new Error('not signed in')
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie })
+    expect(unsealedSessions.size).toBe(0)
+    for (let i = 0; i < 1000; i++) unsealedSessions.set(`seal ${i}`, { session, untilMs: Date.now() + minute })
+    await sessionBy(await gateway.signIn(service.key))
+    expect(unsealedSessions.size).toBe(1000)
+    expect(unsealedSessions.has('seal 0')).toBe(false)
   })
 })
 

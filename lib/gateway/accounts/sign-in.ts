@@ -13,10 +13,10 @@ import {
   newSession,
   requireSignedIn,
   revoke,
-  type Session,
   sessionCookie,
   sessionOf,
 } from './session-cookie.ts'
+import type { SignedIn } from './signed-in.ts'
 
 const SignIn = z.object({
   api_key: z
@@ -95,7 +95,7 @@ export const newSignInPath = (): string => {
   return `/sign-in/${token}`
 }
 
-export const viewOf = ({ account: { id, name, isolation } }: Session): SessionView => {
+export const viewOf = ({ account: { id, name, isolation } }: SignedIn): SessionView => {
   const { service } = registry()
   const isolated = isolation === undefined ? {} : { isolation }
   return {
@@ -120,7 +120,7 @@ const takeLink = (token: string): boolean => {
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Asks the service whose key this is. A hosted service may not tell; then any answer to a read will do. */
-const verifyKey = async (apiKey: string): Promise<Session['account']> => {
+const verifyKey = async (apiKey: string): Promise<SignedIn['account']> => {
   const client = clientFor(apiKey)
   const signal = AbortSignal.timeout(verifyTimeoutMs)
   try {

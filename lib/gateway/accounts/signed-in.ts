@@ -1,0 +1,9 @@
+/** What the sealed cookie holds. Only the console's server ever sees it open. */
+export interface SignedIn {
+  sid: string
+  account: { id: string; name: string; isolation?: string | undefined }
+  api_key: string
+  service: string
+  created_at: number
+  renewed_at: number
+}
