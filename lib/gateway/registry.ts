@@ -1,8 +1,8 @@
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
+import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { SignedIn } from './accounts/signed-in.ts'
 import type { Config } from './config.ts'
-import type { EvictionHub } from './evictions/hub.ts'
-import type { TerminalSession } from './terminals/shared-terminal.ts'
+import type { Viewer } from './terminals/viewer.ts'
 
 /**
  * What the whole console process shares. Route handlers are bundled, so every module that `server.ts` loads exists a
@@ -27,13 +27,13 @@ export interface Registry {
   /** What each session holds open: streams and terminals, as the call that ends one. */
   openStreams: Map<string, Set<EndStream>>
   /** One per account, by a hash of its key. */
-  evictionHubs: Map<string, EvictionHub>
+  evictionHubs: Map<string, EvictionWatch>
   /** By account, devbox and name. */
-  terminals: Map<string, TerminalSession>
+  terminals: Map<string, OpenTerminal>
   /** What lately opened the terminals of a devbox, by a hash of the key and the devbox it is for. */
   ptyTunnels: Map<string, { tunnel: PtyTunnel; untilMs: number }>
   /** The terminals that can be watched without signing in, by the hash of the link's token. */
-  followLinks: Map<string, TerminalSession>
+  followLinks: Map<string, OpenTerminal>
   /** Times of links that led nowhere by client address. */
   wrongFollows: Map<string, number[]>
   /** Recordings of terminals that are being written, by id. */
@@ -46,6 +46,27 @@ export interface ServiceAddress {
   url(): string
   /** The key of the embedded service that a sign-in link stands for. */
   ownKey(): string | undefined
+}
+
+/** The watch over the evictions of one account. */
+interface EvictionWatch {
+  open(onEnd: () => void): { readable: ReadableStream<Uint8Array>; end: () => void }
+  refresh(): void
+  close(): void
+}
+
+/** A terminal of a devbox that the console holds open for its pages. */
+export interface OpenTerminal {
+  readonly devboxId: string
+  readonly accountId: string
+  readonly apiKey: string
+  readonly held: HeldTerminal
+  viewersOf(kind: 'followers' | 'signed in'): number
+  join(viewer: Viewer): void
+  /** Ends the shell itself. False when the service could not be told. */
+  close(): Promise<boolean>
+  /** Lets go of everything but the shell, which is the service's. */
+  end(closeCode: number, reason: string): void
 }
 
 type EndReason = 'signed out' | 'restarting'

@@ -66,12 +66,12 @@ export const refreshEvictions = (apiKey: string): void => registry().evictionHub
 
 const accountOf = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
 
-const hubFor = (apiKey: string): EvictionHub => {
+const hubFor = (apiKey: string) => {
   const { evictionHubs } = registry()
   const account = accountOf(apiKey)
   const found = evictionHubs.get(account)
   if (found) return found
-  const hub: EvictionHub = new EvictionHub(apiKey, () => {
+  const hub = new EvictionHub(apiKey, () => {
     if (evictionHubs.get(account) === hub) evictionHubs.delete(account)
   })
   evictionHubs.set(account, hub)

@@ -9,11 +9,12 @@ import type { SignedIn } from '../accounts/signed-in.ts'
 import { Refusal } from '../http/answer.ts'
 import type { AskedSocket, SocketRoute } from '../http/upgrades.ts'
 import { clientFor } from '../http/upstream.ts'
-import { registry, trackStream } from '../registry.ts'
+import { type OpenTerminal, registry, trackStream } from '../registry.ts'
+import { Ending } from './ending.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
-import { TerminalSession } from './shared-terminal.ts'
-import { Ending, endingOf } from './upstream.ts'
+import { SharedTerminal } from './shared-terminal.ts'
+import { endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
 
 const maxTerminalsPerAccount = 64
@@ -52,10 +53,10 @@ const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
   return enterSignedIn(signedIn, { devboxId, name }, readOpening(asked))
 }
 
-const enterByLink = (session: TerminalSession, opening: Omit<ViewerOpening, 'signedIn'>): Enter => {
-  if (session.viewersOf('followers') >= maxFollowers)
+const enterByLink = (terminal: OpenTerminal, opening: Omit<ViewerOpening, 'signedIn'>): Enter => {
+  if (terminal.viewersOf('followers') >= maxFollowers)
     return tooMany(`${maxFollowers} follow this terminal already`, { ...opening, signedIn: undefined })
-  return (viewerOf) => session.join(viewerOf({ ...opening, signedIn: undefined }))
+  return (viewerOf) => terminal.join(viewerOf({ ...opening, signedIn: undefined }))
 }
 
 const enterSignedIn = (
@@ -81,13 +82,13 @@ const enterSignedIn = (
         : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
     )
     viewer.onceClosed(forget)
-    const session = terminals.get(key) ?? openSession(key, { signedIn, devboxId, name, size: opening.size })
-    if (session.apiKey === signedIn.api_key) return session.join(viewer)
+    const terminal = terminals.get(key) ?? openTerminal(key, { signedIn, devboxId, name, size: opening.size })
+    if (terminal.apiKey === signedIn.api_key) return terminal.join(viewer)
     // The terminal was opened with another key of the account; this one has to open the devbox by itself.
     clientFor(signedIn.api_key, verifyTimeoutMs)
       .devboxes.get({ params: { id: devboxId } })
       .then(
-        () => session.join(viewer),
+        () => terminal.join(viewer),
         (error: unknown) => viewer.fail(endingOf(error)),
       )
   }
@@ -99,13 +100,13 @@ const tooMany =
   (viewerOf) =>
     viewerOf(opening).fail(new Ending(terminalClose.tooMany, 'rate_limited', message))
 
-const openSession = (key: string, opening: ConstructorParameters<typeof TerminalSession>[0]): TerminalSession => {
+const openTerminal = (key: string, opening: ConstructorParameters<typeof SharedTerminal>[0]): OpenTerminal => {
   const { terminals } = registry()
-  const session = new TerminalSession(opening, () => {
-    if (terminals.get(key) === session) terminals.delete(key)
+  const terminal = new SharedTerminal(opening, () => {
+    if (terminals.get(key) === terminal) terminals.delete(key)
   })
-  terminals.set(key, session)
-  return session
+  terminals.set(key, terminal)
+  return terminal
 }
 
 const word = z.string().check(z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 ASCII letters, digits, - or _'))

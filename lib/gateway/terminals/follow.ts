@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { registry, trackStream } from '../registry.ts'
-import type { TerminalSession } from './shared-terminal.ts'
+import { type OpenTerminal, registry, trackStream } from '../registry.ts'
 
 // Unspecified: how long a link lasts. As long as a working day, unless what it shows or who made it goes before.
 const lifeMs = 12 * 60 * 60_000
@@ -19,14 +18,14 @@ export class FollowLink {
   readonly #ended: () => void
 
   /** `ended` is called once, however it ends. It does not outlive the session of who made it. */
-  constructor(session: TerminalSession, sid: string, ended: () => void) {
+  constructor(terminal: OpenTerminal, sid: string, ended: () => void) {
     const token = randomBytes(24).toString('base64url')
     this.path = `/follow/${token}`
     this.#digest = digest(token)
     this.#ended = ended
     this.#timer = setTimeout(() => this.end(), lifeMs).unref()
     this.#untrack = trackStream(sid, () => this.end())
-    registry().followLinks.set(this.#digest, session)
+    registry().followLinks.set(this.#digest, terminal)
   }
 
   end(): void {
@@ -38,10 +37,10 @@ export class FollowLink {
 }
 
 /** The terminal a link lets watch. Refused when there is none, and without a look when `client` guesses. */
-export const followed = (token: string, client: string): TerminalSession => {
+export const followed = (token: string, client: string): OpenTerminal => {
   // Looked up by a hash: how long that takes tells nothing of the tokens there are.
-  const session = registry().followLinks.get(digest(token))
-  if (session) return session
+  const terminal = registry().followLinks.get(digest(token))
+  if (terminal) return terminal
   const { wrongFollows } = registry()
   const now = Date.now()
   for (const [each, times] of wrongFollows)

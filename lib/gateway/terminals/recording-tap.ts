@@ -2,7 +2,7 @@ import type { TerminalNotice } from '#lib/wire/terminals.ts'
 import { Refusal } from '../http/answer.ts'
 import { TerminalRecording } from './recording.ts'
 import type { ShellOutput } from './shell-output.ts'
-import type { Size } from './upstream.ts'
+import type { Size } from './size-keeper.ts'
 
 interface Tapped {
   account_id: string

@@ -3,14 +3,15 @@ import { ApiError } from '#lib/client/client.ts'
 import type { PtyControl } from '#lib/contract/terminals.ts'
 import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
-import { registry, trackStream } from '../registry.ts'
+import { type OpenTerminal, registry, trackStream } from '../registry.ts'
+import type { Ending } from './ending.ts'
 import { FollowLink } from './follow.ts'
 import { People } from './people.ts'
 import { RecordingTap } from './recording-tap.ts'
 import { type Exit, ShellLink } from './shell-link.ts'
 import { ShellOutput } from './shell-output.ts'
-import { SizeKeeper } from './size-keeper.ts'
-import { type Attached, type Ending, endingOf, type Size } from './upstream.ts'
+import { type Size, SizeKeeper } from './size-keeper.ts'
+import { type Attached, endingOf } from './upstream.ts'
 import type { Viewer, ViewerRequest } from './viewer.ts'
 
 /** Of output that is not parsed yet; the service has the shell wait while it is not read. */
@@ -35,7 +36,7 @@ interface Opening {
  * One shell of a devbox, for all pages that look at it. Pages come and go; it stays for a while without any, and comes
  * back to the same shell as long as the service keeps that.
  */
-export class TerminalSession {
+export class SharedTerminal implements OpenTerminal {
   readonly devboxId: string
   readonly name: string
   readonly #openedMs = Date.now()

@@ -3,8 +3,10 @@ import type { RawData, WebSocket } from 'ws'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
+import { Ending } from './ending.ts'
+import type { Size } from './size-keeper.ts'
 import { closeSoon, watchForDeath } from './sockets.ts'
-import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable, type Size } from './upstream.ts'
+import { type Attached, attach, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
 /** Before there is a shell, whoever opened the terminal is waiting for an answer. */
 const firstRetriesMs = [400, 800, 1600]

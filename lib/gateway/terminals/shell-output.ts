@@ -1,7 +1,8 @@
 import { aboveNewShell } from '#lib/terminal/xterm/characters.ts'
 import { TerminalMirror } from './mirror.ts'
 import { OutputRing } from './output-ring.ts'
-import type { Attached, Size } from './upstream.ts'
+import type { Size } from './size-keeper.ts'
+import type { Attached } from './upstream.ts'
 import type { Viewer } from './viewer.ts'
 
 const lastScrollback = 500

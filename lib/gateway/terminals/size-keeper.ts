@@ -1,4 +1,7 @@
-import type { Size } from './upstream.ts'
+export interface Size {
+  cols: number
+  rows: number
+}
 
 interface SizeEvents {
   /** Tells the shell; false when it did not take the size on. */

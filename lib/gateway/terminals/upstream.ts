@@ -7,11 +7,8 @@ import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contrac
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { bearer, clientFor, ptyBaseUrl } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
-
-export interface Size {
-  cols: number
-  rows: number
-}
+import { Ending } from './ending.ts'
+import type { Size } from './size-keeper.ts'
 
 /** A replayed screen comes in one frame; the service bounds it. */
 const maxOutputBytes = 16 * 1024 * 1024
@@ -22,18 +19,6 @@ const tunnelKeptMs = 5 * 60_000
 const heldRetriesMs = [50, 100, 200, 400, 800, 1600]
 /** What a service that does not tell is taken to keep a shell for. */
 const usualIdleTtlSeconds = 300
-
-/** Why a terminal cannot go on: the close code its pages get, and what they are told before. */
-export class Ending extends Error {
-  readonly closeCode: number
-  readonly code: string
-
-  constructor(closeCode: number, code: string, message: string) {
-    super(message)
-    this.closeCode = closeCode
-    this.code = code
-  }
-}
 
 /** A terminal session of the service with us as its client. */
 export interface Attached {

@@ -6,9 +6,10 @@ import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { Allowance } from './allowance.ts'
+import type { Ending } from './ending.ts'
 import { isPlain } from './scrolled-past.ts'
+import type { Size } from './size-keeper.ts'
 import { closeSoon, hangUpMs, watchForDeath } from './sockets.ts'
-import type { Ending, Size } from './upstream.ts'
 
 /** A page that has more than this unread falls behind: it is sent nothing until it has less than `lowWaterBytes`. */
 const highWaterBytes = 256 * 1024
