@@ -3,9 +3,7 @@ import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes'
 import { Terminal } from '@xterm/xterm'
 import { restoreColoursSetBefore } from '#lib/terminal/page/colours.ts'
 import { type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
-import { boundClusters } from '#lib/terminal/xterm/clusters.ts'
-import { boundCounts } from '#lib/terminal/xterm/counts.ts'
-import { mendXterm } from '#lib/terminal/xterm/mends.ts'
+import { boundXterm } from '#lib/terminal/xterm/bounds.ts'
 import { joinLigatures } from './ligatures.ts'
 import { TerminalRenderer } from './renderer.ts'
 import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
@@ -43,11 +41,9 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   })
   const fitAddon = new FitAddon()
   terminal.loadAddon(fitAddon)
-  boundCounts(terminal)
-  mendXterm(terminal)
   // The console's own terminal counts the cells of a character like this, too, or their screens would differ.
   terminal.loadAddon(new UnicodeGraphemesAddon())
-  boundClusters(terminal)
+  boundXterm(terminal)
   restoreColoursSetBefore(terminal)
   terminal.open(element)
 

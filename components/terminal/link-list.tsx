@@ -1,7 +1,8 @@
-import type { ILink, ILinkProvider, Terminal } from '@xterm/xterm'
+import type { ILink, Terminal } from '@xterm/xterm'
 import { Download, ExternalLink, type LucideIcon, Plug } from 'lucide-react'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { type LinkTarget, linkTarget } from '#lib/terminal/page/links.ts'
+import { linkProvidersOf } from '#lib/terminal/xterm/internals.ts'
 import { LinkAddress } from './link-tooltip.tsx'
 
 interface LinkListProps {
@@ -48,18 +49,12 @@ const looks: Record<LinkTarget['kind'], { icon: LucideIcon; does: string }> = {
 
 const keyOf = (target: LinkTarget) => (target.kind === 'file' ? target.path : target.url.href)
 
-/** xterm keeps who finds links to itself; those with a text of their own are found by the first of them. */
-interface Providers {
-  _linkProviderService?: { linkProviders: readonly ILinkProvider[] }
-}
-
-/** What the links in view lead to, each once, from the bottom up. */
+/** What the links in view lead to, each once, from the bottom up; those with a text of their own as well. */
 export const targetsInView = (terminal: Terminal, targetOf: (link: ILink) => LinkTarget | undefined): LinkTarget[] => {
-  const { _core: core } = terminal as unknown as { _core: Providers }
   const found = new Map<string, LinkTarget>()
   const top = terminal.buffer.active.viewportY
   for (let y = top + terminal.rows; y > top; y--)
-    for (const provider of core._linkProviderService?.linkProviders ?? [])
+    for (const provider of linkProvidersOf(terminal))
       provider.provideLinks(y, (links) => {
         for (const link of (links ?? []).toReversed()) {
           const target = targetOf(link) ?? linkTarget(link.text)

@@ -1,4 +1,4 @@
-import type { Core, Lines, OscHandler } from '#lib/terminal/xterm/headless.ts'
+import type { Core, Lines, OscHandler } from '#lib/terminal/xterm/internals.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
 
 const maxMarks = 5000

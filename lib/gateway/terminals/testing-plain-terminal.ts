@@ -1,29 +1,10 @@
 import { WholeCharacters } from '#lib/terminal/xterm/characters.ts'
-import {
-  type Attributes,
-  type Core,
-  charsetFlag,
-  type Line,
-  openXterm,
-  type Screen,
-} from '#lib/terminal/xterm/headless.ts'
-
-interface Internals extends Core {
-  _oscLinkService: {
-    registerLink(link: { uri: string }): number
-    addLineToLink(id: number): void
-  }
-  _inputHandler: Core['_inputHandler'] & {
-    onColor(listener: (changes: { type: number; index?: number; color?: number[] }[]) => void): void
-  }
-  coreMouseService: Core['coreMouseService'] & {
-    triggerMouseEvent(event: Record<string, number | boolean>): boolean
-  }
-}
+import { charsetFlag, openXterm } from '#lib/terminal/xterm/headless.ts'
+import type { Attributes, Core, Line, Screen } from '#lib/terminal/xterm/internals.ts'
 
 /** For tests: a terminal as a page has it, told all a shell prints, and all of it that can be seen or felt. */
 export class PlainTerminal {
-  readonly #core: Internals
+  readonly #core: Core
   readonly #characters = new WholeCharacters()
   readonly #palette = new Map<number, string>()
   readonly #links: string[] = []
@@ -31,7 +12,7 @@ export class PlainTerminal {
   #answered = ''
 
   constructor(cols: number, rows: number, scrollback: number) {
-    this.#core = openXterm({ cols, rows, scrollback }) as Internals
+    this.#core = openXterm({ cols, rows, scrollback })
     const { _inputHandler: handler, _oscLinkService: links } = this.#core
     handler.onColor((changes) => {
       for (const { type, index, color } of changes) {

@@ -1,5 +1,5 @@
-import type { Core, OscHandler, Screen } from '../xterm/headless.ts'
 import { charsetFlag } from '../xterm/headless.ts'
+import type { Core, OscHandler, Screen } from '../xterm/internals.ts'
 import type { LinkOf, ScreenWriter } from './screen.ts'
 
 /** A title is shown beside others. */

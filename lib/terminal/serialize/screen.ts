@@ -1,4 +1,4 @@
-import type { Attributes, Core, Line, Screen } from '../xterm/headless.ts'
+import type { Attributes, Core, Line, Screen } from '../xterm/internals.ts'
 
 /** How many characters before the cursor are written again at most. */
 const maxAgain = 16

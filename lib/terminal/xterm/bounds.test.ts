@@ -1,0 +1,99 @@
+import graphemes from '@xterm/addon-unicode-graphemes'
+import xterm from '@xterm/headless'
+import { describe, expect, it } from 'vitest'
+import { boundXterm } from './bounds.ts'
+
+const open = ({ cols = 20, rows = 6, scrollback = 50 } = {}) => {
+  const terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true })
+  terminal.loadAddon(new graphemes.UnicodeGraphemesAddon() as never)
+  boundXterm(terminal)
+  const write = (text: string) => new Promise<void>((parsed) => terminal.write(text, parsed))
+  const lines = () =>
+    Array.from({ length: terminal.buffer.active.length }, (_, row) =>
+      terminal.buffer.active.getLine(row)?.translateToString(true),
+    )
+  const cells = () => {
+    const { active } = terminal.buffer
+    return Array.from({ length: active.length * cols }, (_, at) =>
+      active
+        .getLine(Math.floor(at / cols))
+        ?.getCell(at % cols)
+        ?.getChars(),
+    )
+  }
+  return { terminal, write, lines, cells }
+}
+
+const filled = Array.from({ length: 6 }, (_, row) => `line ${row}`).join('\r\n')
+
+describe('a count without bounds', () => {
+  // Each of these would take hours, and the console with it.
+  it.each([...'STLMIZb'])('of CSI %s ends at once, and what follows is parsed', async (final) => {
+    const { terminal, write, lines } = open()
+    await write(`${filled}\x1b[3;5H\x1b[2147483647${final}\x1b[6;1H\x1b[2Kend`)
+    expect(lines()[terminal.buffer.active.baseY + 5]).toBe('end')
+  })
+
+  it.each([...'STLMIZ'])('of CSI %s does what the largest one that matters does', async (final) => {
+    const [huge, large] = [open(), open()]
+    await huge.write(`${filled}\x1b[3;5H\x1b[99999999${final}x`)
+    await large.write(`${filled}\x1b[3;5H\x1b[20${final}x`)
+    expect(huge.lines()).toEqual(large.lines())
+  })
+})
+
+it('leaves counts alone that a program may mean', async () => {
+  const { write, lines } = open()
+  await write('a\x1b[9b\r\nb\x1b[2Ic\x1b[1;1H\x1b[1L')
+  expect(lines().slice(0, 3)).toEqual(['', 'aaaaaaaaaa', 'b               c'])
+})
+
+it('lets no cell hold accents without end', async () => {
+  const { write, cells } = open()
+  await write(`e${'\u0301'.repeat(100_000)}`)
+  expect(Math.max(...cells().map((cell) => [...(cell ?? '')].length))).toBeLessThanOrEqual(52)
+})
+
+it('leaves emoji of many parts, flags and stacked accents in their cells', async () => {
+  const { write, cells } = open()
+  const clusters = ['👩‍👩‍👧‍👦', '🏴󠁧󠁢󠁳󠁣󠁴󠁿', '🇩🇪', '🇫🇷', `Z${'\u0335'.repeat(40)}`]
+  await write(clusters.join(''))
+  expect(cells().filter((cell) => cell)).toEqual(clusters)
+})
+
+it.each(['1J', '?1J'])('goes on after CSI %s at the last cell of a screen that has not scrolled', async (sequence) => {
+  const { write, lines } = open()
+  await write(`text\x1b[6;20H\x1b[${sequence}\x1b[1;1Hon`)
+  expect(lines()).toEqual(['on', '', '', '', '', ''])
+})
+
+describe('a terminal made smaller and larger again', () => {
+  it('has all the lines of its screen without any above', async () => {
+    const { terminal, write, lines } = open({ cols: 19, rows: 8, scrollback: 0 })
+    await write('\x1b#8')
+    terminal.resize(8, 2)
+    terminal.resize(35, 8)
+    await write(`\x1b[6H${'x'.repeat(200)}\x1b[8;1H\x1b[Kend`)
+    expect(lines()).toHaveLength(8)
+    expect(lines()[7]).toBe('end')
+  })
+
+  it('keeps a region at the bottom scrolling', async () => {
+    const { terminal, write, lines } = open({ cols: 22, rows: 8, scrollback: 0 })
+    await write('\x1b[5d')
+    terminal.resize(3, 6)
+    await write('\x1b[5r\x1b[6;1Hone\r\ntwo')
+    expect(lines().slice(4)).toEqual(['one', 'two'])
+  })
+
+  it('has no lines above its alternate screen', async () => {
+    const { terminal, write, lines } = open({ rows: 6 })
+    terminal.resize(20, 5)
+    await write('\x1b[?1049h\x1b[5;1Hlast\r\nnext')
+    expect(lines()).toEqual(['', '', '', 'last', 'next'])
+    terminal.resize(20, 9)
+    terminal.resize(29, 11)
+    await write(`\x1b[11;1H${'x'.repeat(60)}`)
+    expect(lines()).toHaveLength(11)
+  })
+})

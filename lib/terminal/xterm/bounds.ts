@@ -1,0 +1,111 @@
+import { type Core, internalsOf, type Screen } from './internals.ts'
+
+interface Terminal {
+  readonly cols: number
+  readonly rows: number
+  readonly unicode: { register(provider: Core['unicodeService']['_activeProvider']): void; activeVersion: string }
+  onResize(listener: () => void): unknown
+}
+
+/**
+ * Keeps what a devbox prints from keeping xterm busy for hours, from filling the memory with one letter, and from having
+ * it throw. For a terminal whose addon for graphemes is loaded. The console's server and its pages both do this, or
+ * their screens would differ.
+ */
+export const boundXterm = (terminal: Terminal): void => {
+  const core = internalsOf(terminal)
+  boundCounts(terminal, core)
+  boundClusters(terminal, core)
+  mendErase(terminal, core)
+  mendSizes(terminal, core)
+}
+
+/** What a count does once for each time, and the number from which on more changes nothing that can be seen. */
+const counted: readonly [final: string, enough: (terminal: Terminal) => number][] = [
+  // Lines scrolled up or down, inserted or deleted: after as many as there are, all are blank.
+  ['S', ({ rows }) => rows],
+  ['T', ({ rows }) => rows],
+  ['L', ({ rows }) => rows],
+  ['M', ({ rows }) => rows],
+  // Tab stops forward and back: no more of them than columns.
+  ['I', ({ cols }) => cols],
+  ['Z', ({ cols }) => cols],
+  // The last character again. Programs repeat it within a line; other terminals end at the line's end, too.
+  ['b', ({ cols }) => cols],
+]
+
+/** xterm takes every count at its word: `CSI 2147483647 b` repeats a character two thousand million times. */
+const boundCounts = (terminal: Terminal, core: Core): void => {
+  for (const [final, enough] of counted)
+    core._inputHandler.registerCsiHandler({ final }, ({ params, length }) => {
+      const most = enough(terminal)
+      if (length > 0 && (params[0] ?? 0) > most) params[0] = most
+      // On to the terminal's own handler, which reads the same array.
+      return false
+    })
+}
+
+/** Text that means something has fewer on one letter; the longest emoji has ten parts. */
+const maxJoined = 50
+
+/** As xterm packs what it knows of a character: the lowest bit. */
+const joins = 1
+
+/**
+ * Has a character that joins too many others stand in a cell of its own: a devbox could otherwise print accents without
+ * end onto one letter, and xterm would keep them all.
+ */
+const boundClusters = (terminal: Terminal, core: Core): void => {
+  const provider = core.unicodeService._activeProvider
+  const version = `${provider.version}-bounded`
+  let joined = 0
+  terminal.unicode.register({
+    version,
+    wcwidth: (code) => provider.wcwidth(code),
+    charProperties(code, preceding) {
+      const properties = provider.charProperties(code, preceding)
+      if ((properties & joins) === 0) {
+        joined = 0
+        return properties
+      }
+      if (++joined <= maxJoined) return properties
+      joined = 0
+      return provider.charProperties(code, 0)
+    },
+  })
+  terminal.unicode.activeVersion = version
+}
+
+/** When all is erased up to the last cell and nothing has scrolled away yet, xterm goes on in the line after the last. */
+const mendErase = (terminal: Terminal, core: Core): void => {
+  for (const id of [{ final: 'J' }, { prefix: '?', final: 'J' }])
+    core._inputHandler.registerCsiHandler(id, ({ params }) => {
+      const { x, y, lines } = core.buffers.active
+      // Up to the last cell is all of it.
+      if (params[0] === 1 && x + 1 >= terminal.cols && y + 1 >= lines.length) params[0] = 2
+      return false
+    })
+}
+
+/** After some changes of size xterm looks for lines that are not there, and throws: it takes in nothing more then. */
+const mendSizes = (terminal: Terminal, core: Core): void => {
+  terminal.onResize(() => {
+    for (const screen of [core.buffers.normal, core.buffers.alt]) mendLines(screen, terminal.rows)
+    // Has no lines above its screen, but room for them where it was empty while the terminal shrank.
+    const { lines } = core.buffers.alt
+    if (lines.length <= terminal.rows) lines.maxLength = terminal.rows
+  })
+}
+
+/** A terminal without room for lines above, made smaller and larger again, has fewer lines than its screen. */
+const mendLines = (screen: Screen, rows: number): void => {
+  const { lines } = screen
+  if (lines.length === 0) return
+  const above = Math.max(0, lines.maxLength - rows)
+  if (screen.ybase > above) {
+    screen.y = Math.min(screen.y + screen.ybase - above, rows - 1)
+    screen.ydisp = Math.min(screen.ydisp, above)
+    screen.ybase = above
+  }
+  while (lines.length < screen.ybase + rows) lines.push(screen.getBlankLine({ fg: 0, bg: 0 }))
+}

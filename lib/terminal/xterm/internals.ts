@@ -1,0 +1,173 @@
+import type { ILinkProvider } from '@xterm/xterm'
+
+/*
+ * The parts of xterm that its interface does not show: an exact copy of a terminal's state needs them, and so do the
+ * bounds that keep it from hanging. They are those of the one version that package.json names, alike in the build for
+ * browsers and in the one without a screen. No other file reaches behind xterm's interface; all take it from here.
+ */
+
+/** Of a cell, of the pen, or of a saved cursor: colours and flags as xterm packs them. */
+export interface Attributes {
+  fg: number
+  bg: number
+  extended: ExtendedAttributes
+}
+
+export interface ExtendedAttributes {
+  _ext: number
+  urlId: number
+  clone(): ExtendedAttributes
+}
+
+/** Three numbers a cell: content, foreground, background. */
+export interface Line {
+  _data: Uint32Array
+  _combined: Record<number, string>
+  _extendedAttrs: Record<number, ExtendedAttributes | undefined>
+  isWrapped: boolean
+  length: number
+}
+
+type Listen<T> = (listener: (event: T) => void) => { dispose(): void }
+
+export interface Lines {
+  length: number
+  maxLength: number
+  get(index: number): Line | undefined
+  push(line: Line): void
+  onTrim: Listen<number>
+  onInsert: Listen<{ index: number; amount: number }>
+  onDelete: Listen<{ index: number; amount: number }>
+}
+
+export type Charset = Record<string, string> | undefined
+
+export interface Screen {
+  lines: Lines
+  x: number
+  y: number
+  ybase: number
+  ydisp: number
+  scrollTop: number
+  scrollBottom: number
+  tabs: Record<number, boolean | undefined>
+  savedX: number
+  savedY: number
+  savedCurAttrData: { fg: number; bg: number }
+  savedCharset: Charset
+  getBlankLine(attributes: { fg: number; bg: number }): Line
+}
+
+/** Tells of each character how wide it is and whether it joins the one before. */
+export interface CharacterProvider {
+  readonly version: string
+  wcwidth(code: number): 0 | 1 | 2
+  charProperties(code: number, preceding: number): number
+}
+
+interface Params {
+  params: Int32Array
+  length: number
+}
+
+export interface OscHandler {
+  start(): void
+  put(data: Uint32Array, start: number, end: number): void
+  end(isComplete: boolean): boolean
+}
+
+interface Parser {
+  currentState: number
+  precedingJoinState: number
+  reset(): void
+  clearOscHandler(code: number): void
+  registerOscHandler(code: number, handler: OscHandler): void
+  clearDcsHandler(id: { intermediates?: string; final: string }): void
+}
+
+export interface Core {
+  cols: number
+  rows: number
+  buffers: { normal: Screen; alt: Screen; active: Screen }
+  options: { scrollback: number; convertEol: boolean }
+  coreService: {
+    modes: { insertMode: boolean }
+    decPrivateModes: {
+      applicationCursorKeys: boolean
+      applicationKeypad: boolean
+      bracketedPasteMode: boolean
+      cursorBlink: boolean | undefined
+      cursorStyle: 'block' | 'underline' | 'bar' | undefined
+      origin: boolean
+      reverseWraparound: boolean
+      sendFocus: boolean
+      wraparound: boolean
+    }
+    isCursorHidden: boolean
+  }
+  coreMouseService: {
+    activeProtocol: string
+    activeEncoding: string
+    triggerMouseEvent(event: Record<string, number | boolean>): boolean
+  }
+  unicodeService: { charProperties(code: number, preceding: number): number; _activeProvider: CharacterProvider }
+  _charsetService: { charset: Charset; glevel: number; _charsets: Charset[] }
+  _inputHandler: {
+    _parser: Parser
+    _curAttrData: Attributes & { updateExtended(): void }
+    _windowTitle: string
+    _iconName: string
+    _windowTitleStack: string[]
+    _iconNameStack: string[]
+    setTitle(text: string): void
+    setIconName(text: string): void
+    /** Parses at once and to the end; `Terminal.write` would do so some time later. */
+    parse(data: Uint8Array): void
+    onColor: Listen<{ type: number; index?: number; color?: number[] }[]>
+    /** The handler sees the counts themselves, no copy as by `Terminal.parser`. */
+    registerCsiHandler(
+      id: { prefix?: string; intermediates?: string; final: string },
+      handler: (params: Params) => boolean,
+    ): void
+  }
+  _oscLinkService: {
+    registerLink(link: { uri: string }): number
+    addLineToLink(id: number): void
+  }
+  /** In browsers only. */
+  _linkProviderService?: { linkProviders: readonly ILinkProvider[] }
+  onData: Listen<string>
+  resize(cols: number, rows: number): void
+  dispose(): void
+}
+
+/** Throws when this version of xterm lacks a part, and names it. */
+export const internalsOf = (terminal: object): Core => {
+  const core = (terminal as { _core?: Core })._core
+  const missing = Object.entries(partsOf(core)).flatMap(([name, part]) => (part === undefined ? name : []))
+  if (!core || missing.length > 0)
+    throw new Error(`This version of xterm is built in another way: it has no ${missing.join(', ')}`)
+  return core
+}
+
+/** One of each kind: the others of it stand beside it. */
+const partsOf = (core: Core | undefined): Record<string, unknown> => ({
+  'buffers.normal.lines': core?.buffers?.normal?.lines?.maxLength,
+  'buffers.alt.getBlankLine': core?.buffers?.alt?.getBlankLine,
+  'line._data': core?.buffers?.normal?.lines?.get(0)?._data,
+  'coreService.decPrivateModes': core?.coreService?.decPrivateModes,
+  'coreMouseService.activeEncoding': core?.coreMouseService?.activeEncoding,
+  'unicodeService.charProperties': core?.unicodeService?.charProperties,
+  'unicodeService._activeProvider': core?.unicodeService?._activeProvider,
+  '_charsetService._charsets': core?._charsetService?._charsets,
+  '_inputHandler.parse': core?._inputHandler?.parse,
+  '_inputHandler.registerCsiHandler': core?._inputHandler?.registerCsiHandler,
+  '_inputHandler._windowTitleStack': core?._inputHandler?._windowTitleStack,
+  '_inputHandler._curAttrData': core?._inputHandler?._curAttrData?.extended?._ext,
+  '_inputHandler._parser.clearOscHandler': core?._inputHandler?._parser?.clearOscHandler,
+  '_inputHandler._parser.precedingJoinState': core?._inputHandler?._parser?.precedingJoinState,
+})
+
+/** Who finds links in a terminal of a page; without that part it has none to list. */
+export const linkProvidersOf = (terminal: object): readonly ILinkProvider[] =>
+  internalsOf(terminal)._linkProviderService?.linkProviders ?? []
