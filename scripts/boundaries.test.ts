@@ -9,7 +9,7 @@ const allowed: Record<string, readonly string[]> = {
   'lib/contract': ['lib/contract'],
   'lib/client': ['lib/client', 'lib/contract'],
   'lib/wire': ['lib/wire', 'lib/contract'],
-  'lib/terminal': ['lib/terminal', 'lib/wire', 'lib/contract', 'lib/console'],
+  'lib/terminal': ['lib/terminal', 'lib/wire', 'lib/contract'],
   'lib/gateway': ['lib/gateway', 'lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
   'lib/console': ['lib/console', 'lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
   'lib/service': ['lib/service', 'lib/contract'],
