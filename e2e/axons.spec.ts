@@ -42,7 +42,7 @@ test('an account without axons learns what they are', async ({ signedIn: page, p
   await expect(page.getByText('curl http')).toBeVisible()
 })
 
-test('a list that fits one call is sorted and narrowed at once, and says how much it shows', async ({
+test('a list that fits one call is sorted without another, and says how much it shows', async ({
   signedIn: page,
   product,
 }) => {
@@ -57,13 +57,17 @@ test('a list that fits one call is sorted and narrowed at once, and says how muc
   await page.getByRole('button', { name: 'Name', exact: true }).click()
   await expect.poll(async () => (await names(page))[0]).toBe('run-639')
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'descending')
+  await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
+  await size(page, 'Showing 1 of 640')
+  expect(calls).toEqual([])
+  await page.goBack()
+  await size(page, '640 of 640')
 
   await page.getByLabel('Search id or name').pressSequentially('run-6')
   await size(page, 'Showing 51 of 51')
   await expect(page).toHaveURL(/\?search=run-6&sort=-name$/)
   await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
   await size(page, 'Showing 1 of 51')
-  expect(calls).toEqual([])
 
   // Another browser that knows nothing of this one.
   await page.goBack()

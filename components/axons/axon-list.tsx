@@ -1,18 +1,17 @@
 'use client'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { AddressProblem } from '#components/filters/address-problem.tsx'
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { remember } from '#components/layout/remember.ts'
-import { ListView } from '#components/list/list-view.tsx'
-import { useAddress } from '#components/list/use-address.ts'
-import { useListMemory } from '#components/list/use-list-memory.ts'
+import { ListPage } from '#components/list/list-page.tsx'
+import type { HowToChange } from '#components/list/use-address.ts'
+import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
 import {
   AxonView,
+  apiQueryOf,
   axonViewPath,
   type ColumnChoice,
   type ColumnId,
@@ -24,68 +23,54 @@ import {
 } from '#lib/console/address/axon-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
-import { sortOf } from '#lib/console/lists/axon-rows.ts'
-import { emptySelection, select } from '#lib/console/lists/selection.ts'
-import type { Axon } from '#lib/contract/axons.ts'
-import { parseQuery } from '#lib/contract/query-string.ts'
+import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
+import { axonQueries, countedIn, fitsOneCall } from '#lib/console/queries/axons.ts'
+import type { Axon, AxonList as Axons } from '#lib/contract/axons.ts'
 import { tableColumns } from './axon-columns.tsx'
-import { AxonFilters, activeFilters, type ChangeView, withoutFilters } from './axon-filters.tsx'
+import { AxonFilters } from './axon-filters.tsx'
 import { AxonListMenus, SelectionBar } from './axon-list-menus.tsx'
 import { ColumnDialog } from './column-dialog.tsx'
 import { CreateAxonDialog } from './create-axon-dialog.tsx'
-import { useAxonRows } from './use-axon-rows.ts'
 
-export interface AxonListProps {
+const source = {
+  noun: 'axon',
+  nouns: 'axons',
+  schema: AxonView,
+  path: axonViewPath,
+  filters: {
+    search: 'id or name contains …',
+    name: 'name starts with …',
+    id: 'id is …',
+    state: 'is …',
+    created: 'created … UTC',
+  },
+  pages: (view: AxonView) => axonQueries.rows(apiQueryOf(view), view.limit),
+  rowsOf: ({ axons }: Axons) => axons,
+  // The service neither orders axons otherwise nor tells the deleted ones apart.
+  arrange: {
+    by: ['state', 'created', 'sort'] as const,
+    rows: (axons: readonly Axon[], { state, created, sort }: AxonView) => {
+      const narrowed = state || created ? axons.filter(shownBy({ state, created })) : axons
+      const by = sortOf({ sort })
+      return by ? sortAxons(narrowed, by) : narrowed
+    },
+  },
+}
+
+interface AxonListProps {
   serviceUrl: string
   /** The columns this browser chose last, for addresses that name none. */
   rememberedColumns: string
 }
 
 export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
-  const { parsed, view, settled, change, followHere } = useAddress(readView, axonViewPath)
+  const page = useListPage(source)
+  const { view, change, list, rows, loaded, selectedRows } = page
   const [isCreating, setIsCreating] = useState(false)
-  const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      Create axon
-    </Button>
-  )
-  return (
-    <div onClickCapture={followHere}>
-      <PageHeader title="Axons" actions={create} />
-      {view && settled ? (
-        <List
-          view={view}
-          settled={settled}
-          change={change}
-          serviceUrl={serviceUrl}
-          rememberedColumns={rememberedColumns}
-          create={create}
-        />
-      ) : (
-        <AddressProblem problems={parsed.ok ? [] : parsed.problems} clearHref={paths.axons()} />
-      )}
-      <CreateAxonDialog open={isCreating} onOpenChange={setIsCreating} />
-    </div>
-  )
-}
-
-const readView = (params: URLSearchParams) => parseQuery(AxonView, params)
-
-interface ListProps extends AxonListProps {
-  view: AxonView
-  settled: AxonView
-  change: ChangeView
-  create: ReactNode
-}
-
-const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: ListProps) => {
-  const { list, rows, loaded, total, isWhole, isAsking } = useAxonRows(view, settled)
-  const [selection, setSelection] = useState(emptySelection)
   const [isChoosing, setIsChoosing] = useState(false)
   const choices = useColumns(view, rememberedColumns, change)
   const columns = useMemo(() => tableColumns(choices, view), [choices, view])
   const sort = sortOf(view)
-
   const setColumns = useCallback(
     (next: readonly ColumnChoice[]) => {
       const text = writeColumns(next)
@@ -94,54 +79,34 @@ const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: 
     },
     [change],
   )
-  const loadMore = list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined
-  useListMemory({
-    address: axonViewPath(settled),
-    loaded: list.isPlaceholderData ? 0 : (list.data?.pages.reduce((sum, { axons }) => sum + axons.length, 0) ?? 0),
-    // A list that could not go on is shown as far as it is.
-    hasMore: list.hasNextPage && !list.isFetchNextPageError,
-    loadMore,
-    selected: selection.selected,
-    onRestore: (selected) => setSelection({ selected: new Set(selected), anchor: null }),
-  })
-  const order = useRef(rows)
+  const pages = list.data?.pages ?? []
+  const bringsAll = view.limit === undefined && fitsOneCall(pages) && !list.isPlaceholderData
+  const { onNearEnd } = page
   useEffect(() => {
-    order.current = rows
-  })
-  // The same function for good: a new one would draw every row anew.
-  const selectRow = useCallback(
-    (key: string, range: boolean) =>
-      setSelection((before) => select(before, key, { range, order: range ? order.current.map(idOf) : [] })),
-    [],
-  )
+    if (bringsAll) onNearEnd?.()
+  }, [bringsAll, onNearEnd])
+  const isWhole = !list.hasNextPage && !list.isPlaceholderData
+  // A list that starts at a cursor does not know how much lies before it.
+  const total = view.starting_after ? null : isWhole ? loaded.length : countedIn(pages)
   const seenKeys = () => [...new Set(rows.slice(0, 500).flatMap(({ metadata }) => Object.keys(metadata)))].sort()
-  const selectedRows = useMemo(
-    () => (selection.selected.size > 0 ? rows.filter(({ id }) => selection.selected.has(id)) : []),
-    [rows, selection],
+  const create = (
+    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
+      Create axon
+    </Button>
   )
   return (
     <>
-      <AxonFilters view={view} onChange={change} seenKeys={seenKeys} />
-      <ListView
-        noun="axon"
-        nouns="axons"
-        list={list}
-        shown={rows.length}
-        loaded={loaded}
-        count={
-          isAsking
-            ? `Showing ${formatCount(rows.length)} of those loaded, asking for the others`
-            : formatSize({ shown: rows.length, loaded, total, hasMore: !isWhole })
-        }
-        isAsking={isAsking || list.isPlaceholderData}
+      <ListPage
+        title="Axons"
+        page={page}
+        actions={create}
+        filterBar={<AxonFilters page={page} seenKeys={seenKeys} />}
+        count={formatSize({ shown: rows.length, loaded: loaded.length, total, hasMore: !isWhole })}
         columns={5}
-        filters={activeFilters(view)}
-        clearHref={withoutFilters(view)}
-        newestHref={view.starting_after && axonViewPath({ ...view, starting_after: undefined })}
         none={<None create={create} serviceUrl={serviceUrl} />}
         tools={
           <>
-            {(sort || view.state || view.created) && !isWhole && !isAsking && <p>{partialNote(view, loaded)}</p>}
+            {(sort || view.state || view.created) && !isWhole && <p>{partialNote(view, loaded.length)}</p>}
             <div className="ml-auto flex items-center gap-1">
               <AxonListMenus
                 view={view}
@@ -162,10 +127,9 @@ const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: 
         }
       >
         <DataTable
+          {...page.table}
           caption={sort ? 'Axons' : 'Axons, newest first'}
           columns={columns}
-          rows={rows}
-          rowKey={idOf}
           rowHref={hrefOf}
           rowClassName={classOf}
           totalRows={isWhole ? rows.length : total}
@@ -177,18 +141,12 @@ const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: 
           onResize={(column, width) =>
             setColumns(choices.map((choice) => (choice.id === column ? { id: choice.id, width } : choice)))
           }
-          selection={{
-            selected: selection.selected,
-            onSelect: selectRow,
-            onSelectAll: (isOn) => setSelection({ selected: new Set(isOn ? rows.map(idOf) : []), anchor: null }),
-            labelOf,
-          }}
-          onNearEnd={list.isFetchNextPageError || list.isPlaceholderData ? undefined : loadMore}
-          busy={list.isPlaceholderData}
+          selection={{ ...page.selection, labelOf }}
+          onNearEnd={onNearEnd}
         />
-      </ListView>
+      </ListPage>
       {selectedRows.length > 0 && (
-        <SelectionBar rows={selectedRows} columns={choices} onClear={() => setSelection(emptySelection)} />
+        <SelectionBar rows={selectedRows} columns={choices} onClear={() => page.setSelected([])} />
       )}
       {isChoosing && (
         <ColumnDialog
@@ -198,11 +156,11 @@ const List = ({ view, settled, change, serviceUrl, rememberedColumns, create }: 
           seenKeys={seenKeys}
         />
       )}
+      <CreateAxonDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )
 }
 
-const idOf = ({ id }: Axon) => id
 const labelOf = ({ id }: Axon) => `Select ${id}`
 const hrefOf = ({ id }: Axon) => paths.axon(id)
 const classOf = ({ deleted_at_ms }: Axon) => (deleted_at_ms == null ? undefined : 'text-muted')
@@ -213,7 +171,11 @@ const partialNote = ({ sort, state, created }: AxonView, loaded: number): string
 }
 
 /** The columns of the address; without any those this browser chose last, which then stand in the address. */
-const useColumns = ({ columns }: AxonView, remembered: string, change: ChangeView): readonly ColumnChoice[] => {
+const useColumns = (
+  { columns }: AxonView,
+  remembered: string,
+  change: (part: Partial<AxonView>, how: HowToChange) => void,
+): readonly ColumnChoice[] => {
   const [initial, setInitial] = useState(remembered)
   useEffect(() => {
     if (initial === '') return

@@ -1,72 +1,67 @@
 'use client'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { Plus, Search, Trophy } from 'lucide-react'
-import { useRouter } from 'next/navigation'
+import { Plus, Trophy } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { FilterInput } from '#components/filters/filter-input.tsx'
-import { ListView } from '#components/list/list-view.tsx'
+import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { ListPage } from '#components/list/list-page.tsx'
+import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import type { BenchmarkJob, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, type BenchmarkJobList, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { CreateJobDialog } from './create-job-dialog.tsx'
 import { agentRows, formatScore, progressOf } from './job-figures.ts'
 import { Progress } from './score.tsx'
 
-export const JobList = ({ query, serviceUrl }: { query: BenchmarkJobListQuery; serviceUrl: string }) => {
-  const router = useRouter()
+const source = {
+  noun: 'job',
+  nouns: 'jobs',
+  schema: BenchmarkJobListQuery,
+  path: paths.benchmarkJobs,
+  filters: { name: 'name contains …' },
+  pages: (query: BenchmarkJobListQuery) => benchmarkJobQueries.list(query),
+  rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
+  isPolled: true,
+}
+
+export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
+  const page = useListPage(source)
   const [isCreating, setIsCreating] = useState(false)
-  const list = useInfiniteQuery(benchmarkJobQueries.list(query))
-  const jobs = list.data?.pages.flatMap((page) => page.jobs) ?? []
-  const href = (part: Partial<BenchmarkJobListQuery>) =>
-    paths.benchmarkJobs({ ...query, starting_after: undefined, ...part })
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create job
     </Button>
   )
-  const filters = query.name ? [{ text: `name contains ${query.name}`, hrefWithout: href({ name: undefined }) }] : []
   return (
     <>
-      <PageHeader title="Benchmark jobs" actions={create} />
-      <search className="mb-3 flex">
-        <FilterInput
-          data-filter-input
-          icon={Search}
-          type="search"
-          label="Filter by name"
-          className="w-full sm:w-60"
-          maxLength={256}
-          value={query.name ?? ''}
-          onFilter={(name) => router.replace(href({ name: name || undefined }), { scroll: false })}
-        />
-      </search>
-      <ListView
-        noun="job"
-        nouns="jobs"
-        list={list}
-        shown={jobs.length}
+      <ListPage
+        title="Benchmark jobs"
+        page={page}
+        actions={create}
+        filterBar={
+          <FilterBar
+            page={page}
+            search={{
+              label: 'Filter by name',
+              value: page.view.name,
+              onFilter: (name) => page.narrow({ name }, 'type'),
+            }}
+          />
+        }
         columns={5}
-        filters={filters}
-        clearHref={paths.benchmarkJobs({ limit: query.limit })}
-        newestHref={query.starting_after && href({})}
         none={<None create={create} serviceUrl={serviceUrl} />}
       >
         <DataTable
+          {...page.table}
           caption="Benchmark jobs, newest first"
           columns={columns}
-          rows={jobs}
-          rowKey={({ id }) => id}
           rowHref={({ id }) => paths.benchmarkJob(id)}
-          busy={list.isPlaceholderData}
         />
-      </ListView>
+      </ListPage>
       <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )

@@ -1,44 +1,49 @@
 'use client'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Box, Plus } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
-import { ListView } from '#components/list/list-view.tsx'
+import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { ListPage } from '#components/list/list-page.tsx'
 import { metadataColumn } from '#components/list/metadata-column.tsx'
+import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-stream.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { type Devbox, type DevboxListQuery, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, type DevboxList as Devboxes, DevboxListQuery, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { CreateDevboxDialog } from './create-devbox-dialog.tsx'
-import { activeFilters, DevboxFilters } from './devbox-filters.tsx'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
-import { DevboxStatusBadge } from './devbox-status.tsx'
+import { DevboxStatusBadge, devboxStatusWords } from './devbox-status.tsx'
 import { Lifetime } from './lifetime.tsx'
 import { useDevboxMoves } from './use-devbox-moves.tsx'
-import { useSteadyRows } from './use-steady-rows.ts'
 
-export interface DevboxListProps {
-  query: DevboxListQuery
-  serviceUrl: string
+const source = {
+  noun: 'devbox',
+  nouns: 'devboxes',
+  schema: DevboxListQuery,
+  path: paths.devboxes,
+  filters: { search: 'id or name contains …', status: 'status is …', name: 'name contains …' },
+  pages: (query: DevboxListQuery) => devboxQueries.list(query),
+  rowsOf: ({ devboxes }: Devboxes) => devboxes,
+  isPolled: true,
 }
 
-export const DevboxList = ({ query, serviceUrl }: DevboxListProps) => {
+export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
+  const page = useListPage(source)
+  const { view, narrow } = page
   const [isCreating, setIsCreating] = useState(false)
-  const list = useInfiniteQuery(devboxQueries.list(query))
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
-  const fresh = useMemo(() => list.data?.pages.flatMap(({ devboxes }) => devboxes) ?? [], [list.data])
-  const { rows, waiting, release, pointer } = useSteadyRows(paths.devboxes(query), fresh, idOf)
-  const columns = useMemo(() => columnsFor(query, evictions), [query, evictions])
+  const columns = useMemo(() => columnsFor(view, evictions), [view, evictions])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create devbox
@@ -46,46 +51,42 @@ export const DevboxList = ({ query, serviceUrl }: DevboxListProps) => {
   )
   return (
     <>
-      <PageHeader title="Devboxes" actions={create} />
-      <DevboxFilters query={query} />
-      <ListView
-        noun="devbox"
-        nouns="devboxes"
-        list={list}
-        shown={rows.length}
-        columns={6}
-        filters={activeFilters(query)}
-        clearHref={paths.devboxes({ limit: query.limit })}
-        newestHref={query.starting_after && paths.devboxes({ ...query, starting_after: undefined })}
-        none={<None create={create} serviceUrl={serviceUrl} />}
-        tools={
-          waiting > 0 && (
-            <Button size="sm" variant="ghost" onClick={release}>
-              Show {waiting} new
-            </Button>
-          )
+      <ListPage
+        title="Devboxes"
+        page={page}
+        actions={create}
+        filterBar={
+          <FilterBar
+            page={page}
+            search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
+            metadata={{ keys: devboxQueries.metadataKeys() }}
+          >
+            <FilterSelect
+              label="Status"
+              value={view.status}
+              words={devboxStatusWords}
+              onFilter={(status) => narrow({ status }, 'push')}
+            />
+          </FilterBar>
         }
+        columns={6}
+        none={<None create={create} serviceUrl={serviceUrl} />}
       >
-        <div {...pointer}>
-          <DataTable
-            caption="Devboxes, newest first"
-            columns={columns}
-            rows={rows}
-            rowKey={idOf}
-            rowHref={({ id }) => paths.devbox(id)}
-            rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
-            rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
-            busy={list.isPlaceholderData}
-          />
-        </div>
-      </ListView>
+        <DataTable
+          {...page.table}
+          caption="Devboxes, newest first"
+          columns={columns}
+          rowHref={({ id }) => paths.devbox(id)}
+          rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
+          rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
+        />
+      </ListPage>
       {moves.dialogs}
       <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )
 }
 
-const idOf = ({ id }: Devbox) => id
 const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
 

@@ -14,9 +14,6 @@ export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boo
   )
 }
 
-export const devboxStatusWord = (status: string): string =>
-  Object.hasOwn(looks, status) ? looks[status as DevboxStatus].word : status
-
 const looks: Record<DevboxStatus, { tone: Tone; icon: Icon; word: string }> = {
   scheduled: { tone: 'neutral', icon: Hourglass, word: 'Scheduled' },
   queued: { tone: 'neutral', icon: Hourglass, word: 'Queued' },
@@ -29,3 +26,7 @@ const looks: Record<DevboxStatus, { tone: Tone; icon: Icon; word: string }> = {
   failure: { tone: 'danger', icon: CircleX, word: 'Failed' },
   shutdown: { tone: 'neutral', icon: Power, word: 'Shut down' },
 }
+
+export const devboxStatusWords = Object.fromEntries(
+  Object.entries(looks).map(([status, { word }]) => [status, word]),
+) as Record<DevboxStatus, string>

@@ -1,12 +1,7 @@
 import { X } from 'lucide-react'
 import Link from 'next/link'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-
-export interface ActiveFilter {
-  text: string
-  /** The same list without it. */
-  hrefWithout: string
-}
+import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
 
 export const ActiveFilters = ({ filters, clearHref }: { filters: readonly ActiveFilter[]; clearHref: string }) =>
   filters.length > 0 && (

@@ -1,78 +1,91 @@
 'use client'
+import { type QueryKey, skipToken, type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { ListFilter, Search } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import type { ActiveFilter, ListView } from '#lib/console/lists/list-source.ts'
+import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/query-string.ts'
-import { type ActiveFilter, ActiveFilters } from './active-filters.tsx'
+import { ActiveFilters } from './active-filters.tsx'
 import { FilterInput } from './filter-input.tsx'
 import { MetadataFilterForm } from './metadata-filter-form.tsx'
 
 export interface FilterBarProps {
-  search: string
-  maxSearchLength: number
-  onSearch: (text: string) => void
-  /** 0: each keystroke filters. */
-  pauseMs?: number
+  /** As `useListPage` made it. */
+  page: {
+    view: ListView
+    narrow: (part: ListView, how: 'push') => void
+    filters: readonly ActiveFilter[]
+    clearHref: string
+  }
+  search?: { label?: string; value: string | undefined; onFilter: (text: string | undefined) => void }
   /** Controls of this list alone, after the search. */
   children?: ReactNode
-  metadata: {
-    keys?: readonly string[]
-    values?: readonly string[]
-    /** The key whose values are wanted; null while nobody asks for any. */
-    onKey: (key: string | null) => void
-    onAdd: (condition: MetadataCondition) => void
-  }
-  filters: readonly ActiveFilter[]
-  clearHref: string
+  metadata?: Omit<MetadataFilterProps, 'onAdd'>
 }
 
 /** What the filters of all lists have in common: a search, conditions on metadata, and what is in force. */
-export const FilterBar = ({
-  search,
-  maxSearchLength,
-  onSearch,
-  pauseMs,
-  children,
-  metadata: { keys, values, onKey, onAdd },
-  filters,
-  clearHref,
-}: FilterBarProps) => {
+export const FilterBar = ({ page, search, children, metadata }: FilterBarProps) => {
   const [isAdding, setIsAdding] = useState(false)
-  const open = (next: boolean) => {
-    setIsAdding(next)
-    onKey(next ? '' : null)
-  }
   return (
-    <search className="mb-3 space-y-2">
+    <search className="mb-3 block space-y-2">
       <div className="flex flex-wrap items-start gap-2">
-        <FilterInput
-          data-filter-input
-          icon={Search}
-          type="search"
-          label="Search id or name"
-          className="w-full sm:w-60"
-          maxLength={maxSearchLength}
-          value={search}
-          pauseMs={pauseMs}
-          onFilter={onSearch}
-        />
+        {search && (
+          <FilterInput
+            data-filter-input
+            icon={Search}
+            type="search"
+            label="Search id or name"
+            className="w-full sm:w-60"
+            maxLength={256}
+            {...search}
+          />
+        )}
         {children}
-        <Button icon={ListFilter} aria-expanded={isAdding} onClick={() => open(!isAdding)}>
-          Metadata
-        </Button>
+        {metadata && (
+          <Button icon={ListFilter} aria-expanded={isAdding} onClick={() => setIsAdding(!isAdding)}>
+            Metadata
+          </Button>
+        )}
       </div>
-      {isAdding && (
-        <MetadataFilterForm
-          keySuggestions={keys}
-          valueSuggestions={values}
-          onKey={onKey}
+      {isAdding && metadata && (
+        <MetadataFilter
+          {...metadata}
           onAdd={(condition) => {
-            onAdd(condition)
-            open(false)
+            page.narrow({ metadata: withCondition(page.view.metadata, condition) }, 'push')
+            setIsAdding(false)
           }}
         />
       )}
-      <ActiveFilters filters={filters} clearHref={clearHref} />
+      <ActiveFilters filters={page.filters} clearHref={page.clearHref} />
     </search>
+  )
+}
+
+type Listed<Words> = UseQueryOptions<Words, Error, Words, QueryKey>
+
+interface MetadataFilterProps {
+  keys: Listed<{ keys: string[] }>
+  /** The values a key has. */
+  values?: (key: string) => Listed<{ key: string; values: string[] }>
+  /** Keys seen in the rows, for a service that does not list them. */
+  seenKeys?: () => readonly string[]
+  onAdd: (condition: MetadataCondition) => void
+}
+
+const MetadataFilter = ({ keys, values, seenKeys, onAdd }: MetadataFilterProps) => {
+  const [key, setKey] = useState('')
+  const known = useQuery({ ...keys, retry: false })
+  const listed = useQuery({
+    ...(values && known.data?.keys.includes(key) ? values(key) : { queryKey: ['metadata-values'], queryFn: skipToken }),
+    retry: false,
+  })
+  return (
+    <MetadataFilterForm
+      keySuggestions={known.data?.keys ?? seenKeys?.()}
+      valueSuggestions={listed.data?.values}
+      onKey={setKey}
+      onAdd={onAdd}
+    />
   )
 }

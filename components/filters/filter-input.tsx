@@ -1,48 +1,28 @@
 'use client'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { Input, type InputProps } from '#components/ui/input.tsx'
 
-const typingPauseMs = 250
-
-export interface FilterInputProps extends Omit<InputProps, 'value' | 'onChange' | 'onKeyDown'> {
+export interface FilterInputProps extends Omit<InputProps, 'value' | 'onChange'> {
   /** Its name for assistive technology and, as a placeholder, for all. */
   label: string
-  /** What the address says. */
-  value: string
-  /** Called when typing pauses, and at once on Enter. */
-  onFilter: (text: string) => void
-  /** 0: with each keystroke, for filters that answer at once. */
-  pauseMs?: number
+  /** What the list is filtered by. */
+  value: string | undefined
+  /** Called with each keystroke; an empty field is no filter. */
+  onFilter: (text: string | undefined) => void
   /** What is wrong with a text; such a text does not become a filter. */
   refusal?: (text: string) => string | null
 }
 
-export const FilterInput = ({
-  label,
-  value,
-  onFilter,
-  pauseMs = typingPauseMs,
-  refusal,
-  className,
-  ...rest
-}: FilterInputProps) => {
-  const [text, setText] = useState(value)
+export const FilterInput = ({ label, value = '', onFilter, refusal, className, ...rest }: FilterInputProps) => {
+  const [refused, setRefused] = useState<string | null>(null)
   const [known, setKnown] = useState(value)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  // The address changed by other means than this field: a link, the back button.
+  // The filter changed by other means than this field: a link, the back button.
   if (value !== known) {
     setKnown(value)
-    setText(value)
+    setRefused(null)
   }
+  const text = refused ?? value
   const problem = text === '' ? null : (refusal?.(text) ?? null)
-  const filter = (next: string) => {
-    clearTimeout(timer.current)
-    if (next === known || (next !== '' && refusal?.(next))) return
-    // Known before the address says so: when it does, text typed meanwhile must not be put back.
-    setKnown(next)
-    onFilter(next)
-  }
   return (
     <span className={className}>
       <Input
@@ -55,12 +35,10 @@ export const FilterInput = ({
         title={problem ?? undefined}
         value={text}
         onChange={({ target }) => {
-          setText(target.value)
-          clearTimeout(timer.current)
-          if (pauseMs === 0) filter(target.value)
-          else timer.current = setTimeout(filter, pauseMs, target.value)
+          const isRefused = target.value !== '' && refusal?.(target.value)
+          setRefused(isRefused ? target.value : null)
+          if (!isRefused) onFilter(target.value || undefined)
         }}
-        onKeyDown={({ key }) => key === 'Enter' && filter(text)}
       />
       {problem && (
         <span role="alert" className="mt-0.5 block text-xs text-danger">

@@ -3,7 +3,6 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import { SearchX } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { ActiveFilter } from '#components/filters/active-filters.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -15,20 +14,21 @@ import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount, formatShown } from '#lib/console/frame/format.ts'
+import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
 
 export interface ListViewProps {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
   noun: string
   nouns: string
   list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
-  /** How many rows `children` shows. */
-  shown: number
-  /** How many were loaded, when the page itself shows fewer of them. */
-  loaded?: number
+  /** Shown; the page itself may show fewer than are loaded. */
+  rows: readonly unknown[]
+  loaded: readonly unknown[]
+  /** Rows that wait for the pointer to leave the table. */
+  waiting?: number
+  release?: () => void
   /** What the list says about its size, in place of what its pages tell. */
   count?: string
-  /** What is loaded does not answer the filters yet. */
-  isAsking?: boolean
   columns: number
   filters: readonly ActiveFilter[]
   /** The list without filters. */
@@ -45,10 +45,10 @@ export interface ListViewProps {
 
 /** The five states of a list that loads page after page: pending, failed, empty, empty because of its filters, rows. */
 export const ListView = (props: ListViewProps) => {
-  const { nouns, list, shown, columns, filters, newestHref, none, isAsking } = props
+  const { nouns, list, rows, columns, filters, newestHref, none } = props
   const error = useShownError(list)
-  if (!list.data)
-    return error ? (
+  if (!list.data && error)
+    return (
       <ErrorState
         title={`The ${nouns} could not be loaded`}
         error={error}
@@ -56,15 +56,15 @@ export const ListView = (props: ListViewProps) => {
         retrying={list.isFetching}
         onRetry={() => void list.refetch()}
       />
-    ) : (
-      <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
     )
-  if (shown === 0 && isAsking) return <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
-  if (shown === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
+  // That an earlier filter found nothing says nothing about this one.
+  if (!list.data || (rows.length === 0 && list.isPlaceholderData))
+    return <SkeletonRows columns={columns} label={`Loading ${nouns}`} />
+  if (rows.length === 0) return filters.length > 0 || newestHref ? <NoMatch {...props} /> : none
   return <Rows {...props} />
 }
 
-const Rows = ({ nouns, list, shown, count, newestHref, tools, children }: ListViewProps) => {
+const Rows = ({ nouns, list, rows, waiting = 0, release, count, newestHref, tools, children }: ListViewProps) => {
   // A list that starts at a cursor does not know how much lies before it.
   const total = newestHref ? null : list.data?.pages.at(-1)?.total_count
   return (
@@ -77,12 +77,17 @@ const Rows = ({ nouns, list, shown, count, newestHref, tools, children }: ListVi
       )}
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status" className="tabular">
-          {count ?? formatShown(shown, list.hasNextPage, total)}
+          {count ?? formatShown(rows.length, list.hasNextPage, total)}
         </p>
         {newestHref && (
           <Link href={newestHref} className="text-accent hover:underline">
             Back to the newest
           </Link>
+        )}
+        {waiting > 0 && (
+          <Button size="sm" variant="ghost" onClick={release}>
+            Show {waiting} new
+          </Button>
         )}
         {tools}
       </div>
@@ -105,11 +110,11 @@ const LoadMore = ({ nouns, list }: Pick<ListViewProps, 'nouns' | 'list'>) => (
   </div>
 )
 
-const NoMatch = ({ noun, nouns, list, loaded = 0, filters, clearHref, newestHref = clearHref }: ListViewProps) =>
+const NoMatch = ({ noun, nouns, list, loaded, filters, clearHref, newestHref = clearHref }: ListViewProps) =>
   filters.length > 0 ? (
     <EmptyState
       icon={SearchX}
-      title={list.hasNextPage ? `No ${noun} of the ${formatCount(loaded)} loaded matches` : `No ${noun} matches`}
+      title={list.hasNextPage ? `No ${noun} of the ${formatCount(loaded.length)} loaded matches` : `No ${noun} matches`}
       action={
         <>
           <ButtonLink href={clearHref}>Clear filters</ButtonLink>

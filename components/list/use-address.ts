@@ -1,53 +1,63 @@
 'use client'
 import { useSearchParams } from 'next/navigation'
 import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { Parsed } from '#lib/contract/query-string.ts'
+import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
+import { type FieldProblem, parseQuery } from '#lib/contract/query-string.ts'
 
-const pauseMs = 250
+/** Typing settles when it pauses. */
+const pauseMs = 150
+
+/** `type` settles later and `replace` at once; `push` is a place to come back to. */
+export type HowToChange = 'type' | 'replace' | 'push'
 
 /**
- * A page's address as its state, changed without asking the server for the page again. `view` is what was typed last,
- * `settled` what the address says; typing settles when it pauses.
+ * The address of a list as its state, changed without asking the server for the page again. `view` is what was typed
+ * last, `settled` what the address says, or the list without filters when that has `problems`.
  */
-export const useAddress = <View extends object>(
-  read: (params: URLSearchParams) => Parsed<View>,
-  write: (view: View) => string,
-) => {
+export const useAddress = <View extends ListView>({
+  schema,
+  path,
+}: Pick<ListSource<View, unknown, unknown, unknown>, 'schema' | 'path'>) => {
   const text = useSearchParams().toString()
-  const parsed = useMemo(() => read(new URLSearchParams(text)), [read, text])
+  const read = useCallback(
+    (search: string): { view: View; problems: FieldProblem[] } => {
+      const parsed = parseQuery(schema, search)
+      return parsed.ok ? { view: parsed.value, problems: [] } : { ...read(''), problems: parsed.problems }
+    },
+    [schema],
+  )
+  const { view: settled, problems } = useMemo(() => read(text), [read, text])
   const [draft, setDraft] = useState<{ view: View; isWritten: boolean } | null>(null)
   const [known, setKnown] = useState(text)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  const settled = parsed.ok ? parsed.value : null
   // Once what was chosen is written, the address has the last word, the back button's too; while more is being typed,
   // an address that was written before must not take it back.
   if (known !== text) {
     setKnown(text)
     if (draft?.isWritten) setDraft(null)
   }
-  const view = draft ? draft.view : settled
+  const view = draft?.view ?? settled
 
   const latest = useRef(view)
   useEffect(() => {
     latest.current = view
   })
   const change = useCallback(
-    (part: Partial<View>, how: 'type' | 'replace' | 'push') => {
+    (part: Partial<View>, how: HowToChange) => {
       clearTimeout(timer.current)
-      if (!latest.current) return
       const next = { ...latest.current, ...part }
       latest.current = next
       setDraft({ view: next, isWritten: false })
       const settle = () => {
         setDraft({ view: next, isWritten: true })
-        if (how === 'push') history.pushState(null, '', write(next))
-        else history.replaceState(null, '', write(next))
+        if (how === 'push') history.pushState(null, '', path(next))
+        else history.replaceState(null, '', path(next))
       }
       if (how === 'type') timer.current = setTimeout(settle, pauseMs)
       else settle()
     },
-    [write],
+    [path],
   )
   /** Follows a link to the page it stands on (a filter, a chip) without asking the server for the page again. */
   const followHere = useCallback(
@@ -57,14 +67,14 @@ export const useAddress = <View extends object>(
       event.preventDefault()
       // The link was made with what is typed so far, which must not be written over it when the pause ends.
       clearTimeout(timer.current)
-      const linked = read(url.searchParams)
-      latest.current = linked.ok ? linked.value : null
-      setDraft(linked.ok ? { view: linked.value, isWritten: true } : null)
+      const linked = read(url.search).view
+      latest.current = linked
+      setDraft({ view: linked, isWritten: true })
       history.pushState(null, '', url)
     },
     [read],
   )
-  return { parsed, view, settled, change, followHere }
+  return { problems, view, settled, change, followHere }
 }
 
 /** Where a click leads that opens a link in this very tab. */

@@ -1,102 +1,81 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import Link from 'next/link'
 import { useState } from 'react'
+import * as z from 'zod/mini'
+import { ListPage } from '#components/list/list-page.tsx'
+import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { isPassing } from '#lib/console/api/failures.ts'
-import { formatBytes, formatDurationMs, formatShown } from '#lib/console/frame/format.ts'
+import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
 import { recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
-import { type Recording, titleOf } from '#lib/wire/recordings.ts'
+import { type Recording, type RecordingList as Recordings, titleOf } from '#lib/wire/recordings.ts'
 import { DeleteRecording } from './delete-recording.tsx'
 
-export const RecordingList = () => (
-  <>
-    <PageHeader title="Recordings" />
-    <Recordings />
-  </>
-)
-
-const Recordings = () => {
-  const list = useQuery(recordingQueries.list())
-  const error = useShownError(list)
-  if (!list.data)
-    return error ? (
-      <ErrorState
-        title="The recordings could not be loaded"
-        error={error}
-        recovers={isPassing(error)}
-        retrying={list.isFetching}
-        onRetry={() => void list.refetch()}
-      />
-    ) : (
-      <SkeletonRows columns={5} label="Loading recordings" />
-    )
-  const { recordings } = list.data
-  if (recordings.length === 0)
-    return (
-      <EmptyState
-        icon={Clapperboard}
-        title="No recordings yet"
-        action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
-      >
-        A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the
-        record button of a terminal.
-      </EmptyState>
-    )
-  return (
-    <>
-      <p role="status" className="tabular flex min-h-8 items-center text-sm text-muted">
-        {formatShown(recordings.length, false, recordings.length)}
-      </p>
-      <RecordingTable recordings={recordings} />
-    </>
-  )
+const source = {
+  noun: 'recording',
+  nouns: 'recordings',
+  schema: z.object({}),
+  path: paths.recordings,
+  filters: {},
+  pages: () => recordingQueries.list(),
+  rowsOf: ({ recordings }: Recordings) => recordings,
 }
 
-const RecordingTable = ({ recordings }: { recordings: readonly Recording[] }) => {
+export const RecordingList = () => {
+  const page = useListPage(source)
   const [deleting, setDeleting] = useState<Recording>()
   return (
     <>
-      <DataTable
-        caption="Recordings of terminals, newest first"
-        columns={columns}
-        rows={recordings}
-        rowKey={({ id }) => id}
-        rowHref={({ id }) => paths.recording(id)}
-        rowActions={(recording) => (
-          <>
-            <ButtonLink
-              size="sm"
-              variant="ghost"
-              icon={Download}
-              href={recordingAddress(recording.id)}
-              aria-label={`Download ${titleOf(recording)}`}
-              prefetch={false}
-              download
-            />
-            <IconButton
-              size="sm"
-              icon={Trash2}
-              label={`Delete ${titleOf(recording)}`}
-              disabledReason={recording.live ? 'It is being written: stop it in its terminal first' : null}
-              onClick={() => setDeleting(recording)}
-            />
-          </>
-        )}
-      />
+      <ListPage
+        title="Recordings"
+        page={page}
+        columns={5}
+        none={
+          <EmptyState
+            icon={Clapperboard}
+            title="No recordings yet"
+            action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
+          >
+            A recording keeps what a terminal showed, to be played again here or with asciinema. It is started with the
+            record button of a terminal.
+          </EmptyState>
+        }
+      >
+        <DataTable
+          {...page.table}
+          caption="Recordings of terminals, newest first"
+          columns={columns}
+          rowHref={({ id }) => paths.recording(id)}
+          rowActions={(recording) => (
+            <>
+              <ButtonLink
+                size="sm"
+                variant="ghost"
+                icon={Download}
+                href={recordingAddress(recording.id)}
+                aria-label={`Download ${titleOf(recording)}`}
+                prefetch={false}
+                download
+              />
+              <IconButton
+                size="sm"
+                icon={Trash2}
+                label={`Delete ${titleOf(recording)}`}
+                disabledReason={recording.live ? 'It is being written: stop it in its terminal first' : null}
+                onClick={() => setDeleting(recording)}
+              />
+            </>
+          )}
+        />
+      </ListPage>
       {deleting && <DeleteRecording recording={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   )

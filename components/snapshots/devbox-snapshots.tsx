@@ -29,7 +29,8 @@ export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) 
         noun="snapshot"
         nouns="snapshots"
         list={list}
-        shown={snapshots.length}
+        rows={snapshots}
+        loaded={snapshots}
         columns={4}
         filters={[]}
         clearHref={paths.devbox(id, 'snapshots')}
@@ -40,7 +41,7 @@ export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) 
           </EmptyState>
         }
       >
-        <SnapshotTable snapshots={snapshots} query={query} busy={list.isPlaceholderData} />
+        <SnapshotTable rows={snapshots} query={query} busy={list.isPlaceholderData} />
       </ListView>
       {isTaking && <SnapshotDialog devboxId={id} onClose={() => setIsTaking(false)} />}
     </>

@@ -19,13 +19,13 @@ import { SnapshotDialog } from './snapshot-dialog.tsx'
 import { SnapshotSize } from './snapshot-size.tsx'
 
 interface SnapshotTableProps {
-  snapshots: readonly Snapshot[]
+  rows: readonly Snapshot[]
   query: Partial<SnapshotListQuery>
   busy: boolean
 }
 
 /** The snapshots with what can be done to them. */
-export const SnapshotTable = ({ snapshots, query, busy }: SnapshotTableProps) => {
+export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
   const [starting, setStarting] = useState<Snapshot>()
   const [editing, setEditing] = useState<Snapshot>()
   const [deleting, setDeleting] = useState<Snapshot>()
@@ -36,7 +36,7 @@ export const SnapshotTable = ({ snapshots, query, busy }: SnapshotTableProps) =>
       <DataTable
         caption="Disk snapshots, newest first"
         columns={columns}
-        rows={snapshots}
+        rows={rows}
         rowKey={({ id }) => id}
         busy={busy}
         rowActions={(snapshot) => {

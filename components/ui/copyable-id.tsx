@@ -17,7 +17,7 @@ export interface CopyableIdProps {
 }
 
 /** Characters of an id that is not shown whole. */
-export const shownIdLength = 16
+const shownIdLength = 16
 
 export const CopyableId = ({ value, label = 'id', full, href, className }: CopyableIdProps) => {
   const { result, copy } = useCopy()

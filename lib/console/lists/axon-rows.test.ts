@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Axon } from '#lib/contract/axons.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { AxonFilter, ColumnId } from '../address/axon-view.ts'
-import { matcherOf, refines, shownBy, sortAxons } from './axon-rows.ts'
+import type { ColumnId } from '../address/axon-view.ts'
+import { shownBy, sortAxons } from './axon-rows.ts'
 
 const axon = (id: string, part: Partial<Axon> = {}): Axon => ({
   id,
@@ -11,74 +10,6 @@ const axon = (id: string, part: Partial<Axon> = {}): Axon => ({
   deleted_at_ms: null,
   metadata: {},
   ...part,
-})
-const filter = (part: Partial<AxonFilter>): AxonFilter => ({ include_total_count: true, ...part })
-
-const filters: AxonFilter[] = [
-  {},
-  { name: 'Run' },
-  { name: 'run' },
-  { search: 'RUN' },
-  { search: 'straße' },
-  { search: '%' },
-  { metadata: [{ key: 'env', op: 'eq' as const, value: 'prod' }] },
-  { metadata: [{ key: 'env', op: 'in' as const, values: ['prod', 'dev'] }] },
-  {
-    metadata: [
-      { key: 'env', op: 'in' as const, values: ['prod', 'dev'] },
-      { key: 'team', op: 'eq' as const, value: 'a,b' },
-    ],
-  },
-  { search: 'run', metadata: [{ key: '__proto__', op: 'eq' as const, value: 'x' }] },
-].map(filter)
-
-describe('matching here', () => {
-  let service: TestService
-  let all: Axon[]
-  beforeAll(async () => {
-    service = await startService({ isolation: 'none' })
-    const { create, list } = service.client.axons
-    await create({ body: { name: 'run-1', metadata: { env: 'prod', team: 'a,b' } } })
-    await create({ body: { name: 'Run-2', metadata: { env: 'dev', team: 'a,b' } } })
-    await create({ body: { name: 'Straße 100%', metadata: { env: 'Prod' } } })
-    await create({ body: { metadata: JSON.parse('{"__proto__":"x","env":"dev"}') } })
-    await create({ body: { name: 'the last run', metadata: JSON.parse('{"__proto__":"x"}') } })
-    all = (await list({ query: { limit: 100 } })).axons
-  })
-  afterAll(() => service.close())
-
-  it.each(filters)('answers as the service does: %j', async (each) => {
-    const { axons } = await service.client.axons.list({ query: { ...each, limit: 100 } })
-    expect(all.filter(matcherOf(each)).map(({ id }) => id)).toEqual(axons.map(({ id }) => id))
-  })
-
-  it('is only called finer when nothing it matches is missing from the wider', () => {
-    for (const wide of filters)
-      for (const narrow of filters) {
-        if (!refines(wide, narrow)) continue
-        const within = all.filter(matcherOf(wide))
-        expect(all.filter(matcherOf(narrow)).filter((each) => !within.includes(each))).toEqual([])
-      }
-  })
-})
-
-describe('refines', () => {
-  it.each([
-    [{}, { search: 'a' }],
-    [{ search: 'a' }, { search: 'bAb' }],
-    [{ name: 'a' }, { name: 'ab', search: 'x' }],
-    [
-      { metadata: [{ key: 'k', op: 'in' as const, values: ['a', 'b'] }] },
-      { metadata: [{ key: 'k', op: 'eq' as const, value: 'a' }] },
-    ],
-  ])('%j holds all of %j', (wide, narrow) => {
-    expect(refines(filter(wide), filter(narrow))).toBe(true)
-    expect(refines(filter(narrow), filter(wide))).toBe(false)
-  })
-
-  it('never answers for another start of the list', () => {
-    expect(refines(filter({}), filter({ starting_after: 'axn_1' }))).toBe(false)
-  })
 })
 
 describe('shownBy', () => {
@@ -117,12 +48,9 @@ describe('sortAxons', () => {
     expect(ids(rows, 'metadata.env', true)).toEqual(['a', 'c', 'b'])
   })
 
-  it('takes names of any length, in no time', () => {
-    const rows = Array.from({ length: 5_000 }, (_, i) =>
-      axon(`${i}`, { name: `${(i * 7919) % 5000}${'x'.repeat(10_000)}` }),
-    )
-    const started = performance.now()
-    expect(ids(rows, 'name')).toHaveLength(5_000)
-    expect(performance.now() - started).toBeLessThan(1_000)
+  it('compares no more than the start of long names', () => {
+    const long = 'x'.repeat(256)
+    const rows = [axon('b', { name: `${long}b` }), axon('a', { name: `${long}a` })]
+    expect(ids(rows, 'name')).toEqual(['b', 'a'])
   })
 })

@@ -1,49 +1,5 @@
 import type { Axon } from '#lib/contract/axons.ts'
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
-import {
-  type AxonFilter,
-  type AxonView,
-  type ColumnId,
-  columnValue,
-  readRange,
-  readSort,
-  type Sort,
-} from '../address/axon-view.ts'
-
-/**
- * Whether every axon `narrow` asks for is among those `wide` asks for, so that the rows of the one answer the other. What
- * is not obvious is a no, which costs a call.
- */
-export const refines = (wide: AxonFilter, narrow: AxonFilter): boolean =>
-  wide.starting_after === narrow.starting_after &&
-  (wide.id === undefined || wide.id === narrow.id) &&
-  (narrow.name ?? '').startsWith(wide.name ?? '') &&
-  foldCase(narrow.search ?? '').includes(foldCase(wide.search ?? '')) &&
-  (wide.metadata ?? []).every((each) => narrow.metadata?.some((other) => isWithin(other, each)))
-
-const isWithin = (narrow: MetadataCondition, wide: MetadataCondition): boolean => {
-  if (narrow.key !== wide.key) return false
-  const values = valuesOf(wide)
-  return valuesOf(narrow).every((value) => values.includes(value))
-}
-const valuesOf = (condition: MetadataCondition) => (condition.op === 'eq' ? [condition.value] : condition.values)
-
-// As the service does: case does not count in a search.
-const foldCase = (text: string): string => text.toUpperCase()
-
-/** What the service does with the filters of a list, done here. */
-export const matcherOf = ({ name, id, search, metadata = [] }: AxonFilter): ((axon: Axon) => boolean) => {
-  const part = search ? foldCase(search) : undefined
-  return (axon) =>
-    (id === undefined || axon.id === id) &&
-    (name === undefined || (axon.name ?? '').startsWith(name)) &&
-    (part === undefined || foldCase(axon.name ?? '').includes(part) || foldCase(axon.id).includes(part)) &&
-    metadata.every(
-      (condition) =>
-        Object.hasOwn(axon.metadata, condition.key) &&
-        valuesOf(condition).includes(axon.metadata[condition.key] as string),
-    )
-}
+import { type AxonView, type ColumnId, columnValue, readRange, readSort, type Sort } from '../address/axon-view.ts'
 
 /** The filters only the page has. */
 export const shownBy = ({ state, created }: Pick<AxonView, 'state' | 'created'>): ((axon: Axon) => boolean) => {

@@ -1,9 +1,17 @@
-import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  mutationOptions,
+  type QueryKey,
+  queryOptions,
+} from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import type { AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { maxPageSize, type StringMap } from '#lib/contract/common.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { listPages, metadataWords } from './list-pages.ts'
 
 const axonKeys = {
   lists: ['axons', 'list'] as const,
@@ -37,25 +45,24 @@ export const fitsOneCall = (pages: readonly AxonList[]): boolean => {
 export const axonQueries = {
   /** The pages of a list from `query.starting_after` on. */
   list: (query: AxonListQuery, api: Client = browserApi) =>
-    infiniteQueryOptions({
-      queryKey: [...axonKeys.lists, query] as const,
-      queryFn: ({ pageParam, signal }) => api.axons.list({ query: { ...query, starting_after: pageParam }, signal }),
-      initialPageParam: query.starting_after,
-      getNextPageParam: ({ has_more, axons }) => (has_more ? axons.at(-1)?.id : undefined),
-      placeholderData: keepPreviousData,
+    listPages({
+      queryKey: [...axonKeys.lists, query],
+      query,
+      read: (query, signal) => api.axons.list({ query, signal }),
+      rowsOf: ({ axons }) => axons,
     }),
 
   /** The same for the list page: a small page first, then all that is left where one call can bring it. */
   rows: (filter: AxonFilter, limit: number | undefined, api: Client = browserApi) =>
-    infiniteQueryOptions({
-      queryKey: [...axonKeys.lists, 'rows', filter, limit ?? null] as const,
+    infiniteQueryOptions<AxonList, Error, InfiniteData<AxonList, PageParam>, QueryKey, PageParam>({
+      queryKey: [...axonKeys.lists, 'rows', filter, limit ?? null],
       queryFn: ({ pageParam: { after, rows }, signal }) => {
         // Counted once: to count all of them again with each page would be the dearest part of it.
         const include_total_count = filter.include_total_count && after === filter.starting_after
         return api.axons.list({ query: { ...filter, starting_after: after, limit: rows, include_total_count }, signal })
       },
-      initialPageParam: { after: filter.starting_after, rows: limit ?? firstRows } as PageParam,
-      getNextPageParam: ({ has_more, axons }, pages): PageParam | undefined => {
+      initialPageParam: { after: filter.starting_after, rows: limit ?? firstRows },
+      getNextPageParam: ({ has_more, axons }, pages) => {
         const last = axons.at(-1)
         if (!has_more || !last) return undefined
         return { after: last.id, rows: limit ?? (fitsOneCall(pages) ? maxPageSize : moreRows) }
@@ -73,18 +80,12 @@ export const axonQueries = {
     }),
 
   metadataKeys: (api: Client = browserApi) =>
-    queryOptions({
-      queryKey: [...axonKeys.metadata, 'keys'] as const,
-      queryFn: ({ signal }) => api.axons.metadataKeys({ signal }),
-      staleTime: 60_000,
-    }),
+    metadataWords([...axonKeys.metadata, 'keys'], (signal) => api.axons.metadataKeys({ signal })),
 
   metadataValues: (key: string, api: Client = browserApi) =>
-    queryOptions({
-      queryKey: [...axonKeys.metadata, 'values', key] as const,
-      queryFn: ({ signal }) => api.axons.metadataValues({ params: { key }, signal }),
-      staleTime: 60_000,
-    }),
+    metadataWords([...axonKeys.metadata, 'values', key], (signal) =>
+      api.axons.metadataValues({ params: { key }, signal }),
+    ),
 
   /** One event by its sequence, or null when the log has none of it. */
   event: (id: string, sequence: number, api: Client = browserApi) =>

@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import { type BenchmarkJobCreate, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { listPages } from './list-pages.ts'
 
 const jobKeys = {
   all: ['benchmark-jobs'] as const,
@@ -16,13 +17,11 @@ const restingMs = 30_000
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
   list: (query: BenchmarkJobListQuery, api: Client = browserApi) =>
-    infiniteQueryOptions({
-      queryKey: [...jobKeys.lists, query] as const,
-      queryFn: ({ pageParam, signal }) =>
-        api.benchmarkJobs.list({ query: { ...query, starting_after: pageParam }, signal }),
-      initialPageParam: query.starting_after,
-      getNextPageParam: ({ has_more, jobs }) => (has_more ? jobs.at(-1)?.id : undefined),
-      placeholderData: keepPreviousData,
+    listPages({
+      queryKey: [...jobKeys.lists, query],
+      query,
+      read: (query, signal) => api.benchmarkJobs.list({ query, signal }),
+      rowsOf: ({ jobs }) => jobs,
       refetchInterval: ({ state: { data, error } }) => {
         if (error) return asksAgainInMs(error)
         const goesOn = data?.pages.some(({ jobs }) => jobs.some(({ state }) => !hasJobEnded(state)))

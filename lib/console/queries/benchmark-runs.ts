@@ -1,10 +1,11 @@
-import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { listPages, metadataWords } from './list-pages.ts'
 
 const runKeys = {
   all: ['benchmark-runs'] as const,
@@ -21,13 +22,11 @@ const restingMs = 30_000
 export const benchmarkRunQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
   list: (query: BenchmarkRunListQuery, api: Client = browserApi) =>
-    infiniteQueryOptions({
-      queryKey: [...runKeys.lists, query] as const,
-      queryFn: ({ pageParam, signal }) =>
-        api.benchmarkRuns.list({ query: { ...query, starting_after: pageParam }, signal }),
-      initialPageParam: query.starting_after,
-      getNextPageParam: ({ has_more, runs }) => (has_more ? runs.at(-1)?.id : undefined),
-      placeholderData: keepPreviousData,
+    listPages({
+      queryKey: [...runKeys.lists, query],
+      query,
+      read: (query, signal) => api.benchmarkRuns.list({ query, signal }),
+      rowsOf: ({ runs }) => runs,
       refetchInterval: ({ state: { data, error } }) => {
         if (error) return asksAgainInMs(error)
         const goesOn = data?.pages.some(({ runs }) => runs.some(({ state }) => state === 'running'))
@@ -78,19 +77,13 @@ export const benchmarkRunQueries = {
     }),
 
   benchmarkMetadataKeys: (api: Client = browserApi) =>
-    queryOptions({
-      queryKey: ['benchmarks', 'metadata-keys'] as const,
-      queryFn: ({ signal }) => api.benchmarks.metadataKeys({ signal }),
-      staleTime: 60_000,
-    }),
+    metadataWords(['benchmarks', 'metadata-keys'], (signal) => api.benchmarks.metadataKeys({ signal })),
 
   /** The values benchmarks have under a key: what runs of them are most likely found by. */
   benchmarkMetadataValues: (key: string, api: Client = browserApi) =>
-    queryOptions({
-      queryKey: ['benchmarks', 'metadata-values', key] as const,
-      queryFn: ({ signal }) => api.benchmarks.metadataValues({ params: { key }, signal }),
-      staleTime: 60_000,
-    }),
+    metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
+      api.benchmarks.metadataValues({ params: { key }, signal }),
+    ),
 }
 
 export const benchmarkRunMutations = {

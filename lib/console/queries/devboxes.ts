@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import {
   type Devbox,
@@ -9,6 +9,7 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { listPages, metadataWords } from './list-pages.ts'
 
 export const devboxKeys = {
   all: ['devboxes'] as const,
@@ -27,12 +28,11 @@ const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false :
 export const devboxQueries = {
   /** The pages of a list from `query.starting_after` on. */
   list: (query: DevboxListQuery, api: Client = browserApi) =>
-    infiniteQueryOptions({
-      queryKey: [...devboxKeys.lists, query] as const,
-      queryFn: ({ pageParam, signal }) => api.devboxes.list({ query: { ...query, starting_after: pageParam }, signal }),
-      initialPageParam: query.starting_after,
-      getNextPageParam: ({ has_more, devboxes }) => (has_more ? devboxes.at(-1)?.id : undefined),
-      placeholderData: keepPreviousData,
+    listPages({
+      queryKey: [...devboxKeys.lists, query],
+      query,
+      read: (query, signal) => api.devboxes.list({ query, signal }),
+      rowsOf: ({ devboxes }) => devboxes,
       refetchInterval: ({ state }) => {
         const pages = state.data?.pages ?? []
         // Every loaded page is asked for again: look often only while that is one call.
@@ -62,11 +62,7 @@ export const devboxQueries = {
     }),
 
   metadataKeys: (api: Client = browserApi) =>
-    queryOptions({
-      queryKey: [...devboxKeys.all, 'metadata-keys'] as const,
-      queryFn: ({ signal }) => api.devboxes.metadataKeys({ signal }),
-      staleTime: 60_000,
-    }),
+    metadataWords([...devboxKeys.all, 'metadata-keys'], (signal) => api.devboxes.metadataKeys({ signal })),
 }
 
 interface Update {

@@ -1,6 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Recording, RecordingList } from '#lib/wire/recordings.ts'
 import { askConsoleSignedIn } from '../api/browser-api.ts'
+import { listPages } from './list-pages.ts'
 
 const recordingKeys = {
   all: ['recordings'] as const,
@@ -18,11 +19,17 @@ const liveMs = 2_000
 
 export const recordingQueries = {
   list: () =>
-    queryOptions({
+    listPages({
       queryKey: recordingKeys.list,
-      queryFn: async ({ signal }): Promise<RecordingList> =>
-        (await askConsoleSignedIn(recordingAddress(), { signal })).json(),
-      refetchInterval: ({ state: { data } }) => (data?.recordings.some(({ live }) => live) ? liveMs : false),
+      query: {},
+      read: async (_query, signal): Promise<RecordingList & { has_more: boolean; total_count: number }> => {
+        const answer = await askConsoleSignedIn(recordingAddress(), { signal })
+        const { recordings }: RecordingList = await answer.json()
+        return { recordings, has_more: false, total_count: recordings.length }
+      },
+      rowsOf: ({ recordings }) => recordings,
+      refetchInterval: ({ state: { data } }) =>
+        data?.pages.some(({ recordings }) => recordings.some(({ live }) => live)) ? liveMs : false,
     }),
   get: (id: string) =>
     queryOptions({

@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
 import type { SnapshotCreate, SnapshotListQuery, SnapshotUpdate } from '#lib/contract/snapshots.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
+import { listPages, metadataWords } from './list-pages.ts'
 
 const snapshotKeys = {
   all: ['snapshots'] as const,
@@ -15,13 +16,11 @@ const movingMs = 2_000
 export const snapshotQueries = {
   /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
   list: (query: SnapshotListQuery, api: Client = browserApi) =>
-    infiniteQueryOptions({
-      queryKey: [...snapshotKeys.lists, query] as const,
-      queryFn: ({ pageParam, signal }) =>
-        api.snapshots.list({ query: { ...query, starting_after: pageParam }, signal }),
-      initialPageParam: query.starting_after,
-      getNextPageParam: ({ has_more, snapshots }) => (has_more ? snapshots.at(-1)?.id : undefined),
-      placeholderData: keepPreviousData,
+    listPages({
+      queryKey: [...snapshotKeys.lists, query],
+      query,
+      read: (query, signal) => api.snapshots.list({ query, signal }),
+      rowsOf: ({ snapshots }) => snapshots,
     }),
 
   /** How far it is; asked for as long as it is being taken. */
@@ -34,11 +33,7 @@ export const snapshotQueries = {
     }),
 
   metadataKeys: (api: Client = browserApi) =>
-    queryOptions({
-      queryKey: [...snapshotKeys.all, 'metadata-keys'] as const,
-      queryFn: ({ signal }) => api.snapshots.metadataKeys({ signal }),
-      staleTime: 60_000,
-    }),
+    metadataWords([...snapshotKeys.all, 'metadata-keys'], (signal) => api.snapshots.metadataKeys({ signal })),
 }
 
 /** Each makes every list and status ask again. */

@@ -1,0 +1,90 @@
+'use client'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { activeFilters, type ListSource, type ListView, withoutFilters } from '#lib/console/lists/list-source.ts'
+import { emptySelection, select } from '#lib/console/lists/selection.ts'
+import { type HowToChange, useAddress } from './use-address.ts'
+import { useListMemory } from './use-list-memory.ts'
+import { useSteadyRows } from './use-steady-rows.ts'
+
+interface Identified {
+  id: string
+}
+const idOf = ({ id }: Identified) => id
+
+/**
+ * A list page: its address, the pages that are loaded, the rows that are shown, what is selected, and how it is brought
+ * back as it was. `view` is what was typed last; the rows are of what has settled.
+ */
+export const useListPage = <View extends ListView, Page, Param, Row extends Identified>(
+  source: ListSource<View, Page, Param, Row>,
+) => {
+  const { problems, view, settled, change, followHere } = useAddress(source)
+  const address = source.path(settled)
+  const list = useInfiniteQuery({ ...source.pages(settled), enabled: problems.length === 0 })
+  const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
+  const loaded = useMemo(() => data?.pages.flatMap(source.rowsOf) ?? [], [data, source])
+  const arrangement = source.arrange?.by.map((part) => settled[part])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other parts of the view leave the rows as they are
+  const arranged = useMemo(
+    () => source.arrange?.rows(loaded, settled) ?? loaded,
+    [loaded, source, JSON.stringify(arrangement)],
+  )
+  const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, source.isPolled)
+
+  const [selection, setSelection] = useState(emptySelection)
+  const order = useRef(rows)
+  useEffect(() => {
+    order.current = rows
+  })
+  // The same function for good: a new one would draw every row anew.
+  const onSelect = useCallback(
+    (key: string, range: boolean) =>
+      setSelection((before) => select(before, key, { range, order: range ? order.current.map(idOf) : [] })),
+    [],
+  )
+  const setSelected = (keys: readonly string[]) => setSelection({ selected: new Set(keys), anchor: null })
+  const { selected } = selection
+  const selectedRows = useMemo(
+    () => (selected.size > 0 ? rows.filter(({ id }) => selected.has(id)) : []),
+    [rows, selected],
+  )
+
+  const loadMore = hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined
+  useListMemory({
+    address,
+    loaded: isPlaceholderData ? 0 : loaded.length,
+    // A list that could not go on is shown as far as it is.
+    hasMore: hasNextPage && !isFetchNextPageError,
+    loadMore,
+    selected,
+    onRestore: setSelected,
+  })
+
+  return {
+    noun: source.noun,
+    nouns: source.nouns,
+    problems,
+    view,
+    change,
+    /** Another list, which starts from its newest row. */
+    narrow: (part: Partial<View>, how: HowToChange) => change({ starting_after: undefined, ...part }, how),
+    followHere,
+    list,
+    loaded,
+    rows,
+    waiting,
+    release,
+    pointer,
+    filters: activeFilters(source, view),
+    clearHref: withoutFilters(source, view),
+    newestHref: view.starting_after && source.path({ ...view, starting_after: undefined }),
+    selectedRows,
+    setSelected,
+    selection: { selected, onSelect, onSelectAll: (isOn: boolean) => setSelected(isOn ? rows.map(idOf) : []) },
+    /** For the end of the rows; undefined while there is nothing to be loaded by itself. */
+    onNearEnd: isFetchNextPageError || isPlaceholderData ? undefined : loadMore,
+    /** For the table. */
+    table: { rows, rowKey: idOf, busy: isPlaceholderData },
+  }
+}

@@ -1,0 +1,61 @@
+import type { InfiniteData, QueryKey, UseInfiniteQueryOptions } from '@tanstack/react-query'
+import type * as z from 'zod/mini'
+import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import { conditionText, withoutCondition } from './metadata-condition.ts'
+
+/** What every list can be asked for beside its own filters. */
+export interface ListView {
+  metadata?: MetadataCondition[] | undefined
+  starting_after?: string | undefined
+}
+
+/** One list: what its address says, what it asks the service for, and the words for both. */
+export interface ListSource<View extends ListView, Page, Param, Row> {
+  /** What a row is and what they are, in lower case: `axon`, `axons`. */
+  noun: string
+  nouns: string
+  schema: z.ZodMiniType<View>
+  path: (view: Partial<View>) => string
+  /** The filters beside metadata, each in words in which `…` stands for its value. */
+  filters: { [Name in keyof View]?: string }
+  pages: (view: View) => UseInfiniteQueryOptions<Page, Error, InfiniteData<Page, Param>, QueryKey, Param>
+  rowsOf: (page: Page) => readonly Row[]
+  /** What the page itself does to the rows that are loaded, by these parts of the view. */
+  arrange?: { by: readonly (keyof View)[]; rows: (rows: readonly Row[], view: View) => readonly Row[] }
+  /** The list is read again by itself: its rows keep their places while the pointer is over them. */
+  isPolled?: boolean
+}
+
+export interface ActiveFilter {
+  text: string
+  /** The same list without it. */
+  hrefWithout: string
+}
+
+type Described<View extends ListView> = Pick<ListSource<View, never, never, never>, 'filters' | 'path'>
+
+/** Each filter in words, with the address of the list without it, from the newest row on. */
+export const activeFilters = <View extends ListView>(
+  { filters, path }: Described<View>,
+  view: View,
+): ActiveFilter[] => {
+  const without = (part: Partial<ListView>) => path({ ...view, starting_after: undefined, ...part })
+  return [
+    ...Object.entries(filters).flatMap(([name, words]) => {
+      const value = view[name as keyof View]
+      return value
+        ? [{ text: words.replace('…', () => String(value)), hrefWithout: without({ [name]: undefined }) }]
+        : []
+    }),
+    ...(view.metadata ?? []).map((condition) => ({
+      text: conditionText(condition),
+      hrefWithout: without({ metadata: withoutCondition(view.metadata ?? [], condition) }),
+    })),
+  ]
+}
+
+/** The same list of every row, with what else its address says. */
+export const withoutFilters = <View extends ListView>({ filters, path }: Described<View>, view: View): string => {
+  const none = Object.fromEntries(Object.keys(filters).map((name) => [name, undefined]))
+  return path({ ...view, ...none, metadata: undefined, starting_after: undefined })
+}

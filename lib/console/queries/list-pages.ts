@@ -1,0 +1,40 @@
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  type Query,
+  type QueryKey,
+  queryOptions,
+} from '@tanstack/react-query'
+
+interface ListPages<ListQuery, Page> {
+  queryKey: QueryKey
+  query: ListQuery
+  read: (query: ListQuery, signal: AbortSignal) => Promise<Page>
+  rowsOf: (page: Page) => readonly { id: string }[]
+  refetchInterval?: (query: Query<Page, Error, InfiniteData<Page, string | undefined>>) => number | false
+}
+
+/** The pages of a list from `query.starting_after` on, each from the last row of the one before. */
+export const listPages = <
+  ListQuery extends { starting_after?: string | undefined },
+  Page extends { has_more: boolean },
+>({
+  queryKey,
+  query,
+  read,
+  rowsOf,
+  refetchInterval,
+}: ListPages<ListQuery, Page>) =>
+  infiniteQueryOptions<Page, Error, InfiniteData<Page, string | undefined>, QueryKey, string | undefined>({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read({ ...query, starting_after: pageParam }, signal),
+    initialPageParam: query.starting_after,
+    getNextPageParam: (page) => (page.has_more ? rowsOf(page).at(-1)?.id : undefined),
+    placeholderData: keepPreviousData,
+    ...(refetchInterval && { refetchInterval }),
+  })
+
+/** The keys that the metadata of listed things has, or the values of one key, to choose filters from. */
+export const metadataWords = <Words>(queryKey: QueryKey, read: (signal: AbortSignal) => Promise<Words>) =>
+  queryOptions<Words, Error, Words, QueryKey>({ queryKey, queryFn: ({ signal }) => read(signal), staleTime: 60_000 })
