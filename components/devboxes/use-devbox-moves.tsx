@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { problemOf } from '#components/ui/error-state.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'

@@ -2,9 +2,10 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
-import { InlineError, type Problem } from './error-state.tsx'
+import { InlineError } from './error-state.tsx'
 import { Field } from './field.tsx'
 import { Input } from './input.tsx'
+import type { Problem } from './problem.ts'
 
 export interface ConfirmDialogProps {
   open: boolean

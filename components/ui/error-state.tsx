@@ -7,9 +7,6 @@ import { CopyableId } from './copyable-id.tsx'
 import { type Problem, problemOf } from './problem.ts'
 import { VisibleText } from './visible-text.tsx'
 
-export type { Problem } from './problem.ts'
-export { problemOf } from './problem.ts'
-
 export interface ErrorStateProps {
   /** What failed: "Axons could not be loaded". */
   title: string
