@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
+import { quote } from '../workplace.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
-import { withFoldersThere, withoutInstalls } from './shell-words.ts'
 
 /** What a devbox is to do so that it is what a Dockerfile describes. */
 export interface BuildPlan {
@@ -80,7 +80,7 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
         if (!/^(root|0)(:(root|0))?$/.test(text)) fail(`USER ${text}: a devbox has one user`)
         break
       case 'RUN':
-        plan.steps.push(...runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir, warn }))
+        plan.steps.push(runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir }))
         break
       case 'COPY':
       case 'ADD':
@@ -144,22 +144,21 @@ interface RunSurroundings {
   shell: string[]
   env: Record<string, string>
   cwd: string
-  warn: (what: string) => void
 }
 
-const runStep = (instruction: Instruction, { shell, env, cwd, warn }: RunSurroundings): BuildStep[] => {
-  const { text, heredocs, line } = instruction
+const runStep = ({ text, heredocs, line }: Instruction, { shell, env, cwd }: RunSurroundings): BuildStep => {
   const said = text.replace(/\s+/g, ' ').slice(0, 200)
   const exec = execForm(text)
-  const command = exec ? exec.map(quoteWord).join(' ') : scriptOf(text, heredocs)
-  const { script: left, skipped } = withoutInstalls(command)
-  const script = withFoldersThere(left)
-  for (const each of skipped) warn(`skipped: ${each}`)
+  if (exec) return { kind: 'run', line, argv: exec, env, cwd, said }
+  const script = scriptOf(text, heredocs)
   const shebang = heredocs.length === 1 && isOnlyHeredoc(text) ? /^#!\s*(\S+)([^\n]*)/.exec(script) : null
   // A script of its own language, not of the shell's.
   if (shebang && !/sh$/.test(shebang[1] ?? '') && !/env\s+(ba|da)?sh/.test(shebang[0]))
-    return [{ kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(command, shebang[0])], env, cwd, said }]
-  return [{ kind: 'run', line, argv: exec ? ['/bin/sh', '-c', script] : [...shell, script], env, cwd, said }]
+    return { kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(script, shebang[0])], env, cwd, said }
+  // The PATH of a login shell is the profile's.
+  const isLogin = shell.some((word) => /^(-[a-z]*l[a-z]*|--login)$/.test(word))
+  const path = isLogin ? 'PATH="$DEVDECK_BUILD_PROGRAMS:$PATH"\n' : ''
+  return { kind: 'run', line, argv: [...shell, path + script], env, cwd, said }
 }
 
 const isOnlyHeredoc = (text: string) => /^<<-?\s*(["']?)\w+\1\s*$/.test(text)
@@ -170,9 +169,7 @@ const scriptOf = (text: string, heredocs: Instruction['heredocs']): string => {
 }
 
 const withInterpreter = (script: string, shebang: string): string =>
-  `f=$(mktemp) && printf %s ${quoteWord(script)} >"$f" && ${shebang.slice(2).trim()} "$f"`
-
-const quoteWord = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
+  `f=$(mktemp) && printf %s ${quote(script)} >"$f" && ${shebang.slice(2).trim()} "$f"`
 
 interface CopySurroundings {
   variables: ReadonlyMap<string, string>

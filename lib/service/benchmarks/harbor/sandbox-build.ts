@@ -1,43 +1,79 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { quote } from '../workplace.ts'
 import type { BuildPlan, BuildStep } from './build.ts'
+import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { HarborError } from './rewards.ts'
 import type { Healthcheck } from './task-toml.ts'
 import type { Workshop } from './workshop.ts'
 
+interface Build {
+  /** Where the files are that a COPY names. */
+  context: string
+  signal: AbortSignal
+  /** Told, at the end, what was skipped of each RUN. */
+  warn: (sentence: string) => void
+}
+
 /** Does in a devbox what a Dockerfile says. Throws a SandboxBuildFailedError that names the line. */
-export const buildSandbox = async (workshop: Workshop, plan: BuildPlan, context: string, signal: AbortSignal) => {
-  for (const step of plan.steps) {
-    try {
-      await doStep(workshop, step, context, signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      const { message } = error as Error
-      throw new SandboxBuildFailedError(
-        message.startsWith('Dockerfile') ? message : `Dockerfile line ${step.line}: ${message}`,
-      )
-    }
+export const buildSandbox = async (workshop: Workshop, plan: BuildPlan, { context, signal, warn }: Build) => {
+  const programs = `${workshop.runFolder}/build`
+  const hasRun = plan.steps.some(({ kind }) => kind === 'run')
+  if (hasRun) {
+    const { script, env } = putBuildPrograms(programs)
+    await workshop.must(script, env, signal)
+  }
+  try {
+    for (const step of plan.steps) await doStep(workshop, step, { context, signal, programs })
+  } finally {
+    if (hasRun) await tellSkipped(workshop, programs, warn)
   }
 }
 
-const doStep = async (workshop: Workshop, step: BuildStep, context: string, signal: AbortSignal): Promise<void> => {
-  switch (step.kind) {
-    case 'workdir':
-      return workshop.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
-    case 'run': {
-      const script = step.argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-      const env = { HOME: '/root', ...step.env }
-      const { status, output } = await workshop.run(`exec ${script}`, { env, cwd: step.cwd, signal })
-      if (status !== 0) throw new SandboxBuildFailedError(`RUN ${step.said} ended with exit code ${status}: ${output}`)
-      return
+const tellSkipped = async (workshop: Workshop, programs: string, warn: (sentence: string) => void) => {
+  try {
+    const skipped = (await workshop.read(skippedFile(programs))) ?? ''
+    await workshop.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
+    for (const sentence of skipped.split('\n')) if (sentence !== '') warn(sentence)
+  } catch (error) {
+    // The devbox has ended: of that the build fails, or what comes after it.
+    warn(`What was skipped is not known: ${(error as Error).message}`)
+  }
+}
+
+interface Surroundings {
+  context: string
+  signal: AbortSignal
+  programs: string
+}
+
+const doStep = async (workshop: Workshop, step: BuildStep, surroundings: Surroundings): Promise<void> => {
+  const { context, signal, programs } = surroundings
+  try {
+    switch (step.kind) {
+      case 'workdir':
+        return await workshop.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
+      case 'run': {
+        const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env })
+        const { status, output } = await workshop.run(`exec ${step.argv.map(quote).join(' ')}`, {
+          env,
+          cwd: step.cwd,
+          signal,
+        })
+        if (status !== 0) throw new Error(`RUN ${step.said} ended with exit code ${status}: ${output}`)
+        return
+      }
+      case 'write':
+        await workshop.write(step.to, step.content)
+        if (step.mode) await workshop.must('chmod -- "$MODE" "$FILE"', { MODE: step.mode, FILE: step.to }, signal)
+        return
+      case 'copy':
+        return await copy(workshop, step, context, signal)
     }
-    case 'write':
-      await workshop.write(step.to, step.content)
-      if (step.mode) await workshop.must('chmod -- "$MODE" "$FILE"', { MODE: step.mode, FILE: step.to }, signal)
-      return
-    case 'copy':
-      return copy(workshop, step, context, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new SandboxBuildFailedError(`Dockerfile line ${step.line}: ${(error as Error).message}`)
   }
 }
 

@@ -420,6 +420,21 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
       })
   })
 
+  it('skips the installs of a build, in a login shell as well, and says so in its log', async () => {
+    const { log, score } = await trials.run({
+      ...hello,
+      'environment/Dockerfile':
+        'FROM ubuntu\nWORKDIR /app\nRUN apt-get update && pip install x && echo y >y\nSHELL ["/bin/bash", "-lc"]\nRUN useradd joe && echo z >z\n',
+      'tests/test.sh': rewardIf('[ "$(cat y z)" = "y\nz" ] && ! env | grep DEVDECK_BUILD'),
+    })
+    expect(score).toBe(1)
+    expect(log('trial.log')?.match(/(?<=WARNING Dockerfile line )\d+: skipped: .*/g)).toEqual([
+      '3: skipped: apt-get update',
+      '3: skipped: pip install x',
+      '5: skipped: useradd joe',
+    ])
+  })
+
   it('differs from attempt to attempt where the agent does', async () => {
     const flaky = { ...hello, 'tests/test.sh': rewardIf('[ "$(cat attempt)" = 2 ]') }
     const agentIs = command('echo $HARBOR_ATTEMPT >attempt')

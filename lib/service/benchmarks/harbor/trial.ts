@@ -208,7 +208,9 @@ class Trial {
         )
       const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
       await this.#workshop.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
-      if (plan) await buildSandbox(this.#workshop, plan, join(task.path, 'environment'), limit)
+      if (!plan) return
+      const warn = (sentence: string) => this.#log.say(`WARNING ${sentence}`)
+      await buildSandbox(this.#workshop, plan, { context: join(task.path, 'environment'), signal: limit, warn })
     })
     if (healthcheck) {
       const workdir = task.environment.workdir ?? plan?.workdir ?? '/'

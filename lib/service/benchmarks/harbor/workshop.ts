@@ -115,6 +115,11 @@ export class Workshop {
     return (await this.run(command, { env: { FILE: path }, cwd: '/', signal })).output
   }
 
+  /** A folder of the service's in the devbox, outside what its disk keeps. */
+  get runFolder(): string {
+    return this.#devbox().box.run
+  }
+
   /** Kills what runs. */
   async stop(): Promise<void> {
     const { devboxId, executions } = this.#options

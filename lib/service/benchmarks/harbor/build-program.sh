@@ -1,0 +1,60 @@
+#!/bin/bash
+# First in the PATH of a build, under the name of each program that installs packages or makes users. The packages cannot
+# be fetched and a devbox has one user, so such a call is told and noted, and succeeds; every other call is the real program's.
+name=${0##*/}
+folder=${0%/*}
+
+skip() {
+  local call="$name${*:+ $*}"
+  echo "devdeck: skipped: $call" >&2
+  echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: skipped: ${call//$'\n'/ }" >>"$folder/skipped"
+  exit 0
+}
+
+run() {
+  local IFS=: each
+  for each in $PATH; do
+    [[ $each != "$folder" && -f $each/$name && -x $each/$name ]] && exec "$each/$name" "$@"
+  done
+  echo "$name: command not found" >&2
+  exit 127
+}
+
+command=
+for word in "$@"; do
+  [[ $word == -* ]] && continue
+  command=$word
+  break
+done
+
+case $name in
+  pip*) installing='install|uninstall|download' ;;
+  npm) installing='install|i|ci|add|update' ;;
+  pnpm) installing='install|i|add' ;;
+  yarn) installing='install|add|global' ;;
+  bun) installing='install|add' ;;
+  gem | bundle | pipx) installing='install' ;;
+  cargo) installing='install|fetch' ;;
+  go) installing='install|get|mod' ;;
+  conda | mamba | micromamba) installing='install|create|update|env' ;;
+  uv) installing='pip|sync|tool|add|python|venv' ;;
+  poetry) installing='install|add' ;;
+  dpkg) [[ " $* " =~ \ (-i|-r|-P|--(install|unpack|configure|remove|purge|add-architecture))[\ =] ]] && skip "$@" || run "$@" ;;
+  rpm) [[ " $* " =~ \ (-[iUFe]|--(install|upgrade|freshen|erase|import)\ ) ]] && skip "$@" || run "$@" ;;
+  # A devbox has the folders at / from its start, an image has not: there this would succeed.
+  mkdir)
+    for word in "$@"; do [[ $word =~ ^/[^/]+/?$ && -d $word ]] && run -p "$@"; done
+    run "$@"
+    ;;
+  # The one user of a devbox is to its build what root is to an image's.
+  sudo)
+    while [[ $1 == -* ]]; do
+      [[ $1 == -[ugp] ]] && shift
+      shift
+    done
+    exec env "$@"
+    ;;
+  *) skip "$@" ;;
+esac
+[[ $name == yarn && $# == 0 || $command =~ ^($installing)$ ]] && skip "$@"
+run "$@"
