@@ -1,6 +1,7 @@
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import type { Column } from '#components/ui/data-table.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { NameText } from '#components/ui/name-text.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import {
@@ -15,7 +16,6 @@ import {
 import type { ExportColumn } from '#lib/console/lists/export.ts'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { Axon } from '#lib/contract/axons.ts'
-import { AxonName } from './axon-name.tsx'
 import { AxonState } from './axon-state.tsx'
 
 /** The columns of the table as they were chosen. */
@@ -42,7 +42,7 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
       return {
         ...shared,
         priority: 1,
-        cell: (axon) => <AxonName axon={axon} />,
+        cell: ({ name }) => <NameText>{name}</NameText>,
       }
     case 'id':
       return {

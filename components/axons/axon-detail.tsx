@@ -23,7 +23,6 @@ import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
-import { AxonName } from './axon-name.tsx'
 import { AxonState } from './axon-state.tsx'
 import type { AxonTab } from './axon-tab.ts'
 import { EditMetadataDialog } from './edit-metadata-dialog.tsx'
@@ -70,7 +69,7 @@ const Detail = ({ axon, tab }: { axon: Axon; tab: AxonTab }) => {
     <>
       <PageHeader
         back={{ href: paths.axons(), label: 'Axons' }}
-        title={<AxonName axon={axon} max={200} />}
+        title={axon.name ? <VisibleText max={200}>{axon.name}</VisibleText> : 'Unnamed axon'}
         id={id}
         badge={<AxonState axon={axon} />}
         actions={

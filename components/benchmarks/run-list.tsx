@@ -10,8 +10,8 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { NameText } from '#components/ui/name-text.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
@@ -99,8 +99,7 @@ const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
     id: 'name',
     header: 'Name',
     priority: 1,
-    cell: ({ name }) =>
-      name ? <VisibleText truncate>{name}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>,
+    cell: ({ name }) => <NameText>{name}</NameText>,
   },
   {
     id: 'state',

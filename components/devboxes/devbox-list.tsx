@@ -12,8 +12,8 @@ import { Button } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { NameText } from '#components/ui/name-text.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-stream.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -95,8 +95,7 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     id: 'name',
     header: 'Name',
     priority: 1,
-    cell: ({ name }) =>
-      name ? <VisibleText truncate>{name}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>,
+    cell: ({ name }) => <NameText>{name}</NameText>,
   },
   {
     id: 'status',

@@ -1,5 +1,5 @@
 'use client'
-import { useClock } from '#components/evictions/use-clock.ts'
+import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 

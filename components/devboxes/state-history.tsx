@@ -1,6 +1,6 @@
 'use client'
-import { useClock } from '#components/evictions/use-clock.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'

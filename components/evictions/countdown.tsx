@@ -1,9 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { useClock } from '#components/ui/use-clock.ts'
 import { formatCountdown, remainingMs } from '#lib/console/live/eviction-stream.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { useClock } from './use-clock.ts'
 
 /** Time left, ticking. A timer is not read out by itself; milestones are announced by the banner. */
 export const Countdown = ({ eviction }: { eviction: Eviction }) => {

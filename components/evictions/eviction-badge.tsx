@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Timer } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { currentEvictions, remainingMs } from '#lib/console/live/eviction-stream.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { Countdown } from './countdown.tsx'
-import { useClock } from './use-clock.ts'
 
 /** Nothing once the eviction is over. `brief`: on narrow screens the icon and the time speak for themselves. */
 export const EvictionBadge = ({ eviction, brief }: { eviction: Eviction; brief?: boolean }) => {

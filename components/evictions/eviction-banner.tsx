@@ -5,6 +5,7 @@ import Link from 'next/link'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
+import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
@@ -13,7 +14,6 @@ import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { Countdown } from './countdown.tsx'
-import { useClock } from './use-clock.ts'
 
 /** More of them are counted, not named. */
 const maxNamed = 3

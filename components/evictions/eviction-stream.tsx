@@ -4,6 +4,7 @@ import { useRouter } from 'next/navigation'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { cutEnd, shortenMiddle } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { currentEvictions, evictionIdentity, formatCountdown, remainingMs } from '#lib/console/live/eviction-stream.ts'
@@ -12,7 +13,6 @@ import { evictionQueries, followEvictions } from '#lib/console/queries/evictions
 import type { Devbox, DevboxList } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { Countdown } from './countdown.tsx'
-import { useClock } from './use-clock.ts'
 
 /** Keeps the eviction stream open while the frame is; announces each new eviction once and counts them in the tab's title. */
 export const EvictionStream = () => {

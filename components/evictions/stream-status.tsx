@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleSlash, Hourglass, LoaderCircle, Radio, TriangleAlert } from 'lucide-react'
 import { Badge, type Tone } from '#components/ui/badge.tsx'
 import type { Icon } from '#components/ui/icon.ts'
+import { useClock } from '#components/ui/use-clock.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
 import { type FeedHealth, feedHealth } from '#lib/console/live/eviction-stream.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { useClock } from './use-clock.ts'
 
 /** Whether the eviction stream can be trusted right now, for the frame. */
 export const StreamStatus = () => {

@@ -2,17 +2,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { AxonName } from '#components/axons/axon-name.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/devbox-status.tsx'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { NameText } from '#components/ui/name-text.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
@@ -145,13 +144,7 @@ const NewestDevboxes = () => {
           <Row
             key={devbox.id}
             href={paths.devbox(devbox.id)}
-            name={
-              devbox.name ? (
-                <VisibleText truncate>{devbox.name}</VisibleText>
-              ) : (
-                <span className="text-muted">Unnamed</span>
-              )
-            }
+            name={<NameText>{devbox.name}</NameText>}
             state={<DevboxStatusBadge status={devbox.status} />}
             ms={devbox.create_time_ms}
           />
@@ -176,7 +169,7 @@ const NewestAxons = () => {
           <Row
             key={axon.id}
             href={paths.axon(axon.id)}
-            name={<AxonName axon={axon} />}
+            name={<NameText>{axon.name}</NameText>}
             state={axon.deleted_at_ms == null ? null : <span className="text-muted">Deleted</span>}
             ms={axon.created_at_ms}
           />

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { NameText } from '#components/ui/name-text.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -136,7 +137,7 @@ const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
 
 const Named = ({ name, message }: { name: Snapshot['name']; message: Snapshot['commit_message'] }): ReactNode => (
   <>
-    {name ? <VisibleText truncate>{name}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>}
+    <NameText>{name}</NameText>
     {message && (
       <span className="ml-2 font-normal text-muted">
         <VisibleText max={200}>{message}</VisibleText>

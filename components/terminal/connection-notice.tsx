@@ -12,9 +12,9 @@ import {
   X,
 } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
-import { useClock } from '#components/evictions/use-clock.ts'
 import { Keys } from '#components/layout/keys.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { leaveForSignIn } from '#lib/console/api/browser-api.ts'
 import { exitWords } from '#lib/console/frame/exit-words.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Timer } from 'lucide-react'
 import { Countdown } from '#components/evictions/countdown.tsx'
-import { useClock } from '#components/evictions/use-clock.ts'
+import { useClock } from '#components/ui/use-clock.ts'
 import { currentEvictions, remainingMs } from '#lib/console/live/eviction-stream.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 

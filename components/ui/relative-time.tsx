@@ -2,6 +2,7 @@
 import { useSyncExternalStore } from 'react'
 import { classes } from './classes.ts'
 import { formatExact, formatRelative, toDate } from './time-text.ts'
+import { useClock } from './use-clock.ts'
 
 export interface RelativeTimeProps {
   /** Epoch milliseconds. */
@@ -11,8 +12,7 @@ export interface RelativeTimeProps {
 }
 
 export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
-  const text = () => formatRelative(ms, Date.now())
-  const relative = useSyncExternalStore(eachSecond, text, text)
+  const relative = useClock((nowMs) => formatRelative(ms, nowMs))
   const exact = useSyncExternalStore(
     never,
     () => formatExact(ms, localZone()),
@@ -36,20 +36,4 @@ let zone: string | undefined
 const localZone = () => {
   zone ??= Intl.DateTimeFormat().resolvedOptions().timeZone
   return zone
-}
-
-const listeners = new Set<() => void>()
-let timer: ReturnType<typeof setInterval> | undefined
-/** One clock for every time on the page. A component renders again only when its words change. */
-const eachSecond = (listener: () => void) => {
-  listeners.add(listener)
-  timer ??= setInterval(() => {
-    for (const each of listeners) each()
-  }, 1000)
-  return () => {
-    listeners.delete(listener)
-    if (listeners.size > 0) return
-    clearInterval(timer)
-    timer = undefined
-  }
 }
