@@ -1,3 +1,4 @@
+import type { Pressure } from './evictions/pressure.ts'
 import type { ApiKey } from './http/auth.ts'
 
 export interface ServiceConfig {
@@ -31,15 +32,3 @@ export interface AccountLimits {
 
 /** Unspecified: the caps. Far above what one machine's users start by hand, and below what a machine can hold. */
 export const defaultLimits: AccountLimits = { devboxes: 256, executions: 1024, terminals: 256 }
-
-/** When the machine itself runs short, the devbox used longest ago is evicted. */
-export interface Pressure {
-  /** Free bytes below which devboxes are evicted; 0 never, absent: 256 MiB, or 5 % where that is less. */
-  minFreeMemoryBytes?: number
-  minFreeDiskBytes?: number
-  /** From the announcement of such an eviction to its deadline. */
-  noticeMs: number
-}
-
-/** Unspecified: the notice. Long enough to save a file, short enough that the machine lives to see it. */
-export const defaultPressure: Pressure = { noticeMs: 60_000 }

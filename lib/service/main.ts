@@ -32,7 +32,7 @@ const main = async () => {
 }
 
 main().catch(async (error: unknown) => {
-  const { StartError } = await import('./store/data-dir.ts')
+  const { StartError } = await import('./kit/errors.ts')
   console.error(error instanceof StartError ? error.message : error)
   process.exit(1)
 })

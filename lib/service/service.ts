@@ -13,7 +13,6 @@ import { ScenarioRuns } from './benchmarks/scenario-runs.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Deps } from './deps.ts'
 import { Devboxes } from './devboxes/devboxes.ts'
-import { DevboxLogs } from './devboxes/logs.ts'
 import { Snapshots } from './devboxes/snapshots.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { createTunnelProxy } from './devboxes/tunnel-proxy.ts'
@@ -23,7 +22,6 @@ import { Drain } from './evictions/drain.ts'
 import { Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
-import { Pipes } from './executions/pipes.ts'
 import { bracketed, createAddressGate, createTunnelHosts, isWildcard } from './http/address-gate.ts'
 import { createAuthenticate } from './http/auth.ts'
 import type { Route } from './http/implement.ts'
@@ -32,6 +30,7 @@ import { Revocations } from './http/revocations.ts'
 import { createRouter } from './http/router.ts'
 import { listen } from './http/server.ts'
 import { createUpgrades } from './http/upgrade.ts'
+import { StartError } from './kit/errors.ts'
 import { logError } from './kit/log.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { axonRoutes } from './routes/axons.ts'
@@ -54,17 +53,19 @@ import { snapshotRoutes } from './routes/snapshots.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
+import { Pipes } from './sandbox/pipes.ts'
 import { createAxonEventStore } from './store/axon-events.ts'
 import { createAxonStore } from './store/axons.ts'
 import { createBenchmarkJobStore } from './store/benchmark-jobs.ts'
 import { createBenchmarkRunStore } from './store/benchmark-runs.ts'
 import { createBenchmarkStore } from './store/benchmarks.ts'
-import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, reserveName, StartError } from './store/data-dir.ts'
+import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, reserveName } from './store/data-dir.ts'
 import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { createKeyStore, digestOf } from './store/keys.ts'
+import { DevboxLogs } from './store/logs.ts'
 import { createNetworkPolicyStore } from './store/network-policies.ts'
 import { createScenarioRunStore } from './store/scenario-runs.ts'
 import { createScenarioStore } from './store/scenarios.ts'
@@ -138,7 +139,6 @@ export const createService = async (
       folderOf,
       isolation: sandbox.isolation,
       serviceId: dataDir.serviceId,
-      log: logError,
     })
     const devboxes = new Devboxes({
       store: store.devboxes,
@@ -221,7 +221,6 @@ export const createService = async (
       evictions,
       leastRecentlyUsed: () => devboxes.leastRecentlyUsed(),
       statusOf: (id) => store.devboxes.spec(id).status,
-      log: logError,
     })
     undo.push(() => pressure.close())
     const axonSql = new AxonSql({

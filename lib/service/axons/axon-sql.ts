@@ -4,9 +4,8 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SqlStatement } from '#lib/contract/axons.ts'
-import { invalid } from '#lib/service/http/router.ts'
 import { EncodedJson } from '#lib/service/kit/encoded.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { maxCopyMs, maxRunMs, type SqlAnswer, type SqlRequest, type SqlValue } from './axon-sql/protocol.ts'
 
 const maxProcesses = Math.max(2, Math.min(4, availableParallelism()))

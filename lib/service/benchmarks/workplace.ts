@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFile as writeInDevbox } from '#lib/service/devboxes/files.ts'
-import type { Executions, RunningDevbox } from '#lib/service/executions/executions.ts'
+import type { Executions } from '#lib/service/executions/executions.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 
 /** Unspecified: how much of what a scorer wrote its result keeps, counted from the end. */
 const maxOutputBytes = 64 * 1024

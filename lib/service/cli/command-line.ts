@@ -2,9 +2,10 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
-import { defaultLimits, defaultPressure, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultLimits, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
-import { StartError } from '#lib/service/store/data-dir.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
 
 const serveFlags = [
   'port',

@@ -1,4 +1,5 @@
-import { runningService, StartError } from '#lib/service/store/data-dir.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
+import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 
 export const drain = async ({ dataDir, deadlineSeconds }: CommandLine) => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseName, makeDataDir, runningService, StartError } from '#lib/service/store/data-dir.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
+import { databaseName, makeDataDir, runningService } from '#lib/service/store/data-dir.ts'
 import { type Database, openDatabase, schemaOfFile } from '#lib/service/store/database.ts'
 import { createKeyStore, type KeyStore } from '#lib/service/store/keys.ts'
 import { migrations } from '#lib/service/store/migrations.ts'

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { mkdir, readdir, statfs } from 'node:fs/promises'
 import { constants } from 'node:os'
@@ -16,20 +15,20 @@ import {
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, hostnameFor, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, resourcesOf, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
-import type { Executions, RunningDevbox } from '#lib/service/executions/executions.ts'
-import type { Pipes } from '#lib/service/executions/pipes.ts'
-import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import type { Executions } from '#lib/service/executions/executions.ts'
+import { isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { Replays } from '#lib/service/kit/replays.ts'
+import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { at } from '#lib/service/kit/timer.ts'
+import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
-import type { Box, Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
+import type { Box, RunningDevbox, Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxSpec, DevboxStore } from '#lib/service/store/devboxes.ts'
+import type { DevboxLogs } from '#lib/service/store/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import type { DevboxLogs } from './logs.ts'
 import { makeDisk, makeRoot, removeDisk, removeFolder, rootOf, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
 import { runSetupCommand } from './setup-command.ts'
@@ -157,10 +156,8 @@ export class Devboxes {
   async create(account: string, body: DevboxCreate, asking: Asking = {}): Promise<Devbox> {
     const { requestId } = asking
     if (requestId === undefined) return this.get(account, await this.#create(account, body, asking))
-    const digest = createHash('sha256')
-      .update(JSON.stringify([account, requestId, body]))
-      .digest('base64')
-    return this.get(account, await this.#replays.once(digest, () => this.#create(account, body, asking)))
+    const key = callKey(account, requestId, body)
+    return this.get(account, await this.#replays.once(key, () => this.#create(account, body, asking)))
   }
 
   /** Resolves to the id. Throws 400 or 501 for what cannot be, 404 or 409 for its snapshot, 429 for one too many. */
@@ -717,6 +714,3 @@ const isFull = async (folder: string): Promise<boolean> => {
     return false
   }
 }
-
-const isDiskFull = (error: unknown) =>
-  ['ENOSPC', 'EDQUOT', 'insufficient_storage'].includes((error as { code?: string }).code ?? '')

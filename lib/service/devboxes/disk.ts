@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { diskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import { signal as sendSignal } from '#lib/service/sandbox/processes.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 
@@ -95,8 +95,7 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
     },
   })
   if (problem === undefined && (code === 0 || code === 1)) return
-  if (problem !== undefined && /: (No space left on device|Disk quota exceeded)$/.test(problem))
-    throw new ServiceError('insufficient_storage', 'The disk of the service is full', { shouldRetry: false })
+  if (problem !== undefined && /: (No space left on device|Disk quota exceeded)$/.test(problem)) throw diskFull()
   throw new ServiceError('internal', `The disk could not be copied: ${problem ?? `cp ended with ${code}`}`, {
     shouldRetry: false,
   })

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ErrorCode } from '#lib/contract/errors.ts'
-import type { RunningDevbox } from '#lib/service/executions/executions.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { signal as kill } from '#lib/service/sandbox/processes.ts'
+import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { type Box, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 
 /** Unspecified: how many files of one devbox may be open at once for callers outside. */

@@ -15,7 +15,11 @@ export interface Mount {
   content: string
 }
 
-const diskFolders = ['home', 'tmp'] as const
+/**
+ * The disk of a devbox: what of its folder stays when it is suspended. Unspecified: what a snapshot holds. It is the same,
+ * so that a devbox made from one finds what a resumed one would.
+ */
+export const diskFolders = ['home', 'tmp'] as const
 
 /** Relative to the home directory, as `~/x`, or below `/home/user/` or `/tmp/`. Throws 400 for any other place. */
 export const mountAt = (field: string, path: string, content: string): Mount => {

@@ -3,10 +3,10 @@ import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { constants as os } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Pipe, Pipes } from '#lib/service/executions/pipes.ts'
-import { putRunFile } from '#lib/service/executions/run-file.ts'
+import type { Pipe, Pipes } from '#lib/service/sandbox/pipes.ts'
+import { putRunFile } from '#lib/service/sandbox/run-file.ts'
 import { type Box, spawnIn } from '#lib/service/sandbox/sandbox.ts'
-import type { CommandLog } from './logs.ts'
+import type { CommandLog } from '#lib/service/store/logs.ts'
 
 // One argument of a process takes 128 KiB; longer scripts go through a file.
 const maxArgumentBytes = 100_000

@@ -39,7 +39,6 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   let database: Database
   let store: SnapshotStore
   let snapshots: Snapshots
-  let logged: object[]
 
   const open = (folder = join(root, 'snapshots')) =>
     new Snapshots({
@@ -48,13 +47,11 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       folderOf: (id) => join(root, 'devboxes', id),
       isolation,
       serviceId,
-      log: (entry) => logged.push(entry),
     })
   beforeEach(() => {
     root = mkdtempSync(join(scratch, 'devdeck-snapshots-'))
     database = openDatabase(join(root, 'devdeck.db'))
     store = createSnapshotStore(database)
-    logged = []
     snapshots = open()
   })
   afterEach(async () => {

@@ -1,21 +1,17 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
-import { isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
+import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { copyFolders, removeTree, sizeOf } from './disk.ts'
-
-/**
- * The disk of a devbox: what of it stays when it is suspended. Unspecified: what a snapshot holds. It is the home
- * directory and /tmp, so that a devbox made from it finds what a resumed one would.
- */
-const diskFolders = ['home', 'tmp']
+import { diskFolders } from './mounts.ts'
 
 // Unspecified: how many are copied at once. More than two make each other slow, and the commands that run meanwhile.
 const copiesAtOnce = 2
@@ -33,7 +29,6 @@ interface Options {
   folderOf: (devboxId: string) => string
   isolation: Isolation
   serviceId: string
-  log: (entry: object) => void
 }
 
 /** A snapshot that waits for its copy or is being copied. */
@@ -65,7 +60,7 @@ export class Snapshots {
    * removed. To be called before devboxes start from snapshots; the removal goes on after it resolves.
    */
   async recover(): Promise<void> {
-    const { store, folder, log } = this.#options
+    const { store, folder } = this.#options
     await endProcesses(this.#marks)
     for (const id of store.withStatus('in_progress'))
       store.fail(id, 'The service was stopped while the snapshot was being taken')
@@ -73,7 +68,7 @@ export class Snapshots {
     const left = (await readdir(folder).catch(() => [])).filter((name) => !kept.has(name))
     void (async () => {
       for (const name of left) await removeTree(join(folder, name))
-    })().catch((error: unknown) => log({ message: 'Left-over snapshot copies stay', error: String(error) }))
+    })().catch(logFailure('Left-over snapshot copies stay'))
   }
 
   /** Gives up what is being copied. What is left of it is removed at the next start. */
@@ -118,7 +113,7 @@ export class Snapshots {
 
   /** Throws 404, or 409 with the reason unless the snapshot is complete and no devbox waits for its disk. */
   async delete(account: string, id: string): Promise<void> {
-    const { store, folder, log } = this.#options
+    const { store, folder } = this.#options
     const state = store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') notFound('snapshot', id)
     const refusal = deleteRefusal(state.status)
@@ -127,9 +122,7 @@ export class Snapshots {
     if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
       throw new ServiceError('conflict', 'A devbox is being started from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
-    await removeTree(join(folder, id)).catch((error: unknown) =>
-      log({ message: `The copy of snapshot ${id} stays until the next start`, error: String(error) }),
-    )
+    await removeTree(join(folder, id)).catch(logFailure(`The copy of snapshot ${id} stays until the next start`))
   }
 
   /** Throws unless a devbox of the account can be started from the snapshot: 404, 409 while it is being taken, or 400. */
@@ -206,7 +199,7 @@ export class Snapshots {
   }
 
   async #take(id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
-    const { store, folder, folderOf, isolation, log } = this.#options
+    const { store, folder, folderOf, isolation } = this.#options
     const to = join(folder, id)
     const signal = AbortSignal.any([given, this.#closing.signal])
     try {
@@ -218,9 +211,13 @@ export class Snapshots {
       return undefined
     } catch (error) {
       const problem = asServiceError(error)
-      if (problem !== error) log({ message: `Snapshot ${id} could not be taken`, error: String(error) })
+      if (problem !== error) logFailure(`Snapshot ${id} could not be taken`)(error)
       await this.#discard(to)
-      await this.#recordFailure(id, problem.message)
+      await untilStored(
+        () => store.fail(id, problem.message),
+        `The end of snapshot ${id} is not recorded yet`,
+        this.#closing.signal,
+      )
       return problem
     }
   }
@@ -244,23 +241,7 @@ export class Snapshots {
   /** Removes what is left of a copy; when the service is closing, that is left to the next start. */
   async #discard(path: string): Promise<void> {
     if (this.#closing.signal.aborted) return
-    await removeTree(path).catch((error: unknown) =>
-      this.#options.log({ message: `${path} stays until the next start`, error: String(error) }),
-    )
-  }
-
-  /** Until it is written: on a full disk even that may have to wait. */
-  async #recordFailure(id: string, message: string): Promise<void> {
-    for (let logged = false; ; logged = true) {
-      try {
-        return this.#options.store.fail(id, message)
-      } catch (error) {
-        if (this.#closing.signal.aborted) return
-        if (!logged)
-          this.#options.log({ message: `The end of snapshot ${id} is not recorded yet`, error: String(error) })
-        await delay(1000, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined)
-      }
-    }
+    await removeTree(path).catch(logFailure(`${path} stays until the next start`))
   }
 }
 
@@ -268,9 +249,5 @@ const failed = (message: string) => new ServiceError('internal', message, { shou
 
 const asServiceError = (error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error
-  if (!isDiskFull(error)) return failed('The disk could not be copied')
-  return new ServiceError('insufficient_storage', 'The disk of the service is full', {
-    shouldRetry: false,
-    cause: error,
-  })
+  return isDiskFull(error) ? diskFull(error) : failed('The disk could not be copied')
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DevboxLogs } from './logs.ts'
+import type { DevboxLogs } from '#lib/service/store/logs.ts'
 
 /** Unspecified: how often a running devbox logs what it uses. */
 const intervalMs = 30_000

@@ -1,4 +1,5 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
+import { Condition } from '#lib/service/kit/condition.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { EvictionStore, StoredEviction } from '#lib/service/store/evictions.ts'
 
@@ -69,28 +70,26 @@ export class Evictions {
    */
   async *watch(account: string, signal: AbortSignal): AsyncGenerator<Eviction> {
     let queue = this.pending(account)
-    let news = Promise.withResolvers<void>()
-    const wake = () => news.resolve()
+    const condition = new Condition()
     const listener: Listener = (eviction) => {
       if (eviction.account !== account || queue.length > maxQueued) return
       queue.push(view(eviction))
-      wake()
+      condition.notify()
     }
     this.#listeners.add(listener)
-    signal.addEventListener('abort', wake)
+    signal.addEventListener('abort', condition.notify)
     try {
       while (!signal.aborted) {
         if (queue.length > maxQueued) return
+        const { changed } = condition
         const batch = queue
         queue = []
         yield* batch
-        if (queue.length > 0) continue
-        await news.promise
-        news = Promise.withResolvers()
+        if (batch.length === 0) await changed
       }
     } finally {
       this.#listeners.delete(listener)
-      signal.removeEventListener('abort', wake)
+      signal.removeEventListener('abort', condition.notify)
     }
   }
 

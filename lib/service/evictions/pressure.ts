@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { freemem, totalmem } from 'node:os'
-import type { Pressure } from '#lib/service/config.ts'
+import { logError, logFailure } from '#lib/service/kit/log.ts'
 import type { Evictions } from './evictions.ts'
 
 const intervalMs = 1_000
@@ -9,6 +9,18 @@ const defaultFloorShare = 0.05
 /** Pressure is over only this far above the floor, so that it does not come and go with every page. */
 const relief = 1.1
 
+/** When the machine itself runs short, the devbox used longest ago is evicted. */
+export interface Pressure {
+  /** Free bytes below which devboxes are evicted; 0 never, absent: 256 MiB, or 5 % where that is less. */
+  minFreeMemoryBytes?: number
+  minFreeDiskBytes?: number
+  /** From the announcement of such an eviction to its deadline. */
+  noticeMs: number
+}
+
+/** Unspecified: the notice. Long enough to save a file, short enough that the machine lives to see it. */
+export const defaultPressure: Pressure = { noticeMs: 60_000 }
+
 interface Options {
   pressure: Pressure
   dataDir: string
@@ -16,7 +28,6 @@ interface Options {
   /** Running devboxes of all accounts, the one used longest ago first. */
   leastRecentlyUsed: () => readonly { id: string; account: string }[]
   statusOf: (devboxId: string) => string
-  log: (entry: object) => void
 }
 
 interface Resource {
@@ -66,7 +77,7 @@ export class PressureWatch {
       this.#follow()
       if (reason !== undefined && this.#victim === undefined) this.#evictNext(reason)
     } catch (error) {
-      this.#options.log({ message: 'The free memory and disk could not be looked at', error: String(error) })
+      logFailure('The free memory and disk could not be looked at')(error)
     } finally {
       this.#looking = false
     }
@@ -79,11 +90,9 @@ export class PressureWatch {
     resource.isShort = free < resource.floorBytes * (wasShort ? relief : 1)
     const text = `${mebibytes(free)} of ${resource.name} free, the floor is ${mebibytes(resource.floorBytes)}`
     if (resource.isShort !== wasShort)
-      this.#options.log({
+      logError({
         level: resource.isShort ? 'warn' : 'info',
-        message: resource.isShort
-          ? `Short of ${resource.name}: ${text}`
-          : `No longer short of ${resource.name}: ${text}`,
+        message: `${resource.isShort ? 'Short' : 'No longer short'} of ${resource.name}: ${text}`,
       })
     return resource.isShort ? text : undefined
   }
@@ -98,14 +107,14 @@ export class PressureWatch {
   }
 
   #evictNext(reason: string) {
-    const { evictions, leastRecentlyUsed, pressure, log } = this.#options
+    const { evictions, leastRecentlyUsed, pressure } = this.#options
     const next = leastRecentlyUsed().find(({ id }) => !this.#spared.has(id) && evictions.deadlineOf(id) === undefined)
     if (!next) return
     this.#victim = next.id
     const deadlineMs = Date.now() + pressure.noticeMs
     evictions.schedule(next.account, { devbox_id: next.id, eviction_deadline_ms: deadlineMs })
     const at = new Date(deadlineMs).toISOString()
-    log({ level: 'warn', message: `Devbox ${next.id} was used longest ago and is evicted at ${at}: ${reason}` })
+    logError({ level: 'warn', message: `Devbox ${next.id} was used longest ago and is evicted at ${at}: ${reason}` })
   }
 }
 

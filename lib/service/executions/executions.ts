@@ -3,15 +3,15 @@ import { EventEmitter } from 'node:events'
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Execution, ExecutionStatus, OutputChunk, StdinSignal } from '#lib/contract/executions.ts'
-import type { DevboxLogs } from '#lib/service/devboxes/logs.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
+import { untilStored } from '#lib/service/kit/until-stored.ts'
+import type { Pipes } from '#lib/service/sandbox/pipes.ts'
+import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
-import { killedStatus, LiveExecution, type RunningDevbox, type Stream } from './live-execution.ts'
+import type { DevboxLogs } from '#lib/service/store/logs.ts'
+import { killedStatus, LiveExecution, type Stream } from './live-execution.ts'
 import { decodeChunks, readFinished, readTail } from './output-buffer.ts'
-import type { Pipes } from './pipes.ts'
-
-export type { RunningDevbox, Stream }
 
 /** Unspecified: how much of each stream an answer carries, counted from its end; the streams carry all of it. */
 const maxAnswerBytes = 1024 * 1024
@@ -21,7 +21,6 @@ const maxAnswerBytes = 1024 * 1024
  */
 const sameRequestMs = 10 * 60 * 1000
 const killAnswerMs = 2000
-const storeAgainMs = 1000
 
 export interface Launch {
   account: string
@@ -135,7 +134,7 @@ export class Executions {
     void live.run(before, () => this.#changes.emit(key))
     void live.ended.then((exitStatus) => {
       release()
-      this.#complete(live, exitStatus, Date.now())
+      void this.#complete(live, exitStatus)
     })
     return record.id
   }
@@ -154,18 +153,14 @@ export class Executions {
       })
   }
 
-  /** A full disk refuses this as well: the execution is then unfinished until there is room. */
-  #complete(live: LiveExecution, exitStatus: number, endTimeMs: number) {
-    const { devbox_id, id } = live.record
-    const { stdout, stderr } = live.output
-    try {
-      this.#store.complete(devbox_id, id, { exitStatus, endTimeMs, stdoutCut: stdout.isCut, stderrCut: stderr.isCut })
-    } catch (error) {
-      // Closed with the service, whose next life completes it.
-      if ((error as NodeJS.ErrnoException).code === 'ERR_INVALID_STATE') return
-      setTimeout(() => this.#complete(live, exitStatus, endTimeMs), storeAgainMs).unref()
-      return
+  /** While a full disk refuses the record, the execution is unfinished. After a restart `recover` completes it. */
+  async #complete({ record: { devbox_id, id }, output: { stdout, stderr } }: LiveExecution, exitStatus: number) {
+    const end = { exitStatus, endTimeMs: Date.now(), stdoutCut: stdout.isCut, stderrCut: stderr.isCut }
+    const store = () => {
+      this.#store.complete(devbox_id, id, end)
+      return true
     }
+    if (!(await untilStored(store, `The end of execution ${id} could not be stored`))) return
     this.#live.delete(keyOf(devbox_id, id))
     this.#changes.emit(keyOf(devbox_id, id))
   }

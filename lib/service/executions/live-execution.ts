@@ -5,13 +5,13 @@ import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { constants as os } from 'node:os'
 import { join } from 'node:path'
-import type { CommandLog } from '#lib/service/devboxes/logs.ts'
+import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { signal, waitUntil } from '#lib/service/sandbox/processes.ts'
-import { type Box, type Command, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { putRunFile } from '#lib/service/sandbox/run-file.ts'
+import { type Command, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
+import type { CommandLog } from '#lib/service/store/logs.ts'
 import { OutputBuffer } from './output-buffer.ts'
-import type { Pipes } from './pipes.ts'
-import { putRunFile } from './run-file.ts'
 import { shellFileName, shellScript } from './shell-script.ts'
 import { Stdin } from './stdin.ts'
 
@@ -24,16 +24,6 @@ const quietMs = 150
 const maxDrainMs = 2000
 // What the command left in its two pipes comes first, and a pipe holds at most 1 MiB.
 const maxDrainBytes = 4 * 1024 * 1024
-
-/** What an execution needs of the devbox it runs in. */
-export interface RunningDevbox {
-  box: Box
-  env: Record<string, string>
-  /** The host's side of `box.run`. */
-  runFolder: string
-  /** Keeps the devbox from counting as idle until the returned function is called. */
-  busy(): () => void
-}
 
 export type Stream = 'stdout' | 'stderr'
 const streams = ['stdout', 'stderr'] as const

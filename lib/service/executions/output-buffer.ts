@@ -2,6 +2,9 @@ import { close, mkdirSync, openSync, write } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Writable } from 'node:stream'
+import { Condition } from '#lib/service/kit/condition.ts'
+import { ifMissing } from '#lib/service/kit/errors.ts'
+import { firstCharacter, wholeLength } from '#lib/service/kit/utf8.ts'
 
 // Longest piece a reader gets is 64 KiB, with what may be held back of the one before.
 const maxReadBytes = 64 * 1024 - 3
@@ -23,7 +26,7 @@ export class OutputBuffer {
   #size = 0
   #isCut = false
   #ended = false
-  #grown = Promise.withResolvers<void>()
+  readonly #grown = new Condition()
 
   constructor(file: string) {
     this.#file = file
@@ -47,16 +50,16 @@ export class OutputBuffer {
   async end(): Promise<void> {
     await new Promise<void>((resolve) => this.sink.end(resolve))
     this.#ended = true
-    this.#wake()
+    this.#grown.notify()
   }
 
   /** Bytes from `offset` on, as they come, until the stream has ended or `signal` aborts. */
   async *follow(offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-    signal.addEventListener('abort', this.#wake)
+    signal.addEventListener('abort', this.#grown.notify)
     let handle: FileHandle | undefined
     try {
       for (let position = offset; !signal.aborted; ) {
-        const grown = this.#grown.promise
+        const grown = this.#grown.changed
         if (position < this.#size) {
           handle ??= await open(this.#file)
           const { buffer, bytesRead } = await handle.read(
@@ -72,7 +75,7 @@ export class OutputBuffer {
         else await grown
       }
     } finally {
-      signal.removeEventListener('abort', this.#wake)
+      signal.removeEventListener('abort', this.#grown.notify)
       await handle?.close()
     }
   }
@@ -87,7 +90,8 @@ export class OutputBuffer {
     }
     write(descriptor, kept, 0, kept.length, null, (error, written) => {
       if (error) this.#isCut = true
-      else this.#grow(written)
+      else this.#size += written
+      this.#grown.notify()
       if (!error && written < kept.length) this.#store(kept.subarray(written), done)
       else done()
     })
@@ -101,17 +105,6 @@ export class OutputBuffer {
       this.#isCut = true
     }
     return this.#descriptor
-  }
-
-  #grow(bytes: number) {
-    this.#size += bytes
-    this.#wake()
-  }
-
-  #wake = () => {
-    const { resolve } = this.#grown
-    this.#grown = Promise.withResolvers()
-    resolve()
   }
 }
 
@@ -144,20 +137,9 @@ export const readTail = async (file: string, maxBytes: number, lastLines = Numbe
   const chunks: Buffer[] = []
   for await (const chunk of readFinished(file, start, new AbortController().signal)) chunks.push(chunk)
   const all = Buffer.concat(chunks)
-  const tail = start === 0 ? all : all.subarray(firstWholeCharacter(all))
+  const tail = start === 0 ? all : all.subarray(firstCharacter(all))
   const kept = tail.subarray(startOfLastLines(tail, lastLines))
   return { text: kept.toString('utf8'), truncated: kept.length < size }
-}
-
-const ifMissing = (error: NodeJS.ErrnoException) => {
-  if (error.code === 'ENOENT') return undefined
-  throw error
-}
-
-const firstWholeCharacter = (bytes: Buffer): number => {
-  let at = 0
-  while (at < 3 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++
-  return at
 }
 
 /** A newline ends its line, so the last byte never counts as the end of one before. */
@@ -185,21 +167,10 @@ export async function* decodeChunks(
   let position = offset
   for await (const chunk of bytes) {
     const all = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-    const whole = all.length - unfinishedTail(all)
+    const whole = wholeLength(all)
     held = all.subarray(whole)
     position += whole
     if (whole > 0) yield { output: all.toString('utf8', 0, whole), offset: position }
   }
   if (held.length > 0) yield { output: held.toString('utf8'), offset: position + held.length }
-}
-
-/** How many bytes at the end begin a character that is not complete yet. */
-const unfinishedTail = (bytes: Buffer): number => {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if ((byte & 0xc0) === 0x80) continue
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
-    return length > back ? back : 0
-  }
-  return 0
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { quote } from '#lib/service/kit/quoting.ts'
 
 /**
  * The bash script that runs one command of a named shell: it takes up where the shell's last command left (directory,
@@ -20,8 +21,6 @@ shopt -s expand_aliases
 
 /** A file name for a shell of any name. */
 export const shellFileName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32)
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 // What every command of the devbox is given anyway is no state of the shell, and secrets among it are for no file.
 const rememberGiven = `declare -A __devdeck_given

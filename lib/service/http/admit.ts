@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import type { Authenticate, Identity } from './auth.ts'
 import { readJsonBody } from './body.ts'
 import { type Caller, notImplemented } from './implement.ts'
 import { type Form, readForm } from './multipart.ts'
-import { invalid, parseParams, type Router } from './router.ts'
+import { parseParams, type Router } from './router.ts'
 
 export interface Admission {
   router: Router

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { defaultMaxBodyBytes } from '#lib/contract/endpoint.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
-import { invalid } from './router.ts'
 
 /** How long a body may take to arrive, and how much longer when it is a large one that keeps coming. */
 const bodyTimeoutMs = 30_000

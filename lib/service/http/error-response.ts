@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type ErrorBody, errorStatus } from '#lib/contract/errors.ts'
-import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { diskFull, isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Writes one line about a failure that is the service's own fault. */
 export type LogError = (entry: { request_id: string; operation: string; message: string; stack?: string }) => void
@@ -41,8 +41,7 @@ export const toServiceError = (error: unknown, requestId: string, operation: str
 const knownTrouble = (cause: unknown): ServiceError | undefined => {
   if (!(cause instanceof Error)) return undefined
   const { code, errcode = 0 } = cause as { code?: string; errcode?: number }
-  if (isDiskFull(cause))
-    return new ServiceError('insufficient_storage', 'The disk of the service is full', { shouldRetry: false, cause })
+  if (isDiskFull(cause)) return diskFull(cause)
   // The upper bytes tell more about the kind.
   if (sqliteLocked.has(errcode & 0xff))
     return new ServiceError('unavailable', 'Another process holds the database', { retryAfterSeconds: 1, cause })

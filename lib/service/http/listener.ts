@@ -3,12 +3,11 @@ import type { Http2ServerRequest } from 'node:http2'
 import { pipeline } from 'node:stream/promises'
 import type { TunnelProxy } from '#lib/service/devboxes/tunnel-proxy.ts'
 import { EncodedJson } from '#lib/service/kit/encoded.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
 import { requestIdOf } from './request-id.ts'
-import { invalid } from './router.ts'
 import { sendEvents } from './sse.ts'
 
 export interface ListenerContext extends Admission {

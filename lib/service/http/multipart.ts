@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { maxFormEnvelopeBytes } from '#lib/contract/endpoint.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { requirePlain } from './body.ts'
-import { invalid } from './router.ts'
 
 const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPairs: 32, headerSize: 16 * 1024 }
 /** A body that stands still for two of these is given up. One that we hold back ourselves is not standing still. */

@@ -1,6 +1,6 @@
 import { createMatcher } from '#lib/contract/endpoint.ts'
-import { type FieldProblem, fieldProblems } from '#lib/contract/query-string.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { fieldProblems } from '#lib/contract/query-string.ts'
+import { invalid } from '#lib/service/kit/errors.ts'
 import type { Route } from './implement.ts'
 
 export interface Match {
@@ -47,17 +47,6 @@ export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   const parsed = endpoint.params.safeParse(params)
   if (!parsed.success) throw invalid(fieldProblems(parsed.error)[0])
   return parsed.data as object
-}
-
-const maxToldProblems = 20
-
-/** The 400 of what is wrong with the input, all of it in one message; the field is that of the first. */
-export const invalid = (...problems: readonly (FieldProblem | undefined)[]) => {
-  const [first = { field: 'body', message: 'is not valid' }, ...others] = problems.filter((each) => each !== undefined)
-  const told = [first, ...others.slice(0, maxToldProblems - 1)].map(({ field, message }) => `${field}: ${message}`)
-  const more = 1 + others.length - told.length
-  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
-  return new ServiceError('invalid_argument', message, { field: first.field })
 }
 
 /** Undefined for what is not valid percent-encoded UTF-8. */

@@ -1,9 +1,8 @@
 import { axons, changeRefusal } from '#lib/contract/axons.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
-import { invalid } from '#lib/service/http/router.ts'
 import { EncodedJson } from '#lib/service/kit/encoded.ts'
-import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 
 export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
   const targetOf = (account: string, id: string) => ({

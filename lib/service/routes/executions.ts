@@ -1,6 +1,6 @@
 import { type ExecuteCommand, executions, maxHoldSeconds } from '#lib/contract/executions.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import type { Stream } from '#lib/service/executions/executions.ts'
+import type { Stream } from '#lib/service/executions/live-execution.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 

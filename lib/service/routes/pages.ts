@@ -1,4 +1,4 @@
-import { invalid } from '#lib/service/http/router.ts'
+import { invalid } from '#lib/service/kit/errors.ts'
 import type { Page } from '#lib/service/store/pages.ts'
 
 interface PagedQuery {

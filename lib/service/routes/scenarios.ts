@@ -2,8 +2,7 @@ import { type Scenario, type ScenarioCreate, type ScenarioUpdate, scenarios } fr
 import { testFilePath } from '#lib/service/benchmarks/score.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
-import { invalid } from '#lib/service/http/router.ts'
-import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { envelope, nothingPublic, pageOf } from './pages.ts'
 

@@ -1,4 +1,4 @@
-import { StartError } from '#lib/service/store/data-dir.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { plainProcess } from './plain-process.ts'
 import type { Isolation, Sandbox } from './sandbox.ts'

@@ -82,6 +82,16 @@ export interface Box {
   connect(port: number): Promise<Duplex>
 }
 
+/** What commands, terminals and file operations need of the devbox they run in. */
+export interface RunningDevbox {
+  box: Box
+  env: Record<string, string>
+  /** The host's side of `box.run`. */
+  runFolder: string
+  /** Keeps the devbox from counting as idle until the returned function is called. */
+  busy(): () => void
+}
+
 export interface Sandbox {
   readonly isolation: Isolation
   start(site: Site): Promise<Box>
@@ -97,7 +107,7 @@ export const spawnIn = (
 }
 
 /** On the host. */
-export const bashrc = fileURLToPath(new URL('../terminals/bashrc', import.meta.url))
+export const bashrc = fileURLToPath(new URL('./bashrc', import.meta.url))
 
 /**
  * One bash on the host before the command, for what Node cannot do between fork and exec.

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { StartError } from '#lib/service/kit/errors.ts'
 import { newApiKey } from './keys.ts'
 
 /** The file in the data folder that holds all records. */
@@ -19,11 +20,6 @@ export const databaseName = 'devdeck.db'
 
 /** The file that keeps room for what must be written on a full disk. */
 export const reserveName = 'reserve'
-
-/** A fault of the surroundings that a person has to mend; its message is the whole line to show. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
-}
 
 interface DataDir {
   path: string

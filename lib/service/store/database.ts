@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { StartError } from './data-dir.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
 import { migrations } from './migrations.ts'
 import { Reserve } from './reserve.ts'
 import { addSearchFunctions } from './search-text.ts'

@@ -4,7 +4,8 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { defaultLimits, defaultPressure, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultLimits, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { createService, type Service } from '#lib/service/service.ts'
 
 export interface TestService {

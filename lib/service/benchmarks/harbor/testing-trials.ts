@@ -11,15 +11,15 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import { DevboxLogs } from '#lib/service/devboxes/logs.ts'
 import { Snapshots } from '#lib/service/devboxes/snapshots.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
-import { Pipes } from '#lib/service/executions/pipes.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
+import { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import { createExecutionStore } from '#lib/service/store/executions.ts'
+import { DevboxLogs } from '#lib/service/store/logs.ts'
 import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
@@ -70,7 +70,6 @@ export const startTrials = (): Trials => {
       folderOf,
       isolation: 'bubblewrap',
       serviceId,
-      log,
     }),
     logs,
     pipes,

@@ -1,6 +1,7 @@
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { writeFile } from '#lib/service/devboxes/files.ts'
-import type { Executions, RunningDevbox } from '#lib/service/executions/executions.ts'
+import type { Executions } from '#lib/service/executions/executions.ts'
+import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { readSmall, sendFile, sendFolder } from './transfer.ts'
 
 interface Options {

@@ -2,6 +2,9 @@ import { type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from 'node
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogQuery, LogRecord, LogSource } from '#lib/contract/logs.ts'
+import { Condition } from '#lib/service/kit/condition.ts'
+import { ifMissing } from '#lib/service/kit/errors.ts'
+import { wholeLength } from '#lib/service/kit/utf8.ts'
 
 /** Unspecified: how long a message may be; the rest of a longer line is cut, and the record says so. */
 const maxMessageBytes = 8 * 1024
@@ -181,8 +184,7 @@ class Lines {
 /** The text of a line, of which `bytes` is the beginning; what is no UTF-8 in it becomes U+FFFD. */
 const cut = (bytes: Buffer, length = bytes.length): string => {
   if (length <= maxMessageBytes) return bytes.toString('utf8').replace(/\r$/, '')
-  let end = maxMessageBytes
-  while (end > maxMessageBytes - 3 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  const end = wholeLength(bytes.subarray(0, maxMessageBytes))
   return `${bytes.toString('utf8', 0, end)} … (${length - end} more bytes)`
 }
 
@@ -198,7 +200,9 @@ class LogFile {
   #writing: Promise<void> | undefined
   /** The growing file; undefined while the disk must be asked. */
   #growing: { number: number; size: number; isCut: boolean } | undefined
-  #changed = Promise.withResolvers<void>()
+  readonly #condition = new Condition()
+  /** Has readers look again. */
+  readonly wake = this.#condition.notify
 
   constructor(folder: string, becameIdle: () => void) {
     this.#folder = folder
@@ -242,12 +246,6 @@ class LogFile {
     return this.isQuiet() && this.#readers === 0
   }
 
-  wake = () => {
-    const { resolve } = this.#changed
-    this.#changed = Promise.withResolvers()
-    resolve()
-  }
-
   /** Every record kept, then those that come; until `isDone` says so and nothing is left, or `signal` aborts. */
   async *read(signal: AbortSignal, isDone: () => boolean): AsyncGenerator<LogRecord> {
     this.#readers++
@@ -280,7 +278,7 @@ class LogFile {
     try {
       while (!signal.aborted) {
         // All asked before the read: what changes meanwhile is found by the next one.
-        const { promise } = this.#changed
+        const { changed } = this.#condition
         const isComplete = number < (this.#growing?.number ?? lastKnown)
         const done = isDone()
         handle ??= await open(this.#path(number)).catch(ifMissing)
@@ -293,7 +291,7 @@ class LogFile {
           yield* parse(all.toString('utf8', 0, end))
         } else if (isComplete) return false
         else if (done) return true
-        else await promise
+        else await changed
       }
       return true
     } finally {
@@ -376,11 +374,6 @@ const numbersIn = async (folder: string): Promise<number[]> => {
     .flatMap((name) => /^(\d+)\.jsonl$/.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
-}
-
-const ifMissing = (error: NodeJS.ErrnoException) => {
-  if (error.code === 'ENOENT') return undefined
-  throw error
 }
 
 function* parse(text: string): Generator<LogRecord> {

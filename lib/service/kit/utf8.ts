@@ -1,0 +1,19 @@
+const isContinuation = (byte: number | undefined) => ((byte ?? 0) & 0xc0) === 0x80
+
+/** Where the first character begins of bytes that may begin within one. */
+export const firstCharacter = (bytes: Uint8Array): number => {
+  let at = 0
+  while (at < 3 && isContinuation(bytes[at])) at++
+  return at
+}
+
+/** The length of the bytes without the character at their end that is not complete. */
+export const wholeLength = (bytes: Uint8Array): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (isContinuation(byte)) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return length > back ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
