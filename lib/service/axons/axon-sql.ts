@@ -6,15 +6,22 @@ import { fileURLToPath } from 'node:url'
 import type { SqlStatement } from '#lib/contract/axons.ts'
 import { EncodedJson } from '#lib/service/kit/encoded.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
-import { maxCopyMs, maxRunMs, type SqlAnswer, type SqlRequest, type SqlValue } from './axon-sql/protocol.ts'
+import type { AxonListRequest } from '#lib/service/store/axon-lists.ts'
+import {
+  maxCopyMs,
+  maxListMs,
+  maxRunMs,
+  type ProcessRequest,
+  type SqlAnswer,
+  type SqlRequest,
+  type SqlValue,
+} from './axon-sql/protocol.ts'
 
-const maxProcesses = Math.max(2, Math.min(4, availableParallelism()))
 const maxWaiting = 256
-const idleMs = 30_000
 
 interface Job {
   account: string
-  request: SqlRequest
+  request: ProcessRequest
   resolve: (answer: SqlAnswer) => void
   reject: (error: unknown) => void
 }
@@ -35,18 +42,20 @@ interface Target {
 }
 
 /**
- * The SQL of axons, each with a database of its own. It runs in processes apart: a statement may take all the time and
- * memory it likes without anyone else waiting for it, and is ended with its process when it takes too much.
+ * The SQL of axons, each with a database of its own, and the lists of axons. It runs in processes apart: a statement may
+ * take all the time and memory it likes without anyone else waiting for it, and is ended with its process when it takes
+ * too much.
  */
 export class AxonSql {
-  readonly #options: Options
-  readonly #processes = new Set<SqlProcess>()
-  readonly #running = new Map<SqlProcess, Job>()
-  readonly #waiting: Job[] = []
-  #isClosed = false
+  readonly #folder: string
+  readonly #users: SqlProcesses
+  /** Kept for longer: starting one takes as long as a person notices. */
+  readonly #lists: SqlProcesses
 
   constructor(options: Options) {
-    this.#options = options
+    this.#folder = options.folder
+    this.#users = new SqlProcesses(options, { most: Math.max(2, Math.min(4, availableParallelism())), idleMs: 30_000 })
+    this.#lists = new SqlProcesses(options, { most: 2, idleMs: 600_000 })
   }
 
   /** The JSON of a SqlResult. */
@@ -63,24 +72,53 @@ export class AxonSql {
     )
   }
 
+  /** The JSON of an AxonList. */
+  async list(request: AxonListRequest): Promise<EncodedJson> {
+    const answer = await this.#lists.run(request.account, { kind: 'list', ...request })
+    if ('json' in answer) return new EncodedJson(answer.json)
+    throw new Error(`The list of axons failed: ${'failure' in answer ? answer.failure : answer.refusal}`)
+  }
+
   async close(): Promise<void> {
-    this.#isClosed = true
-    for (const { reject } of this.#waiting.splice(0)) reject(stopping())
-    await Promise.all([...this.#processes].map((each) => each.kill()))
+    await Promise.all([this.#users.close(), this.#lists.close()])
   }
 
   async #run({ account, id, seq, isDeleted }: Target, kind: SqlRequest['kind'], statements: SqlRequest['statements']) {
-    const file = join(this.#options.folder, `${id}.db`)
+    const file = join(this.#folder, `${id}.db`)
     const request = { seq, file, statements, kind, isReadOnly: isDeleted }
-    const answer = await new Promise<SqlAnswer>((resolve, reject) => {
+    const answer = await this.#users.run(account, request)
+    if ('json' in answer) return new EncodedJson(answer.json)
+    throw 'refusal' in answer ? toError(answer, request) : new Error(`The SQL of ${id} failed: ${answer.failure}`)
+  }
+}
+
+class SqlProcesses {
+  readonly #options: Options
+  readonly #limits: { most: number; idleMs: number }
+  readonly #processes = new Set<SqlProcess>()
+  readonly #running = new Map<SqlProcess, Job>()
+  readonly #waiting: Job[] = []
+  #isClosed = false
+
+  constructor(options: Options, limits: { most: number; idleMs: number }) {
+    this.#options = options
+    this.#limits = limits
+  }
+
+  run(account: string, request: ProcessRequest): Promise<SqlAnswer> {
+    return new Promise((resolve, reject) => {
       if (this.#isClosed) throw stopping()
       if (this.#waiting.length >= maxWaiting)
         throw new ServiceError('rate_limited', 'Too many SQL statements are waiting', { retryAfterSeconds: 1 })
       this.#waiting.push({ account, request, resolve, reject })
       this.#next()
     })
-    if ('json' in answer) return new EncodedJson(answer.json)
-    throw 'refusal' in answer ? toError(answer, request) : new Error(`The SQL of ${id} failed: ${answer.failure}`)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#waiting.splice(0)) reject(stopping())
+    await Promise.all([...this.#processes].map((each) => each.kill()))
   }
 
   /** Starts what can be: one call per axon, and never all processes for one account. */
@@ -88,11 +126,12 @@ export class AxonSql {
     const running = [...this.#running.values()]
     const index = this.#waiting.findIndex(
       ({ account, request }) =>
-        running.every(({ request: { file } }) => file !== request.file) &&
-        running.filter((each) => each.account === account).length < maxProcesses - 1,
+        running.every(
+          (each) => request.kind === 'list' || each.request.kind === 'list' || each.request.file !== request.file,
+        ) && running.filter((each) => each.account === account).length < this.#limits.most - 1,
     )
     const free = [...this.#processes].find((each) => !this.#running.has(each))
-    if (index === -1 || (!free && this.#processes.size >= maxProcesses)) return
+    if (index === -1 || (!free && this.#processes.size >= this.#limits.most)) return
     const [job] = this.#waiting.splice(index, 1)
     if (job) void this.#start(free ?? this.#spawn(), job)
     this.#next()
@@ -110,8 +149,7 @@ export class AxonSql {
   }
 
   #spawn(): SqlProcess {
-    const { database, serviceId } = this.#options
-    const runner = new SqlProcess(database, serviceId, () => this.#processes.delete(runner))
+    const runner = new SqlProcess(this.#options, this.#limits.idleMs, () => this.#processes.delete(runner))
     this.#processes.add(runner)
     return runner
   }
@@ -122,9 +160,11 @@ const stopping = () => new ServiceError('unavailable', 'The service is stopping'
 class SqlProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
+  readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
 
-  constructor(database: string, serviceId: string, onExit: () => void) {
+  constructor({ database, serviceId }: Options, idleMs: number, onExit: () => void) {
+    this.#idleMs = idleMs
     const file = fileURLToPath(new URL('./axon-sql/process.ts', import.meta.url))
     // Nothing of the environment: it may hold keys, and this process runs what users write.
     const env = { NODE_ENV: 'production', NODE_NO_WARNINGS: '1', DEVDECK_SERVICE_ID: serviceId } as const
@@ -138,13 +178,13 @@ class SqlProcess {
     void this.#exited.then(onExit)
   }
 
-  async run(request: SqlRequest): Promise<SqlAnswer> {
+  async run(request: ProcessRequest): Promise<SqlAnswer> {
     clearTimeout(this.#idle)
     const settled = new AbortController()
     const { signal } = settled
     const answered = once(this.#child, 'message', { signal }).then(([answer]) => answer as SqlAnswer)
     const exited = this.#exited.then((): never => {
-      throw tookTooLong()
+      throw tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs)
     })
     // It ends itself when the time is over; this is for one that cannot even do that.
     const tooLate = setTimeout(() => this.#child.kill('SIGKILL'), maxCopyMs + maxRunMs)
@@ -155,7 +195,7 @@ class SqlProcess {
       clearTimeout(tooLate)
       settled.abort()
       answered.catch(() => undefined)
-      this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), idleMs)
+      this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), this.#idleMs)
     }
   }
 
@@ -166,14 +206,10 @@ class SqlProcess {
   }
 }
 
-const tookTooLong = () =>
-  new ServiceError(
-    'timeout',
-    `The SQL was ended: it took longer than ${maxRunMs / 1000} s, or more memory than it may`,
-    {
-      shouldRetry: false,
-    },
-  )
+const tookTooLong = (mostMs: number) =>
+  new ServiceError('timeout', `The SQL was ended: it took longer than ${mostMs / 1000} s, or more memory than it may`, {
+    shouldRetry: false,
+  })
 
 const sqlite = { full: 13, noMemory: 7, readOnly: 8 }
 const unhealthy = [2, 10, 11, 14, 26]

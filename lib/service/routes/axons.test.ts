@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Axon, AxonList } from '#lib/contract/axons.ts'
 import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
@@ -218,6 +220,42 @@ describe('POST /v1/axons', () => {
       status: 400,
       field: 'metadata',
     })
+  })
+})
+
+describe('the process that reads lists', () => {
+  /** It was started by the service of this test, and runs no SQL of users here. */
+  const pid = () => {
+    const found = readdirSync('/proc').find((each) => {
+      try {
+        return readFileSync(join('/proc', each, 'cmdline'), 'utf8').includes(`axon-sql/process.ts\0${service.dataDir}`)
+      } catch {
+        // No process, or one that has ended.
+        return false
+      }
+    })
+    return Number(found)
+  }
+
+  it('keeps nobody else waiting, and shows what was created before the list was asked for', async () => {
+    await list('limit=1')
+    const reader = pid()
+    process.kill(reader, 'SIGSTOP')
+    try {
+      const { id } = await service.client.axons.create({ body: { name: 'while it stands still' } })
+      const listing = names('limit=1')
+      expect(await service.client.axons.get({ params: { id } })).toMatchObject({ id })
+      process.kill(reader, 'SIGCONT')
+      expect(await listing).toEqual(['while it stands still'])
+    } finally {
+      process.kill(reader, 'SIGCONT')
+    }
+  })
+
+  it('is replaced when it dies', async () => {
+    await list('limit=1')
+    process.kill(pid(), 'SIGKILL')
+    await expect.poll(async () => (await list('limit=1')).status).toBe(200)
   })
 })
 

@@ -1,7 +1,6 @@
 import { axons, changeRefusal } from '#lib/contract/axons.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
-import { EncodedJson } from '#lib/service/kit/encoded.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 
 export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
@@ -11,12 +10,12 @@ export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
     ...(store.axonEvents.find(account, id) ?? notFound('axon', id)),
   })
   return implement(axons, {
-    list: async ({ query, account }) => {
+    list: ({ query, account }) => {
       const { starting_after } = query
       const before = starting_after === undefined ? undefined : store.axons.position(account, starting_after)
       if (starting_after !== undefined && before === undefined)
         throw invalid({ field: 'starting_after', message: 'is not the id of an axon' })
-      return new EncodedJson(await store.axons.listInTurns(account, query, before))
+      return axonSql.list({ account, query, before, version: store.axons.version(account) })
     },
     create: ({ body, account }) => store.axons.create(account, body, now()),
     get: ({ params, account }) => store.axons.get(account, params.id) ?? notFound('axon', params.id),

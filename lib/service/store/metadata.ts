@@ -5,8 +5,8 @@ import type { Database } from './database.ts'
 export const createMetadataIndex = (database: Database, table: string) => {
   const insert = database.prepare(`INSERT INTO ${table} (account, key, value, seq) VALUES (?, ?, ?, ?)`)
   const remove = database.prepare(`DELETE FROM ${table} WHERE account = ? AND key = ? AND value = ? AND seq = ?`)
-  const keys = database.prepare(`SELECT DISTINCT key FROM ${table} WHERE account = ? ORDER BY key`)
-  const values = database.prepare(`SELECT DISTINCT value FROM ${table} WHERE account = ? AND key = ? ORDER BY value`)
+  const keys = database.prepare(metadataKeysSql(table))
+  const values = database.prepare(metadataValuesSql(table))
   return {
     add: (account: string, seq: number | bigint, metadata: StringMap): void => {
       for (const [key, value] of Object.entries(metadata)) insert.run(account, key, value, seq)
@@ -14,8 +14,21 @@ export const createMetadataIndex = (database: Database, table: string) => {
     remove: (account: string, seq: number | bigint, metadata: StringMap): void => {
       for (const [key, value] of Object.entries(metadata)) remove.run(account, key, value, seq)
     },
-    keys: (account: string): string[] => keys.all(account).map(({ key }) => key as string),
+    /** In the order of their text. Unspecified: at most 10,000, like the values of a key. */
+    keys: (account: string): string[] => keys.all({ account }).map(({ text }) => text as string),
     /** In the order of their text; none for a key nobody has. */
-    values: (account: string, key: string): string[] => values.all(account, key).map(({ value }) => value as string),
+    values: (account: string, key: string): string[] => values.all({ account, key }).map(({ text }) => text as string),
   }
 }
+
+// From one key or value to the next by the index: what many records share costs no more than what one has.
+const distinct = (table: string, column: 'key' | 'value', where: string) => `
+  WITH RECURSIVE found (text) AS (
+    SELECT min(${column}) FROM ${table} WHERE ${where}
+    UNION ALL
+    SELECT (SELECT min(${column}) FROM ${table} WHERE ${where} AND ${column} > found.text)
+    FROM found WHERE found.text IS NOT NULL LIMIT 10001
+  )
+  SELECT text FROM found WHERE text IS NOT NULL LIMIT 10000`
+export const metadataKeysSql = (table: string) => distinct(table, 'key', 'account = :account')
+export const metadataValuesSql = (table: string) => distinct(table, 'value', 'account = :account AND key = :key')

@@ -337,5 +337,8 @@ export const migrations: readonly string[] = [
     WHERE skipped + heard - known > 0;
   DROP TABLE axon_sequences;
   DROP TABLE power_cuts;
+  -- The names are walked on their own index.
+  DROP INDEX axons_by_first_letter;
+  DROP INDEX axons_by_first_letters;
   `,
 ]

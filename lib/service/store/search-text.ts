@@ -16,11 +16,9 @@ export const isIndexed = (text: string): boolean => [...searchText(text)].length
 const accountTag = (number: number): string =>
   String.fromCharCode(...[number >> 24, number >> 12, number].map((part) => 0x4e00 + (part & 0xfff)))
 
-/** Both in FTS5's query language: the axons of the account whose id or name holds the text, or whose name starts with it. */
+/** In FTS5's query language: the axons of the account whose id or name holds the text. */
 export const containsMatch = (accountNumber: number, text: string) =>
   `account:${quoted(accountTag(accountNumber))} AND {id name}:${quoted(searchText(text))}`
-export const prefixMatch = (accountNumber: number, text: string) =>
-  `account:${quoted(accountTag(accountNumber))} AND name:^${quoted(searchText(text))}`
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
 
@@ -35,8 +33,4 @@ export const addSearchFunctions = (database: DatabaseSync) => {
       ? 1
       : 0,
   )
-  database.function('metadata_value', options, (metadata, key) => {
-    const values = JSON.parse(String(metadata)) as Record<string, string>
-    return Object.hasOwn(values, String(key)) ? (values[String(key)] ?? null) : null
-  })
 }

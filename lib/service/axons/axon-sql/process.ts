@@ -1,10 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
+import { createAxonLists } from '#lib/service/store/axon-lists.ts'
 import { AxonDatabase, type ReadEvents, Refusal } from './database.ts'
-import { maxCopyMs, maxRunMs, type SqlAnswer, type SqlRequest } from './protocol.ts'
+import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer, type SqlRequest } from './protocol.ts'
 
 /**
- * A process that runs SQL. SQLite has no way back from a statement that never ends but ending the process, so a second
+ * A process that runs SQL: that of users, or the lists of axons. SQLite has no way back from a statement that never ends but ending the process, so a second
  * thread watches the time, and does that even when the service is gone.
  */
 
@@ -35,6 +36,7 @@ const selectEvents = service.prepare(
   `SELECT sequence, timestamp_ms, origin, source, event_type, payload FROM axon_events
    WHERE axon = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
 )
+const lists = createAxonLists(service)
 const readEvents = ((...values) => selectEvents.iterate(...values)) as ReadEvents
 
 /** The one used last at the end. */
@@ -53,7 +55,16 @@ const databaseOf = (file: string): AxonDatabase => {
   return database
 }
 
-const answer = (request: SqlRequest): SqlAnswer => {
+const answer = (request: ProcessRequest): SqlAnswer => {
+  if (request.kind !== 'list') return answerSql(request)
+  try {
+    return { json: within(maxListMs, () => lists.list(request)) }
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const answerSql = (request: SqlRequest): SqlAnswer => {
   try {
     const database = databaseOf(request.file)
     if (database.needsEvents(request)) within(maxCopyMs, () => database.copyEvents(request.seq, readEvents))
@@ -80,5 +91,5 @@ const answer = (request: SqlRequest): SqlAnswer => {
 /** The disk, the file, the memory: SQLITE_INTERNAL, NOMEM, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
 const isTrouble = ({ errcode }: Refusal) => [2, 7, 10, 11, 13, 14, 26].includes(errcode & 0xff)
 
-process.on('message', (request: SqlRequest) => process.send?.(answer(request)))
+process.on('message', (request: ProcessRequest) => process.send?.(answer(request)))
 process.on('disconnect', () => process.exit())

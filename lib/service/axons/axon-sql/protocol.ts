@@ -1,3 +1,5 @@
+import type { AxonListRequest } from '#lib/service/store/axon-lists.ts'
+
 /** What the service and the processes that run SQL say to each other. */
 
 export type SqlValue = null | number | bigint | string | Uint8Array
@@ -11,8 +13,10 @@ export interface SqlRequest {
   isReadOnly: boolean
 }
 
+export type ProcessRequest = SqlRequest | ({ kind: 'list' } & AxonListRequest)
+
 export type SqlAnswer =
-  /** The JSON of a SqlResult or a SqlBatchResult. */
+  /** The JSON of a SqlResult, a SqlBatchResult or an AxonList. */
   | { json: Uint8Array }
   /** A query that SQLite refused. */
   | { refusal: string; errcode: number }
@@ -23,6 +27,8 @@ export type SqlAnswer =
 export const maxRunMs = 5_000
 /** Bringing the events up to date has its own time; what was done when it is over stays. */
 export const maxCopyMs = 60_000
+/** Unspecified: how long a list of axons may take. */
+export const maxListMs = 60_000
 /** Unspecified: how large a database may become, without its copy of the events. */
 export const maxDatabaseBytes = 256 * 1024 * 1024
 /** Unspecified: how much a call may answer; `rows_read_limit_reached` says that there was more. */
