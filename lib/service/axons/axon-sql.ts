@@ -22,6 +22,8 @@ const maxWaiting = 256
 interface Job {
   account: string
   request: ProcessRequest
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal | undefined
   resolve: (answer: SqlAnswer) => void
   reject: (error: unknown) => void
 }
@@ -73,8 +75,8 @@ export class AxonSql {
   }
 
   /** The JSON of an AxonList. */
-  async list(request: AxonListRequest): Promise<EncodedJson> {
-    const answer = await this.#lists.run(request.account, { kind: 'list', ...request })
+  async list(request: AxonListRequest, signal: AbortSignal): Promise<EncodedJson> {
+    const answer = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
     if ('json' in answer) return new EncodedJson(answer.json)
     throw new Error(`The list of axons failed: ${'failure' in answer ? answer.failure : answer.refusal}`)
   }
@@ -105,12 +107,12 @@ class SqlProcesses {
     this.#limits = limits
   }
 
-  run(account: string, request: ProcessRequest): Promise<SqlAnswer> {
+  run(account: string, request: ProcessRequest, signal?: AbortSignal): Promise<SqlAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw stopping()
       if (this.#waiting.length >= maxWaiting)
         throw new ServiceError('rate_limited', 'Too many SQL statements are waiting', { retryAfterSeconds: 1 })
-      this.#waiting.push({ account, request, resolve, reject })
+      this.#waiting.push({ account, request, signal, resolve, reject })
       this.#next()
     })
   }
@@ -133,7 +135,8 @@ class SqlProcesses {
     const free = [...this.#processes].find((each) => !this.#running.has(each))
     if (index === -1 || (!free && this.#processes.size >= this.#limits.most)) return
     const [job] = this.#waiting.splice(index, 1)
-    if (job) void this.#start(free ?? this.#spawn(), job)
+    if (job?.signal?.aborted) job.reject(new ServiceError('unavailable', 'Nobody waits for the answer'))
+    else if (job) void this.#start(free ?? this.#spawn(), job)
     this.#next()
   }
 

@@ -72,10 +72,10 @@ describe('POST /v1/axons/{id}/publish', () => {
 
   it('409 on a deleted axon, 404 on one of another account', async () => {
     const id = await newAxon()
-    const [published] = await Promise.allSettled([publish(id, 'x'), service.client.axons.delete({ params: { id } })])
-    const kept = published?.status === 'fulfilled' ? 1 : 0
+    await publish(id, 'x')
+    await service.client.axons.delete({ params: { id } })
     await expect(publish(id, 'y')).rejects.toMatchObject({ status: 409 })
-    expect((await list(id)).events).toHaveLength(kept)
+    expect((await list(id)).events).toHaveLength(1)
     const theirs = (await service.otherClient.axons.create()).id
     await expect(publish(theirs, 'x')).rejects.toMatchObject({ status: 404 })
     await expect(publish('axn_none', 'x')).rejects.toMatchObject({ status: 404 })

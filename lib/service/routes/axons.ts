@@ -10,12 +10,12 @@ export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
     ...(store.axonEvents.find(account, id) ?? notFound('axon', id)),
   })
   return implement(axons, {
-    list: ({ query, account }) => {
+    list: ({ query, account, signal }) => {
       const { starting_after } = query
       const before = starting_after === undefined ? undefined : store.axons.position(account, starting_after)
       if (starting_after !== undefined && before === undefined)
         throw invalid({ field: 'starting_after', message: 'is not the id of an axon' })
-      return axonSql.list({ account, query, before, version: store.axons.version(account) })
+      return axonSql.list({ account, query, before, version: store.axons.version(account) }, signal)
     },
     create: ({ body, account }) => store.axons.create(account, body, now()),
     get: ({ params, account }) => store.axons.get(account, params.id) ?? notFound('axon', params.id),

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { createAxonLists } from '#lib/service/store/axon-lists.ts'
 import { AxonDatabase, type ReadEvents, Refusal } from './database.ts'
-import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer, type SqlRequest } from './protocol.ts'
+import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer } from './protocol.ts'
 
 /**
  * A process that runs SQL: that of users, or the lists of axons. SQLite has no way back from a statement that never ends but ending the process, so a second
@@ -56,16 +56,8 @@ const databaseOf = (file: string): AxonDatabase => {
 }
 
 const answer = (request: ProcessRequest): SqlAnswer => {
-  if (request.kind !== 'list') return answerSql(request)
   try {
-    return { json: within(maxListMs, () => lists.list(request)) }
-  } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-const answerSql = (request: SqlRequest): SqlAnswer => {
-  try {
+    if (request.kind === 'list') return { json: within(maxListMs, () => lists.list(request)) }
     const database = databaseOf(request.file)
     if (database.needsEvents(request)) within(maxCopyMs, () => database.copyEvents(request.seq, readEvents))
     const results = within(maxRunMs, () => database.run(request))
@@ -73,7 +65,8 @@ const answerSql = (request: SqlRequest): SqlAnswer => {
     const json = Buffer.from(JSON.stringify(body))
     return { json }
   } catch (error) {
-    if (!(error instanceof Refusal)) return { failure: error instanceof Error ? error.message : String(error) }
+    if (request.kind === 'list' || !(error instanceof Refusal))
+      return { failure: error instanceof Error ? error.message : String(error) }
     if (request.kind === 'query' || isTrouble(error)) return { refusal: error.message, errcode: error.errcode }
     // Unspecified: what a batch says about the statements around the one that failed. None of them has done anything.
     const results = request.statements.map((_, index) => ({
