@@ -1,11 +1,9 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { type FormEvent, useId, useState } from 'react'
-import { Button } from '#components/ui/button.tsx'
-import { Dialog } from '#components/ui/dialog.tsx'
-import { InlineError } from '#components/ui/error-state.tsx'
+import { useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
@@ -14,7 +12,6 @@ import { paths } from '#lib/console/address/paths.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
 
 export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
-  const formId = useId()
   const router = useRouter()
   const [name, setName] = useState('')
   const [rows, setRows] = useState<KeyValueRow[]>([])
@@ -29,9 +26,7 @@ export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpen
     setRowsProblem(null)
     create.reset()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (create.isPending) return
+  const submit = () => {
     const metadata = rowsToMap(rows)
     setRowsProblem(metadata.ok ? null : metadata.message)
     if (!metadata.ok) return
@@ -46,29 +41,21 @@ export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpen
     )
   }
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onOpenChange={change}
       title="Create axon"
       busy={create.isPending}
-      footer={
-        <>
-          <Button onClick={() => change(false)}>Cancel</Button>
-          <Button type="submit" form={formId} variant="primary" busy={create.isPending}>
-            Create axon
-          </Button>
-        </>
-      }
+      onSubmit={submit}
+      submitLabel="Create axon"
+      error={create.error}
     >
-      <form id={formId} onSubmit={submit} className="space-y-5">
-        <Field label="Name" optional hint="Lists can be filtered by how it starts.">
-          {(control) => (
-            <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
-          )}
-        </Field>
-        <KeyValueEditor label="Metadata" value={rows} onChange={setRows} error={rowsProblem} />
-        {create.error && <InlineError error={create.error} />}
-      </form>
-    </Dialog>
+      <Field label="Name" optional hint="Lists can be filtered by how it starts.">
+        {(control) => (
+          <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
+        )}
+      </Field>
+      <KeyValueEditor label="Metadata" value={rows} onChange={setRows} error={rowsProblem} />
+    </FormDialog>
   )
 }

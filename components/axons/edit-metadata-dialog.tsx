@@ -1,10 +1,8 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Minus, PencilLine, Plus } from 'lucide-react'
-import { type FormEvent, useId, useState } from 'react'
-import { Button } from '#components/ui/button.tsx'
-import { Dialog } from '#components/ui/dialog.tsx'
-import { InlineError } from '#components/ui/error-state.tsx'
+import { useState } from 'react'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -14,69 +12,52 @@ import { type MetadataChange, metadataChanges } from './metadata-diff.ts'
 
 /** Mount it when it opens: it starts from the axon as it is then, and compares with the axon as it is now. */
 export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () => void }) => {
-  const formId = useId()
   const [rows, setRows] = useState(Object.entries(axon.metadata).map(([key, value]) => ({ key, value })))
   const [problem, setProblem] = useState<string | null>(null)
   const known = useQuery({ ...axonQueries.metadataKeys(), retry: false })
   const update = useMutation(axonMutations.update())
   const read = rowsToMap(rows)
   const changes = read.ok ? metadataChanges(axon.metadata, read.map) : []
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setProblem(read.ok ? null : read.message)
-    if (!read.ok || changes.length === 0 || update.isPending) return
+    if (!read.ok || changes.length === 0) return
     update.mutate({ id: axon.id, metadata: read.map }, { onSuccess: onClose })
   }
   return (
-    <Dialog
+    <FormDialog
       open
       onOpenChange={onClose}
       title="Edit metadata"
       busy={update.isPending}
-      footer={
-        <>
-          <Button onClick={onClose} disabledReason={update.isPending ? 'work is under way' : null}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            form={formId}
-            variant="primary"
-            busy={update.isPending}
-            disabledReason={read.ok && changes.length === 0 ? 'nothing is changed yet' : null}
-          >
-            Save metadata
-          </Button>
-        </>
-      }
+      onSubmit={submit}
+      submitLabel="Save metadata"
+      refusal={read.ok && changes.length === 0 ? 'nothing is changed yet' : null}
+      error={update.error}
     >
-      <form id={formId} onSubmit={submit} className="space-y-5">
-        <KeyValueEditor
-          label="Metadata"
-          addLabel="Add metadata"
-          value={rows}
-          onChange={setRows}
-          keySuggestions={known.data?.keys}
-          hint="What stands here replaces all of it."
-          error={problem}
-        />
-        <section aria-label="What will change" className="space-y-1">
-          <h3 className="font-medium">What will change</h3>
-          {!read.ok ? (
-            <p className="text-sm text-muted">{read.message}</p>
-          ) : changes.length === 0 ? (
-            <p className="text-sm text-muted">Nothing yet.</p>
-          ) : (
-            <ul className="divide-y divide-line rounded-md border border-line">
-              {changes.map((change) => (
-                <Change key={change.key} change={change} />
-              ))}
-            </ul>
-          )}
-        </section>
-        {update.error && <InlineError error={update.error} />}
-      </form>
-    </Dialog>
+      <KeyValueEditor
+        label="Metadata"
+        addLabel="Add metadata"
+        value={rows}
+        onChange={setRows}
+        keySuggestions={known.data?.keys}
+        hint="What stands here replaces all of it."
+        error={problem}
+      />
+      <section aria-label="What will change" className="space-y-1">
+        <h3 className="font-medium">What will change</h3>
+        {!read.ok ? (
+          <p className="text-sm text-muted">{read.message}</p>
+        ) : changes.length === 0 ? (
+          <p className="text-sm text-muted">Nothing yet.</p>
+        ) : (
+          <ul className="divide-y divide-line rounded-md border border-line">
+            {changes.map((change) => (
+              <Change key={change.key} change={change} />
+            ))}
+          </ul>
+        )}
+      </section>
+    </FormDialog>
   )
 }
 

@@ -1,11 +1,9 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { type FormEvent, useId, useState } from 'react'
-import { Button } from '#components/ui/button.tsx'
-import { Dialog } from '#components/ui/dialog.tsx'
-import { InlineError } from '#components/ui/error-state.tsx'
+import { useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
@@ -33,7 +31,6 @@ export interface CreateDevboxDialogProps {
 
 /** What was typed stays when the dialog is closed or the service refuses; a devbox that was created clears it. */
 export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevboxDialogProps) => {
-  const formId = useId()
   const router = useRouter()
   const [draft, setDraft] = useState(emptyDraft)
   const [problems, setProblems] = useState<Problems>({})
@@ -43,11 +40,10 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
   const errorAt = (field: FormField) => problems[field] ?? (refused === field ? problemOf(create.error).message : null)
 
   const edit = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const read = readDraft(draft)
     setProblems(read.problems)
-    if (!read.body || create.isPending) return
+    if (!read.body) return
     create.mutate(snapshot ? { ...read.body, snapshot_id: snapshot.id } : read.body, {
       onSuccess: ({ id }) => {
         setDraft(emptyDraft)
@@ -58,7 +54,7 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
   }
 
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onOpenChange={onOpenChange}
       title="Create devbox"
@@ -73,104 +69,94 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
         )
       }
       busy={create.isPending}
-      footer={
-        <>
-          <Button onClick={() => onOpenChange(false)} disabledReason={create.isPending ? 'work is under way' : null}>
-            Cancel
-          </Button>
-          <Button type="submit" form={formId} variant="primary" busy={create.isPending}>
-            Create devbox
-          </Button>
-        </>
-      }
+      onSubmit={submit}
+      submitLabel="Create devbox"
+      error={refused === undefined ? create.error : null}
     >
-      <form id={formId} onSubmit={submit} className="space-y-5">
-        <Field label="Name" optional error={errorAt('name')}>
-          {(control) => (
-            <Input
-              {...control}
-              value={draft.name}
-              autoComplete="off"
-              placeholder="web-worker"
-              onChange={({ target }) => edit({ name: target.value })}
-            />
-          )}
-        </Field>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Size" error={errorAt('size')}>
-            {(control) => (
-              <Select
-                {...control}
-                value={draft.size}
-                onChange={({ target }) => edit({ size: target.value as Draft['size'] })}
-                options={sizeOptions}
-              />
-            )}
-          </Field>
-          <Field
-            label="Keep-alive time in seconds"
-            optional
-            hint={`Shut down after this long; ${defaultKeepAliveSeconds} when empty`}
-            error={errorAt('keepAlive')}
-          >
-            {(control) => (
-              <Input
-                {...control}
-                inputMode="numeric"
-                value={draft.keepAlive}
-                placeholder={String(defaultKeepAliveSeconds)}
-                onChange={({ target }) => edit({ keepAlive: target.value })}
-              />
-            )}
-          </Field>
-        </div>
-        <KeyValueEditor
-          label="Metadata"
-          addLabel="Add metadata"
-          value={draft.metadata}
-          onChange={(metadata) => edit({ metadata })}
-          keySuggestions={known?.keys}
-          hint="To find it by later, such as env=staging."
-          error={errorAt('metadata')}
-        />
-        <KeyValueEditor
-          label="Environment variables"
-          addLabel="Add variable"
-          keyPlaceholder="NAME"
-          value={draft.environment}
-          onChange={(environment) => edit({ environment })}
-          error={errorAt('environment')}
-        />
-        <Field
-          label="Launch commands"
-          optional
-          hint="One per line, run in the devbox at every start"
-          error={errorAt('launchCommands')}
-        >
-          {(control) => (
-            <Textarea
-              {...control}
-              mono
-              value={draft.launchCommands}
-              spellCheck={false}
-              placeholder="npm install"
-              onChange={({ target }) => edit({ launchCommands: target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Tunnel" hint="Opens ports of the devbox to the network of the service" error={errorAt('tunnel')}>
+      <Field label="Name" optional error={errorAt('name')}>
+        {(control) => (
+          <Input
+            {...control}
+            value={draft.name}
+            autoComplete="off"
+            placeholder="web-worker"
+            onChange={({ target }) => edit({ name: target.value })}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Size" error={errorAt('size')}>
           {(control) => (
             <Select
               {...control}
-              value={draft.tunnel}
-              onChange={({ target }) => edit({ tunnel: target.value as Draft['tunnel'] })}
-              options={tunnelOptions}
+              value={draft.size}
+              onChange={({ target }) => edit({ size: target.value as Draft['size'] })}
+              options={sizeOptions}
             />
           )}
         </Field>
-        {create.error && refused === undefined && <InlineError error={create.error} />}
-      </form>
-    </Dialog>
+        <Field
+          label="Keep-alive time in seconds"
+          optional
+          hint={`Shut down after this long; ${defaultKeepAliveSeconds} when empty`}
+          error={errorAt('keepAlive')}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              inputMode="numeric"
+              value={draft.keepAlive}
+              placeholder={String(defaultKeepAliveSeconds)}
+              onChange={({ target }) => edit({ keepAlive: target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <KeyValueEditor
+        label="Metadata"
+        addLabel="Add metadata"
+        value={draft.metadata}
+        onChange={(metadata) => edit({ metadata })}
+        keySuggestions={known?.keys}
+        hint="To find it by later, such as env=staging."
+        error={errorAt('metadata')}
+      />
+      <KeyValueEditor
+        label="Environment variables"
+        addLabel="Add variable"
+        keyPlaceholder="NAME"
+        value={draft.environment}
+        onChange={(environment) => edit({ environment })}
+        error={errorAt('environment')}
+      />
+      <Field
+        label="Launch commands"
+        optional
+        hint="One per line, run in the devbox at every start"
+        error={errorAt('launchCommands')}
+      >
+        {(control) => (
+          <Textarea
+            {...control}
+            mono
+            value={draft.launchCommands}
+            spellCheck={false}
+            placeholder="npm install"
+            onChange={({ target }) => edit({ launchCommands: target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Tunnel" hint="Opens ports of the devbox to the network of the service" error={errorAt('tunnel')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={draft.tunnel}
+            onChange={({ target }) => edit({ tunnel: target.value as Draft['tunnel'] })}
+            options={tunnelOptions}
+          />
+        )}
+      </Field>
+    </FormDialog>
   )
 }
 

@@ -1,9 +1,7 @@
 'use client'
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
-import { InlineError } from './error-state.tsx'
+import { type ReactNode, useState } from 'react'
 import { Field } from './field.tsx'
+import { FormDialog } from './form-dialog.tsx'
 import { Input } from './input.tsx'
 import type { Problem } from './problem.ts'
 
@@ -35,65 +33,47 @@ export const ConfirmDialog = ({
   onConfirm,
   typed,
 }: ConfirmDialogProps) => {
-  const formId = useId()
   const [text, setText] = useState('')
   const isConfirmed = typed === undefined || text === typed
   const change = (next: boolean) => {
     setText('')
     onOpenChange(next)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isConfirmed && !busy) onConfirm()
-  }
   return (
-    <Dialog
+    <FormDialog
       open={open}
       onOpenChange={change}
       title={title}
       size="sm"
       busy={busy}
-      footer={
-        <>
-          <Button onClick={() => change(false)} disabledReason={busy ? 'work is under way' : null}>
-            Keep it as it is
-          </Button>
-          <Button
-            type="submit"
-            form={formId}
-            variant={tone}
-            busy={busy}
-            disabledReason={isConfirmed ? null : `type ${typed} first`}
-          >
-            {confirmLabel}
-          </Button>
-        </>
-      }
+      onSubmit={() => isConfirmed && onConfirm()}
+      submitLabel={confirmLabel}
+      cancelLabel="Keep it as it is"
+      tone={tone}
+      refusal={isConfirmed ? null : `type ${typed} first`}
+      error={error}
     >
-      <form id={formId} onSubmit={submit} className="space-y-4">
-        <div className="text-lg">{consequence}</div>
-        {typed !== undefined && (
-          <Field
-            label={
-              <>
-                To confirm, type <code className="font-mono font-medium break-all">{typed}</code>
-              </>
-            }
-          >
-            {(a11y) => (
-              <Input
-                {...a11y}
-                mono
-                value={text}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(event) => setText(event.target.value)}
-              />
-            )}
-          </Field>
-        )}
-        {error != null && <InlineError error={error} />}
-      </form>
-    </Dialog>
+      <div className="text-lg">{consequence}</div>
+      {typed !== undefined && (
+        <Field
+          label={
+            <>
+              To confirm, type <code className="font-mono font-medium break-all">{typed}</code>
+            </>
+          }
+        >
+          {(a11y) => (
+            <Input
+              {...a11y}
+              mono
+              value={text}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </FormDialog>
   )
 }
