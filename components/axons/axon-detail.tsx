@@ -1,25 +1,21 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Pencil, SearchX, Trash2 } from 'lucide-react'
+import { Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState } from '#components/ui/error-state.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { visibleJson } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { axonViewPath } from '#lib/console/address/axon-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
@@ -29,34 +25,19 @@ import { EditMetadataDialog } from './edit-metadata-dialog.tsx'
 import { EventPanel } from './event-panel.tsx'
 import { SqlPanel } from './sql-panel.tsx'
 
-export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => {
-  const query = useQuery(axonQueries.get(id))
-  const error = useShownError(query)
-  if (query.data) return <Detail axon={query.data} tab={tab} />
-  if (isMissing(error)) return <AxonMissing />
-  if (!error) return <SkeletonRows rows={4} columns={2} label="Loading the axon" />
-  return (
-    <ErrorState
-      title="The axon could not be loaded"
-      error={error}
-      recovers={isPassing(error)}
-      retrying={query.isFetching}
-      onRetry={() => void query.refetch()}
-      action={<ButtonLink href={paths.axons()}>All axons</ButtonLink>}
-    />
-  )
+const detailed = {
+  noun: 'axon',
+  all: { href: paths.axons(), label: 'All axons' },
+  missing: 'It may belong to another account, or the address may be mistyped. Deleted axons stay readable.',
 }
 
-export const AxonMissing = () => (
-  <EmptyState
-    icon={SearchX}
-    title="There is no axon with this id"
-    titleAs="h1"
-    action={<ButtonLink href={paths.axons()}>All axons</ButtonLink>}
-  >
-    It may belong to another account, or the address may be mistyped. Deleted axons stay readable.
-  </EmptyState>
+export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => (
+  <DetailPage {...detailed} query={useQuery(axonQueries.get(id))}>
+    {(axon) => <Detail axon={axon} tab={tab} />}
+  </DetailPage>
 )
+
+export const AxonMissing = () => <MissingPage {...detailed} />
 
 /** A longer name would push everything else off the page. */
 const maxNameLength = 600

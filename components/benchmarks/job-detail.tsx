@@ -1,22 +1,15 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { SearchX } from 'lucide-react'
 import Link from 'next/link'
 import { useState } from 'react'
+import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
-import { ButtonLink } from '#components/ui/button.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
@@ -26,46 +19,15 @@ import { JobSource } from './job-source.tsx'
 import { OutcomeTable } from './outcome-table.tsx'
 import { AverageScore, Progress } from './score.tsx'
 
-export const JobDetail = ({ id }: { id: string }) => {
-  const job = useQuery(benchmarkJobQueries.get(id))
-  const error = useShownError(job)
-  if (!job.data) {
-    if (isMissing(error)) return <JobMissing />
-    if (!error) return <SkeletonRows columns={4} label="Loading the job" />
-    return (
-      <ErrorState
-        title="The job could not be loaded"
-        error={error}
-        recovers={isPassing(error)}
-        retrying={job.isFetching}
-        onRetry={() => void job.refetch()}
-        action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
-      />
-    )
-  }
-  return (
-    <>
-      {job.isRefetchError && (
-        <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
-          It was read <RelativeTime ms={job.dataUpdatedAt} /> and could not be read since:{' '}
-          {problemOf(job.error).message}
-        </Banner>
-      )}
-      <Job job={job.data} />
-    </>
-  )
-}
+const detailed = { noun: 'benchmark job', all: { href: paths.benchmarkJobs(), label: 'All jobs' } }
 
-export const JobMissing = () => (
-  <EmptyState
-    icon={SearchX}
-    title="There is no benchmark job with this id"
-    titleAs="h1"
-    action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
-  >
-    It may belong to another account, or the address may be mistyped.
-  </EmptyState>
+export const JobDetail = ({ id }: { id: string }) => (
+  <DetailPage {...detailed} query={useQuery(benchmarkJobQueries.get(id))}>
+    {(job) => <Job job={job} />}
+  </DetailPage>
 )
+
+export const JobMissing = () => <MissingPage {...detailed} />
 
 const Job = ({ job }: { job: BenchmarkJob }) => {
   const progress = progressOf(job)

@@ -1,21 +1,17 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Ban, SearchX } from 'lucide-react'
+import { Ban } from 'lucide-react'
 import { useState } from 'react'
-import { Banner } from '#components/ui/banner.tsx'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { benchmarkRunMutations, benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
@@ -25,34 +21,22 @@ import { LogDownload } from './log-download.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
 import { RunScore } from './score.tsx'
 
-export const RunDetail = ({ id }: { id: string }) => {
-  const run = useQuery(benchmarkRunQueries.get(id))
-  const scenarioRuns = useQuery(benchmarkRunQueries.scenarioRuns(id))
-  const error = useShownError(run)
-  if (!run.data) {
-    if (isMissing(error)) return <RunMissing />
-    if (!error) return <SkeletonRows columns={4} label="Loading the run" />
-    return (
-      <ErrorState
-        title="The run could not be loaded"
-        error={error}
-        recovers={isPassing(error)}
-        retrying={run.isFetching}
-        onRetry={() => void run.refetch()}
-        action={<ButtonLink href={paths.benchmarkRuns()}>All runs</ButtonLink>}
-      />
-    )
-  }
+const detailed = { noun: 'benchmark run', all: { href: paths.benchmarkRuns(), label: 'All runs' } }
+
+export const RunDetail = ({ id }: { id: string }) => (
+  <DetailPage {...detailed} query={useQuery(benchmarkRunQueries.get(id))}>
+    {(run) => <Run run={run} />}
+  </DetailPage>
+)
+
+export const RunMissing = () => <MissingPage {...detailed} />
+
+const Run = ({ run }: { run: BenchmarkRun }) => {
+  const scenarioRuns = useQuery(benchmarkRunQueries.scenarioRuns(run.id))
   return (
     <>
-      {run.isRefetchError && (
-        <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
-          It was read <RelativeTime ms={run.dataUpdatedAt} /> and could not be read since:{' '}
-          {problemOf(run.error).message}
-        </Banner>
-      )}
-      <Header run={run.data} scenarioRuns={scenarioRuns.data} />
-      <Facts run={run.data} />
+      <Header run={run} scenarioRuns={scenarioRuns.data} />
+      <Facts run={run} />
       <section aria-label="Scenario runs" className="mt-8 space-y-2">
         <h2 className="text-lg font-medium">Scenario runs</h2>
         {scenarioRuns.data ? (
@@ -71,17 +55,6 @@ export const RunDetail = ({ id }: { id: string }) => {
     </>
   )
 }
-
-export const RunMissing = () => (
-  <EmptyState
-    icon={SearchX}
-    title="There is no benchmark run with this id"
-    titleAs="h1"
-    action={<ButtonLink href={paths.benchmarkRuns()}>All runs</ButtonLink>}
-  >
-    It may belong to another account, or the address may be mistyped.
-  </EmptyState>
-)
 
 const Header = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: ScenarioRunList | undefined }) => {
   const [isAsking, setIsAsking] = useState(false)

@@ -1,26 +1,19 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw, SearchX } from 'lucide-react'
+import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
+import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { DevboxSnapshots } from '#components/snapshots/devbox-snapshots.tsx'
 import { useTerminalsHref } from '#components/terminal/use-terminal-errands.ts'
-import { Banner } from '#components/ui/banner.tsx'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { problemOf } from '#components/ui/problem.ts'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { evictionOf } from '#lib/console/live/eviction-stream.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -36,53 +29,32 @@ import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 // As much code as all other tabs together. They come with the page: what is typed before they are alive would be lost.
 const DevboxTerminal = dynamic(() => import('./devbox-terminal.tsx').then((tab) => tab.DevboxTerminal))
 
+const detailed = {
+  noun: 'devbox',
+  all: { href: paths.devboxes(), label: 'All devboxes' },
+  missing: 'It may belong to another account, or the address may be mistyped. Devboxes that have ended stay readable.',
+}
+
 export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
-  const devbox = useQuery(devboxQueries.get(id))
   const moves = useDevboxMoves()
-  const error = useShownError(devbox)
-  if (!devbox.data) {
-    if (isMissing(error)) return <DevboxMissing />
-    if (!error) return <SkeletonRows columns={2} label="Loading the devbox" />
-    return (
-      <ErrorState
-        title="The devbox could not be loaded"
-        error={error}
-        recovers={isPassing(error)}
-        retrying={devbox.isFetching}
-        onRetry={() => void devbox.refetch()}
-        action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
-      />
-    )
-  }
   return (
-    <>
-      <Header devbox={devbox.data} tab={tab} moves={moves} />
-      {devbox.isRefetchError && (
-        <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
-          It was read <RelativeTime ms={devbox.dataUpdatedAt} /> and could not be read since:{' '}
-          {problemOf(devbox.error).message}
-        </Banner>
+    <DetailPage {...detailed} query={useQuery(devboxQueries.get(id))}>
+      {(devbox) => (
+        <>
+          <Header devbox={devbox} tab={tab} moves={moves} />
+          {tab === 'overview' && <DevboxOverview devbox={devbox} />}
+          {tab === 'terminal' && <DevboxTerminal devbox={devbox} moves={moves} />}
+          {tab === 'commands' && <CommandPanel devbox={devbox} />}
+          {tab === 'log' && <LogPanel devboxId={id} />}
+          {tab === 'snapshots' && <DevboxSnapshots devbox={devbox} />}
+          {moves.dialogs}
+        </>
       )}
-      {tab === 'overview' && <DevboxOverview devbox={devbox.data} />}
-      {tab === 'terminal' && <DevboxTerminal devbox={devbox.data} moves={moves} />}
-      {tab === 'commands' && <CommandPanel devbox={devbox.data} />}
-      {tab === 'log' && <LogPanel devboxId={id} />}
-      {tab === 'snapshots' && <DevboxSnapshots devbox={devbox.data} />}
-      {moves.dialogs}
-    </>
+    </DetailPage>
   )
 }
 
-export const DevboxMissing = () => (
-  <EmptyState
-    icon={SearchX}
-    title="There is no devbox with this id"
-    titleAs="h1"
-    action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
-  >
-    It may belong to another account, or the address may be mistyped. Devboxes that have ended stay readable.
-  </EmptyState>
-)
+export const DevboxMissing = () => <MissingPage {...detailed} />
 
 const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves: DevboxMoves }) => {
   const [isEditing, setIsEditing] = useState(false)

@@ -1,8 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Download, SearchX, Trash2 } from 'lucide-react'
+import { Download, Trash2 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useMemo, useState } from 'react'
+import { DetailPage } from '#components/layout/detail-page.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
@@ -11,7 +12,6 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { maxPlayedBytes, recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
 import { parseCast } from '#lib/terminal/recording/asciicast.ts'
@@ -20,39 +20,20 @@ import { DeleteRecording } from './delete-recording.tsx'
 import { Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
 
-export const RecordingDetail = ({ id }: { id: string }) => {
-  const recording = useQuery(recordingQueries.get(id))
-  if (recording.data)
-    return (
-      <>
-        <Header recording={recording.data} />
-        {recording.data.size_bytes > maxPlayedBytes ? <TooLong recording={recording.data} /> : <Played id={id} />}
-      </>
-    )
-  if (isMissing(recording.error)) return <RecordingMissing />
-  return recording.error ? (
-    <ErrorState
-      title="The recording could not be loaded"
-      error={recording.error}
-      recovers={isPassing(recording.error)}
-      retrying={recording.isFetching}
-      onRetry={() => void recording.refetch()}
-      action={<ButtonLink href={paths.recordings()}>All recordings</ButtonLink>}
-    />
-  ) : (
-    <SkeletonRows columns={3} label="Loading the recording" />
-  )
-}
-
-const RecordingMissing = () => (
-  <EmptyState
-    icon={SearchX}
-    title="There is no recording with this id"
-    titleAs="h1"
-    action={<ButtonLink href={paths.recordings()}>All recordings</ButtonLink>}
+export const RecordingDetail = ({ id }: { id: string }) => (
+  <DetailPage
+    noun="recording"
+    all={{ href: paths.recordings(), label: 'All recordings' }}
+    missing="It may have been deleted, it may belong to another account, or the address may be mistyped."
+    query={useQuery(recordingQueries.get(id))}
   >
-    It may have been deleted, it may belong to another account, or the address may be mistyped.
-  </EmptyState>
+    {(recording) => (
+      <>
+        <Header recording={recording} />
+        {recording.size_bytes > maxPlayedBytes ? <TooLong recording={recording} /> : <Played id={id} />}
+      </>
+    )}
+  </DetailPage>
 )
 
 const Header = ({ recording }: { recording: Recording }) => {

@@ -1,0 +1,72 @@
+'use client'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { SearchX } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { isMissing, isPassing } from '#lib/console/api/failures.ts'
+
+/** What a page shows one of. */
+export interface Detailed {
+  /** In lower case: `benchmark job`. */
+  noun: string
+  all: { href: string; label: string }
+  /** Why there may be none of an id. */
+  missing?: string
+}
+
+interface DetailPageProps<Data> extends Detailed {
+  query: UseQueryResult<Data>
+  children: (data: Data) => ReactNode
+}
+
+/** The four states of a page that shows one thing: pending, failed, missing, shown; what is shown may be old. */
+export const DetailPage = <Data,>({ query, children, ...detailed }: DetailPageProps<Data>) => {
+  const { noun, all } = detailed
+  const error = useShownError(query)
+  if (query.data !== undefined)
+    return (
+      <>
+        {query.isRefetchError && (
+          <Banner tone="attention" role="status" className="mb-4 rounded-md" title="What is shown is old">
+            It was read <RelativeTime ms={query.dataUpdatedAt} /> and could not be read since:{' '}
+            {problemOf(query.error).message}
+          </Banner>
+        )}
+        {children(query.data)}
+      </>
+    )
+  if (isMissing(error)) return <MissingPage {...detailed} />
+  if (!error) return <SkeletonRows columns={3} label={`Loading the ${noun}`} />
+  return (
+    <ErrorState
+      title={`The ${noun} could not be loaded`}
+      error={error}
+      recovers={isPassing(error)}
+      retrying={query.isFetching}
+      onRetry={() => void query.refetch()}
+      action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
+    />
+  )
+}
+
+export const MissingPage = ({
+  noun,
+  all,
+  missing = 'It may belong to another account, or the address may be mistyped.',
+}: Detailed) => (
+  <EmptyState
+    icon={SearchX}
+    title={`There is no ${noun} with this id`}
+    titleAs="h1"
+    action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
+  >
+    {missing}
+  </EmptyState>
+)
