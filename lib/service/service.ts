@@ -152,7 +152,6 @@ export const createService = async (
       sandbox,
       serviceId: dataDir.serviceId,
       folderOf,
-      log: logError,
     })
     const terminals = new Terminals(config.limits.terminals)
     const ptyTokens = new TerminalTokens()

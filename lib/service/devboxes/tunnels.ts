@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
@@ -6,6 +5,7 @@ import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { Devboxes } from './devboxes.ts'
+import { newTunnel } from './new-tunnel.ts'
 
 /** How long a request waits for its devbox to wake up and for the app in it to listen. */
 const wakeMs = 30_000
@@ -22,16 +22,6 @@ interface Opened {
   /** To be called when the request is over. */
   release: () => void
 }
-
-/** The key is part of a host name, so it has no capitals; nobody guesses 128 bits. */
-export const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Tunnel => ({
-  tunnel_key: randomBytes(16).toString('hex'),
-  auth_mode: auth_mode ?? 'open',
-  create_time_ms: now,
-  http_keep_alive: http_keep_alive ?? true,
-  wake_on_http: wake_on_http ?? false,
-  auth_token: auth_mode === 'authenticated' ? randomBytes(32).toString('base64url') : null,
-})
 
 /** Which devboxes are reachable from outside, and the way in. What goes through is `http/tunnel`'s. */
 export class Tunnels {

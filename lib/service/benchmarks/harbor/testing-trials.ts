@@ -47,7 +47,6 @@ export const startTrials = (): Trials => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-trials-')))
   const database = openDatabase(join(folder, 'test.db'))
   const folderOf = (devboxId: string) => join(folder, 'devboxes', devboxId)
-  const log = (entry: object) => console.error(entry)
   const logs = new DevboxLogs(folderOf)
   const pipes = new Pipes(join(folder, 'pipes'))
   const serviceId = newId('test')
@@ -77,7 +76,6 @@ export const startTrials = (): Trials => {
     sandbox: bubblewrap,
     serviceId,
     folderOf,
-    log,
   })
   return {
     folder,

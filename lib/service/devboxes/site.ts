@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import { hostnameFor } from '#lib/service/domain/devboxes.ts'
+import { networkUnder, resourcesOf } from '#lib/service/domain/launch-parameters.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
+import type { DevboxSpec } from '#lib/service/store/devboxes.ts'
+import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
+import { rootOf } from './mounts.ts'
+
+interface Options {
+  networkPolicies: NetworkPolicyStore
+  sandbox: Sandbox
+  serviceId: string
+  folderOf: (devboxId: string) => string
+}
+
+/** Where and as whom a devbox lives. Throws what `networkOf` throws. */
+export const siteOf = ({ id, name, account, launch_parameters }: DevboxSpec, options: Options): Site => {
+  const folder = options.folderOf(id)
+  const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
+  const root = rootOf(folder)
+  return {
+    devboxId: id,
+    serviceId: options.serviceId,
+    hostname: hostnameFor(name, id),
+    home: join(folder, 'home'),
+    tmp: join(folder, 'tmp'),
+    run: join(folder, 'run'),
+    limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
+    network: root?.network ?? networkOf(account, launch_parameters, options),
+    ...(root && { root: root.folder }),
+  }
+}
+
+/** The network a devbox gets. Throws 400 for a policy that is not there, 501 for one that cannot be had. */
+export const networkOf = (
+  account: string,
+  { network_policy_id: id }: LaunchParameters,
+  { networkPolicies, sandbox }: Pick<Options, 'networkPolicies' | 'sandbox'>,
+): Site['network'] => {
+  if (!id) return 'host'
+  const field = 'launch_parameters.network_policy_id'
+  const policy = networkPolicies.get(account, id)
+  if (!policy) throw new ServiceError('invalid_argument', `${field}: there is no network policy ${id}`, { field })
+  const network = networkUnder(policy.egress)
+  const refuse = (problem: string) =>
+    new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
+  if (!network) throw refuse(`policy ${id} allows some of the network; this service can allow all of it or none`)
+  if (network === 'none' && sandbox.isolation === 'none')
+    throw refuse(`policy ${id} allows no network; devboxes without isolation have the network of the machine`)
+  return network
+}
