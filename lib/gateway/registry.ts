@@ -1,3 +1,4 @@
+import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { SignedIn } from './accounts/signed-in.ts'
@@ -16,6 +17,8 @@ export interface Registry {
   /** The port it really listens on. */
   port: number
   service: ServiceAddress
+  /** The connections to the service, kept for the next call. */
+  upstream: Dispatcher
   /** One-use sign-in links that nobody has followed yet. */
   signInLinks: Set<string>
   /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
@@ -86,6 +89,7 @@ export const createRegistry = (
 ): Registry => {
   const created: Registry = {
     ...parts,
+    upstream: new Agent(),
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
     signInLinks: new Set(),
     revokedSessions: new Map(),

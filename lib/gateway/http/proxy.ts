@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream'
+import { gunzipSync } from 'node:zlib'
+import { type Dispatcher, errors, request } from 'undici'
 import { readError } from '#lib/client/client.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
@@ -9,8 +12,8 @@ import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { refreshEvictions } from '../evictions/hub.ts'
 import { registry, trackStream } from '../registry.ts'
 import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
-import { requireSameOrigin } from './origin.ts'
-import { type OutgoingBody, outgoingBody } from './request-body.ts'
+import { type ReadHeader, requireSameOrigin } from './origin.ts'
+import { outgoingBody } from './request-body.ts'
 import { bearer } from './upstream.ts'
 
 const prefix = '/api'
@@ -21,6 +24,7 @@ const writeTimeoutMs = 120_000
 const passedOn = [
   'content-type',
   'content-length',
+  'content-encoding',
   'content-disposition',
   'retry-after',
   'deprecation',
@@ -32,13 +36,13 @@ const passedOn = [
  * `/api/v1/*`: one pass-through for exactly the operations of the contract a browser may use. The session's cookie
  * becomes the bearer key; nothing else of the browser's headers gets out, and nothing unasked of the service's gets in.
  */
-export const proxy = (request: Request): Promise<Response> =>
-  answering(request, async (requestId) => {
-    const header = (name: string) => request.headers.get(name)
-    const { path, search } = rawTarget(request)
-    const { endpoint, params } = matchEndpoint(request.method, path)
+export const proxy = (asked: Request): Promise<Response> =>
+  answering(asked, async (requestId) => {
+    const header = (name: string) => asked.headers.get(name)
+    const { path, search } = rawTarget(asked)
+    const { endpoint, params } = matchEndpoint(asked.method, path)
     const streams = endpoint.response.kind === 'events'
-    requireSameOrigin(header, request.method === 'GET' ? (streams ? 'stream' : 'read') : 'write')
+    requireSameOrigin(header, asked.method === 'GET' ? (streams ? 'stream' : 'read') : 'write')
     const session = await requireSignedIn(header)
     if (endpoint.answersCredential)
       throw new Refusal(
@@ -47,27 +51,33 @@ export const proxy = (request: Request): Promise<Response> =>
       )
     const target =
       registry().service.url() + fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
-    const body = await outgoingBody(endpoint, request)
+    const { body, type } = await outgoingBody(endpoint, asked)
 
     const leaving = new AbortController()
     const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
     const upstream = await send(target, {
-      method: request.method,
+      method: asked.method as Dispatcher.HttpMethod,
       headers: {
         accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
+        // Passed on as it comes, so the browser has to understand it. What streams must not be gathered to be packed.
+        'accept-encoding': endpoint.response.kind === 'json' && acceptsGzip(header) ? 'gzip' : 'identity',
+        'user-agent': 'devdeck',
         'x-request-id': requestId,
-        ...body.headers,
+        ...(type === undefined ? {} : { 'content-type': type }),
         ...bearer(session.api_key),
       },
       body,
-      signal: AbortSignal.any([request.signal, leaving.signal]),
+      signal: AbortSignal.any([asked.signal, leaving.signal]),
     }).catch((error: unknown) => {
       forget()
       throw error
     })
-    if (upstream.ok && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
-    return passOn(endpoint, upstream, requestId, forget)
+    upstream.body.once('close', forget)
+    if (isOk(upstream) && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
+    return passOn(endpoint, upstream, requestId)
   })
+
+const acceptsGzip = (header: ReadHeader) => /\bgzip\b(?! *; *q=0)/.test(header('accept-encoding') ?? '')
 
 /** The watch stream tells no evictions that are taken back, and these take back that of their devbox. */
 const endsEvictions = new Set<string>([devboxes.suspend.id, devboxes.shutdown.id])
@@ -135,70 +145,49 @@ const checkedSearch = (search: string): string => {
   return `?${search}`
 }
 
-interface Outgoing {
-  method: string
-  headers: Record<string, string>
-  body: OutgoingBody
-  signal: AbortSignal
-}
+type Answer = Dispatcher.ResponseData
+type Outgoing = Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> & { signal: AbortSignal }
 
 /** Fails when no headers come in time after the body has gone out; what follows them may take as long as it likes. */
-const send = async (target: string, { body, ...init }: Outgoing): Promise<Response> => {
-  const late = new AbortController()
-  const timeoutMs = init.method === 'GET' ? readTimeoutMs : writeTimeoutMs
-  const timer = setTimeout(() => late.abort(), timeoutMs)
+const send = async (target: string, outgoing: Outgoing): Promise<Answer> => {
+  const timeoutMs = outgoing.method === 'GET' ? readTimeoutMs : writeTimeoutMs
   try {
-    return await fetch(target, {
-      ...init,
-      body: body.open(() => timer.refresh()),
-      signal: AbortSignal.any([init.signal, late.signal]),
-      redirect: 'manual',
-      cache: 'no-store',
-      ...body.init,
-    } as RequestInit)
+    return await request(target, { ...outgoing, dispatcher: registry().upstream, headersTimeout: timeoutMs })
   } catch (error) {
-    const refusal = body.refusal()
-    if (refusal) throw refusal
+    if (error instanceof Refusal) throw error
     // The browser has gone: nobody reads this answer.
-    if (init.signal.aborted) throw new Refusal('unavailable', 'The request was given up')
-    if (late.signal.aborted)
+    if (outgoing.signal.aborted) throw new Refusal('unavailable', 'The request was given up')
+    if (error instanceof errors.HeadersTimeoutError)
       throw new Refusal(
         'unavailable',
         `The service at ${registry().service.url()} did not answer within ${timeoutMs / 1000} s`,
         // Pages repeat a failed read at once unless told when; whoever has waited this long is to be told first.
         { retryAfterSeconds: 3 },
       )
-    if (!(error instanceof TypeError)) throw error
     throw new Refusal('unavailable', `The service at ${registry().service.url()} cannot be reached`)
-  } finally {
-    clearTimeout(timer)
   }
 }
 
-const passOn = async (
-  endpoint: Endpoint,
-  upstream: Response,
-  requestId: string,
-  forget: () => void,
-): Promise<Response> => {
-  const type = upstream.headers.get('content-type') ?? ''
-  const problem = wrongAnswer(endpoint, upstream, type)
-  if (problem || !upstream.ok) {
-    forget()
-    if (problem) {
-      await upstream.body?.cancel()
-      throw new Refusal('bad_upstream', problem)
-    }
-    return passOnError(upstream, requestId)
-  }
+const isOk = ({ statusCode }: Answer) => statusCode >= 200 && statusCode < 300
+
+const headersOf = (upstream: Answer, names: readonly string[]): Headers => {
   const headers = new Headers()
-  for (const name of passedOn) {
-    const value = upstream.headers.get(name)
-    if (value !== null) headers.set(name, value)
+  for (const name of names) {
+    const value = upstream.headers[name]
+    if (value !== undefined) headers.set(name, String(value))
   }
-  // fetch has unpacked the body, so the length it was sent with is no longer its length.
-  if (upstream.headers.has('content-encoding')) headers.delete('content-length')
-  headers.set('x-request-id', upstream.headers.get('x-request-id') ?? requestId)
+  return headers
+}
+
+const passOn = async (endpoint: Endpoint, upstream: Answer, requestId: string): Promise<Response> => {
+  const problem = wrongAnswer(endpoint, upstream)
+  if (problem) {
+    upstream.body.on('error', () => undefined).destroy()
+    throw new Refusal('bad_upstream', problem)
+  }
+  if (!isOk(upstream)) return passOnError(upstream, requestId)
+  const headers = headersOf(upstream, passedOn)
+  if (!headers.has('x-request-id')) headers.set('x-request-id', requestId)
   headers.set('x-content-type-options', 'nosniff')
   headers.set('cache-control', 'no-store')
   if (endpoint.response.kind === 'events') {
@@ -212,20 +201,20 @@ const passOn = async (
       headers.set('content-disposition', 'attachment')
     headers.set('cache-control', 'no-store, no-transform')
   }
-  return new Response(
-    upstream.body && endpoint.response.kind === 'events' ? finallyDo(upstream.body, forget) : upstream.body,
-    { status: upstream.status, headers },
-  )
+  const body = Readable.toWeb(upstream.body) as ReadableStream<Uint8Array>
+  return new Response(body, { status: upstream.statusCode, headers })
 }
 
 /** Why this cannot be the answer of the service to that call, or undefined. */
-const wrongAnswer = ({ response }: Endpoint, upstream: Response, type: string): string | undefined => {
+const wrongAnswer = ({ response }: Endpoint, upstream: Answer): string | undefined => {
   const where = registry().service.url()
-  if (upstream.status < 200 || (upstream.status >= 300 && upstream.status < 400))
-    return `The service at ${where} answered with a redirect (${upstream.status}), which is not followed with a key`
+  const { statusCode: status } = upstream
+  const type = String(upstream.headers['content-type'] ?? '')
+  if (status < 200 || (status >= 300 && status < 400))
+    return `The service at ${where} answered with a redirect (${status}), which is not followed with a key`
   if (/^(text\/html|application\/xhtml)/i.test(type))
-    return `What answers at ${where} is not the service: it sent a web page (${upstream.status})`
-  if (!upstream.ok) return undefined
+    return `What answers at ${where} is not the service: it sent a web page (${status})`
+  if (!isOk(upstream)) return undefined
   const expected = { json: 'application/json', events: 'text/event-stream', bytes: '', websocket: '' }[response.kind]
   if (!type.toLowerCase().startsWith(expected))
     return `The service at ${where} answered with ${type || 'no content type'} instead of ${expected}`
@@ -233,40 +222,16 @@ const wrongAnswer = ({ response }: Endpoint, upstream: Response, type: string): 
 }
 
 /** An error of the service in the one shape, whatever it looked like. */
-const passOnError = async (upstream: Response, requestId: string): Promise<Response> => {
-  const { code, message, field, requestId: given = requestId } = await readError(upstream)
+const passOnError = async (upstream: Answer, requestId: string): Promise<Response> => {
+  const { statusCode: status } = upstream
+  const bytes = Buffer.from(await upstream.body.arrayBuffer())
+  const text = upstream.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
+  const { code, message, field, requestId: given = requestId } = await readError(new Response(text, { status }))
   const body: ErrorBody = { code, message, request_id: given, ...(field === undefined ? {} : { field }) }
-  const headers: Record<string, string> = { 'x-request-id': body.request_id }
-  for (const name of ['retry-after', 'x-should-retry']) {
-    const value = upstream.headers.get(name)
-    if (value !== null) headers[name] = value
-  }
-  return json(upstream.status === 401 ? { ...body, code: 'unauthenticated' } : body, {
-    status: upstream.status,
-    headers,
-  })
-}
-
-/** The same stream, with a call once it is over, however it ends. */
-const finallyDo = (body: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> => {
-  const reader = body.getReader()
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { value, done: ended } = await reader.read()
-        if (value) controller.enqueue(value)
-        if (ended) {
-          done()
-          controller.close()
-        }
-      } catch (error) {
-        done()
-        controller.error(error)
-      }
-    },
-    cancel(reason) {
-      done()
-      return reader.cancel(reason)
-    },
+  const headers = headersOf(upstream, ['retry-after', 'x-should-retry'])
+  headers.set('x-request-id', given)
+  return json(status === 401 ? { ...body, code: 'unauthenticated' } : body, {
+    status,
+    headers: Object.fromEntries(headers),
   })
 }

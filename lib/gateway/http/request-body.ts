@@ -1,15 +1,11 @@
+import { Readable } from 'node:stream'
 import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { Refusal } from './answer.ts'
 
 /** What goes up to the service in place of the browser's body. */
-export interface OutgoingBody {
-  headers: Record<string, string>
-  /** Calls `arrived` for each piece of a body that is passed on as it comes. */
-  open: (arrived: () => void) => Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
-  /** What fetch is to be told besides. */
-  init: { duplex?: 'half'; redirect?: 'error'; window?: null }
-  /** Why the rest of it was not passed on. */
-  refusal: () => Refusal | undefined
+interface OutgoingBody {
+  type?: string
+  body: Uint8Array | Readable | null
 }
 
 /** The body for a call of `endpoint`. Only one that may be large is passed on before the whole of it is here. */
@@ -18,12 +14,7 @@ export const outgoingBody = async (endpoint: Endpoint, request: Request): Promis
   const isEmpty = !request.body || request.headers.get('content-length') === '0'
   if (limit > defaultMaxBodyBytes && !isEmpty) return passedOn(endpoint, request, limit)
   const bytes = request.method === 'GET' ? new Uint8Array() : await readBody(request)
-  return {
-    headers: bytes.byteLength > 0 ? { 'content-type': 'application/json' } : {},
-    open: () => (bytes.byteLength > 0 ? bytes : null),
-    init: {},
-    refusal: () => undefined,
-  }
+  return bytes.byteLength > 0 ? { type: 'application/json', body: bytes } : { body: null }
 }
 
 const passedOn = ({ bodyFormat }: Endpoint, request: Request, limit: number): OutgoingBody => {
@@ -36,29 +27,16 @@ const passedOn = ({ bodyFormat }: Endpoint, request: Request, limit: number): Ou
     )
   refusePacked(request)
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  let refusal: Refusal | undefined
-  return {
-    headers: { 'content-type': type },
-    open: (arrived) => {
-      const reader = request.body?.getReader()
-      let length = 0
-      return new ReadableStream({
-        async pull(controller) {
-          const next = await reader?.read()
-          if (!next?.value) return controller.close()
-          arrived()
-          length += next.value.byteLength
-          if (length > limit) {
-            refusal = tooLarge(limit)
-            controller.error(refusal)
-          } else controller.enqueue(next.value)
-        },
-        // Whoever answers the browser reads on: to cancel the rest would cut the connection before the answer is heard.
-      })
-    },
-    // Without these two fetch keeps all that it sends, to send it again after a redirect.
-    init: { duplex: 'half', redirect: 'error', window: null },
-    refusal: () => refusal,
+  return { type, body: Readable.from(upTo(limit, request), { objectMode: false }) }
+}
+
+async function* upTo(limit: number, { body }: Request): AsyncGenerator<Uint8Array> {
+  let length = 0
+  // Whoever answers the browser reads on: to cancel the rest would cut the connection before the answer is heard.
+  for await (const piece of body?.values({ preventCancel: true }) ?? []) {
+    length += piece.byteLength
+    if (length > limit) throw tooLarge(limit)
+    yield piece
   }
 }
 
