@@ -12,6 +12,7 @@ import { admit } from '#lib/gateway/http/front.ts'
 import { proxy, takesLargeBody } from '#lib/gateway/http/proxy.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { answerAsWeb } from '#lib/gateway/http/web-answer.ts'
+import { liveSocket } from '#lib/gateway/live/route.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
@@ -61,7 +62,7 @@ const start = async (): Promise<void> => {
   server.on(
     'upgrade',
     socketUpgrades(
-      terminalSockets,
+      [...terminalSockets, liveSocket()],
       dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined,
     ),
   )

@@ -31,6 +31,18 @@ export class ApiError extends Error {
   }
 }
 
+const final = new Set<string>([
+  'not_found',
+  'unauthenticated',
+  'forbidden',
+  'not_implemented',
+  'invalid_argument',
+  'conflict',
+])
+
+/** Whether the same call would fail again, however often it is made. */
+export const isFinal = (error: unknown): boolean => error instanceof ApiError && final.has(error.code)
+
 export interface ClientOptions {
   /** Scheme, host and port, with the path the contract's paths are appended to, if any. */
   baseUrl: string

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
+import type { RelayData, RelayEvent } from '#lib/wire/relay.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { SignedIn } from './accounts/signed-in.ts'
 import type { Config } from './config.ts'
@@ -53,9 +54,21 @@ export interface ServiceAddress {
 
 /** The watch over the evictions of one account. */
 interface EvictionWatch {
+  /** Tells `listener` everything, and then what changes, until the returned function is called. */
+  join(listener: EvictionListener): () => void
+  everything(): RelayData['snapshot']
   open(onEnd: () => void): { readable: ReadableStream<Uint8Array>; end: () => void }
   refresh(): void
   close(): void
+}
+
+/** Somebody who is told of an account's evictions. */
+export interface EvictionListener {
+  /** Once, with everything that is known. */
+  start(everything: RelayData['snapshot']): void
+  tell(event: RelayEvent): void
+  /** There will be no more. */
+  end(): void
 }
 
 /** A terminal of a devbox that the console holds open for its pages. */

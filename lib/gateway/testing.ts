@@ -8,6 +8,8 @@ import { admit } from './http/front.ts'
 import { proxy } from './http/proxy.ts'
 import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
+import { liveSocket } from './live/route.ts'
+import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { terminalSockets } from './terminals/bridge.ts'
 import { followView } from './terminals/follow.ts'
@@ -32,6 +34,7 @@ export interface TestConsole {
 export const startConsole = async (
   service: { url: string; ownKey?: string },
   overrides: Partial<Config> = {},
+  pulse?: typeof pulseTimes,
 ): Promise<TestConsole> => {
   const config: Config = {
     port: 0,
@@ -44,7 +47,7 @@ export const startConsole = async (
     ...overrides,
   }
   const server = createServer((request, response) => void answer(request, response))
-  server.on('upgrade', socketUpgrades(terminalSockets))
+  server.on('upgrade', socketUpgrades([...terminalSockets, liveSocket(new ServicePulse(pulse))]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

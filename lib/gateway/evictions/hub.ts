@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { pause } from '#lib/client/backoff.ts'
 import { readRetryAfter } from '#lib/client/client.ts'
 import { parseEvents } from '#lib/client/events.ts'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
@@ -7,7 +8,7 @@ import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { answering } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { bearer } from '../http/upstream.ts'
-import { registry, trackStream } from '../registry.ts'
+import { type EvictionListener, registry, trackStream } from '../registry.ts'
 
 export const relayTimes = {
   heartbeatMs: 15_000,
@@ -49,7 +50,7 @@ export const relayEvictions = (request: Request): Promise<Response> =>
     const header = (name: string) => request.headers.get(name)
     requireSameOrigin(header, 'stream')
     const { sid, api_key } = await requireSignedIn(header)
-    const { readable, end } = hubFor(api_key).open(() => forget())
+    const { readable, end } = evictionHubFor(api_key).open(() => forget())
     const forget = trackStream(sid, end)
     return new Response(readable, {
       headers: {
@@ -66,7 +67,8 @@ export const refreshEvictions = (apiKey: string): void => registry().evictionHub
 
 const accountOf = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
 
-const hubFor = (apiKey: string) => {
+/** The one watch of an account, begun with the first who asks for it. */
+export const evictionHubFor = (apiKey: string) => {
   const { evictionHubs } = registry()
   const account = accountOf(apiKey)
   const found = evictionHubs.get(account)
@@ -78,20 +80,19 @@ const hubFor = (apiKey: string) => {
   return hub
 }
 
-/** One watch of an account's evictions, fanned out to any number of browsers. */
+/** One watch of an account's evictions, fanned out to any number of listeners. */
 export class EvictionHub {
   readonly #apiKey: string
   readonly #onClose: () => void
   readonly #times: RelayTimes
   readonly #pending = new Map<string, number>()
-  readonly #viewers = new Set<Viewer>()
+  readonly #listeners = new Set<EvictionListener>()
   readonly #closing = new AbortController()
   readonly #heartbeat: NodeJS.Timeout
   #linger: NodeJS.Timeout | undefined
   #upstream: RelayUpstream = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
   #isWatching = false
   #hasNews = Promise.resolve()
-  #lastId = 0
   /** Ends the connection of the moment as one that has only become old. */
   #endOld: () => void = () => undefined
 
@@ -102,17 +103,38 @@ export class EvictionHub {
     this.#heartbeat = setInterval(() => this.#beat(), times.heartbeatMs)
   }
 
-  /** A stream of server-sent events for one browser. `end` closes it from this side; `onEnd` follows either way. */
-  open(onEnd: () => void = () => undefined): { readable: ReadableStream<Uint8Array>; end: () => void } {
-    const viewer = new Viewer(
-      () => this.#everything(),
-      () => this.#leave(viewer, onEnd),
-    )
-    this.#viewers.add(viewer)
+  /** Tells `listener` everything, and then what changes, until the returned function is called. */
+  join(listener: EvictionListener): () => void {
+    this.#listeners.add(listener)
     clearTimeout(this.#linger)
     this.#watchAgain()
-    void this.#hasNews.then(() => viewer.start())
-    return { readable: viewer.readable, end: () => viewer.end() }
+    void this.#hasNews.then(() => this.#listeners.has(listener) && listener.start(this.everything()))
+    return () => {
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
+      this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
+    }
+  }
+
+  /** A stream of server-sent events for one script. `end` closes it from this side; `onEnd` follows either way. */
+  open(onEnd: () => void = () => undefined): { readable: ReadableStream<Uint8Array>; end: () => void } {
+    const stream = new EvictionEvents(
+      () => this.everything(),
+      () => {
+        leave()
+        onEnd()
+      },
+    )
+    const leave = this.join(stream)
+    return { readable: stream.readable, end: () => stream.end() }
+  }
+
+  /** All there is to know. */
+  everything(): RelayData['snapshot'] {
+    const evictions = [...this.#pending].map(([devbox_id, eviction_deadline_ms]) => ({
+      devbox_id,
+      eviction_deadline_ms,
+    }))
+    return { evictions, upstream: this.#upstream }
   }
 
   /** Connects anew: the service then repeats what is still pending, and what it does not repeat is removed. */
@@ -124,15 +146,9 @@ export class EvictionHub {
     this.#closing.abort()
     clearInterval(this.#heartbeat)
     clearTimeout(this.#linger)
-    for (const viewer of [...this.#viewers]) viewer.end()
+    for (const listener of [...this.#listeners]) listener.end()
     clearTimeout(this.#linger)
     this.#onClose()
-  }
-
-  #leave(viewer: Viewer, onEnd: () => void): void {
-    this.#viewers.delete(viewer)
-    onEnd()
-    if (this.#viewers.size === 0) this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
   }
 
   #watchAgain(): void {
@@ -283,48 +299,31 @@ export class EvictionHub {
     this.#tell({ event: 'upstream', data: this.#upstream })
   }
 
-  /** All there is to know, for one who knows nothing; the heartbeat is for setting the clock by. */
-  #everything(): string {
-    const evictions = [...this.#pending].map(([devbox_id, eviction_deadline_ms]) => ({
-      devbox_id,
-      eviction_deadline_ms,
-    }))
-    const data: RelayData['snapshot'] = { evictions, upstream: this.#upstream }
-    return this.#frame({ event: 'snapshot', data }) + this.#frame({ event: 'heartbeat', data: { now_ms: Date.now() } })
-  }
-
   #tell(event: RelayEvent): void {
-    const frame = this.#frame(event)
-    for (const viewer of this.#viewers) viewer.push(frame)
-  }
-
-  #frame({ event, data }: RelayEvent): string {
-    this.#lastId += 1
-    return `id: ${this.#lastId}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+    for (const listener of this.#listeners) listener.tell(event)
   }
 }
 
-/** One browser's stream. What it has not read is bounded; it never holds up the others. */
-class Viewer {
+/** One script's stream of server-sent events. What it has not read is bounded; it never holds up the others. */
+class EvictionEvents implements EvictionListener {
   readonly readable: ReadableStream<Uint8Array>
-  readonly #everything: () => string
   readonly #onEnd: () => void
   readonly #encoder = new TextEncoder()
   #controller!: ReadableStreamDefaultController<Uint8Array>
   #state: 'waiting' | 'current' | 'behind' | 'ended' = 'waiting'
+  #lastId = 0
 
-  constructor(everything: () => string, onEnd: () => void) {
-    this.#everything = everything
+  constructor(everything: () => RelayData['snapshot'], onEnd: () => void) {
     this.#onEnd = onEnd
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
           this.#controller = controller
-          // Sent at once, so that the page can tell a quiet service from a proxy that holds everything back.
+          // Sent at once, so that a script can tell a quiet service from a proxy that holds everything back.
           this.#write('retry: 2000\n\n')
         },
         pull: () => {
-          if (this.#state === 'behind') this.start()
+          if (this.#state === 'behind') this.start(everything())
         },
         cancel: () => this.#finish(),
       },
@@ -332,16 +331,17 @@ class Viewer {
     )
   }
 
-  /** Begins, or begins anew, with everything that is known. */
-  start(): void {
+  /** Begins, or begins anew, with everything that is known; the heartbeat is for setting the clock by. */
+  start(data: RelayData['snapshot']): void {
     if (this.#state === 'ended') return
     this.#state = 'current'
-    this.#write(this.#everything())
+    this.#event({ event: 'snapshot', data })
+    this.#event({ event: 'heartbeat', data: { now_ms: Date.now() } })
   }
 
-  push(frame: string): void {
+  tell(event: RelayEvent): void {
     if (this.#state !== 'current') return
-    if ((this.#controller.desiredSize ?? 0) > 0) this.#write(frame)
+    if ((this.#controller.desiredSize ?? 0) > 0) this.#event(event)
     else this.#state = 'behind'
   }
 
@@ -354,6 +354,11 @@ class Viewer {
   #finish(): void {
     this.#state = 'ended'
     this.#onEnd()
+  }
+
+  #event({ event, data }: RelayEvent): void {
+    this.#lastId += 1
+    this.#write(`id: ${this.#lastId}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
   #write(text: string): void {
@@ -380,16 +385,3 @@ const readEviction = (data: string): Eviction | undefined => {
     return undefined
   }
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })

@@ -1,0 +1,266 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { type LiveNotice, type LiveRequest, liveClose } from '#lib/wire/live.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+/** A service whose answers the test writes. */
+let service: Server
+let gateway: TestConsole
+let cookie: string
+let opened: { request: IncomingMessage; response: ServerResponse }[]
+let answer: (response: ServerResponse, request: IncomingMessage) => void
+
+beforeAll(async () => {
+  service = createServer((request, response) => {
+    if (request.url === '/healthz') return response.writeHead(404).end()
+    if (request.url === '/v1/accounts/me')
+      return response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"acc","name":"Scripted"}')
+    opened.push({ request, response })
+    return answer(response, request)
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+  cookie = await gateway.signIn('ak_scripted')
+})
+afterAll(async () => {
+  await gateway.close()
+  service.close()
+  service.closeAllConnections()
+})
+
+const stream = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+const say = (response: ServerResponse | undefined, item: unknown) =>
+  response?.write(`data: ${JSON.stringify(item)}\n\n`)
+
+const pages: RawPage[] = []
+beforeEach(() => {
+  opened = []
+  answer = stream
+})
+afterEach(() => {
+  for (const page of pages.splice(0)) page.socket.terminate()
+})
+
+/** A page that says exactly what the test says. */
+class RawPage {
+  readonly socket: WebSocket
+  readonly notices: LiveNotice[] = []
+  readonly closed: Promise<{ code: number; reason: string }>
+  /** Characters of data frames. */
+  received = 0
+
+  constructor({ origin = gateway.origin, ...headers }: Record<string, string> = { cookie }) {
+    this.socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/api/live`, { headers, origin })
+    this.socket.on('error', () => undefined)
+    this.socket.on('message', (data) => {
+      const notice = JSON.parse(String(data)) as LiveNotice
+      if (notice.t === 'data') this.received += String(data).length
+      this.notices.push(notice)
+    })
+    this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
+    // Only some tests wait for the end.
+    this.closed.catch(() => undefined)
+    pages.push(this)
+  }
+
+  ask(request: LiveRequest) {
+    this.socket.send(JSON.stringify(request))
+  }
+
+  told(notice: Partial<LiveNotice>) {
+    return vi.waitFor(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)), { timeout: 10_000 })
+  }
+
+  items(id: number) {
+    return this.notices.flatMap((notice) => (notice.t === 'data' && notice.id === id ? notice.items : []))
+  }
+}
+
+const open = async () => {
+  const page = new RawPage()
+  await once(page.socket, 'open')
+  return page
+}
+const stdout = { endpoint: 'executions.streamStdout', params: { devbox_id: 'dbx_1', execution_id: 'exe_1' } } as const
+const axon = { endpoint: 'axons.subscribe', params: { id: 'axn_1' } } as const
+
+describe('the gates of /api/live', () => {
+  it.each([
+    ['without a session', {}, 401],
+    ['for a page of another site', { origin: 'https://evil.example' }, 403],
+    ['under another name', { host: 'evil.example' }, 403],
+  ])('are shut %s', async (_, headers, status) => {
+    const page = new RawPage({ ...(status === 401 ? {} : { cookie }), ...headers })
+    const [, response] = await once(page.socket, 'unexpected-response')
+    expect(response.statusCode).toBe(status)
+  })
+
+  it('close behind a session that signs out, and no other', async () => {
+    const own = await gateway.signIn('ak_scripted')
+    const leaving = new RawPage({ cookie: own })
+    const staying = await open()
+    await leaving.told({ t: 'heartbeat' })
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
+    expect(await leaving.closed).toEqual({ code: liveClose.signedOut, reason: 'Signed out' })
+    expect(staying.socket.readyState).toBe(WebSocket.OPEN)
+  })
+})
+
+describe('what a page may not say', () => {
+  it.each([
+    ['no JSON', 'hello'],
+    ['another shape', '{"t":"sing"}'],
+    ['a topic nobody can follow', '{"t":"subscribe","id":1,"topic":{"endpoint":"devboxes.createPtyTunnel"}}'],
+    ['a call that is no stream', '{"t":"subscribe","id":1,"topic":{"endpoint":"axons.delete","params":{"id":"a"}}}'],
+    ['a frame too long', JSON.stringify({ t: 'unsubscribe', id: 1, more: 'x'.repeat(5_000) })],
+    ['bytes', Buffer.from('{"t":"ack","n":1}')],
+  ])('%s closes the connection', async (_, frame) => {
+    const page = await open()
+    page.socket.send(frame, { binary: typeof frame !== 'string' })
+    expect((await page.closed).code).toBe(liveClose.invalid)
+    expect(opened).toEqual([])
+  })
+
+  it('the same subscription twice closes the connection', async () => {
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: stdout })
+    page.ask({ t: 'subscribe', id: 1, topic: stdout })
+    expect((await page.closed).code).toBe(liveClose.invalid)
+  })
+
+  it('more subscriptions than a page has use for close the connection, and every stream with it', async () => {
+    const page = await open()
+    for (let id = 0; id <= 128; id++) page.ask({ t: 'subscribe', id, topic: stdout })
+    expect((await page.closed).code).toBe(liveClose.tooMany)
+    await vi.waitFor(() => expect(opened.every(({ request }) => request.destroyed)).toBe(true))
+  })
+
+  it('an id that is a way to somewhere else ends that subscription', async () => {
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: '..' } } })
+    await page.told({ t: 'end', id: 1, error: expect.objectContaining({ code: 'invalid_argument' }) })
+    expect(opened).toEqual([])
+  })
+})
+
+describe('a subscription', () => {
+  it('closes its stream of the service when the page leaves it', async () => {
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: stdout })
+    await page.told({ t: 'state', id: 1, state: 'live' })
+    const closed = once(opened[0]!.response, 'close')
+    page.ask({ t: 'unsubscribe', id: 1 })
+    await closed
+  })
+
+  it('goes on at the byte where its stream broke, and says meanwhile that it is lost', async () => {
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: stdout, position: '3' })
+    await page.told({ t: 'state', id: 1, state: 'live' })
+    say(opened[0]?.response, { output: 'é' })
+    await page.told({ t: 'data', id: 1, position: '5' })
+    opened[0]?.response.destroy()
+    await page.told({ t: 'state', id: 1, state: 'lost' })
+    await vi.waitFor(() => expect(opened).toHaveLength(2))
+    expect(opened.map(({ request }) => request.url?.split('?')[1])).toEqual(['offset=3', 'offset=5'])
+  })
+
+  it('ends with the reason for which asking again cannot help', async () => {
+    answer = (response) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"code":"not_found","message":"gone"}')
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: axon })
+    await page.told({ t: 'end', id: 1, error: expect.objectContaining({ code: 'not_found', message: 'gone' }) })
+    expect(opened).toHaveLength(1)
+  })
+
+  it('tells each answer of a call that is no stream once, for as long as it is followed', async () => {
+    let state = 'running'
+    answer = (response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'bmr_1', state }))
+    const page = await open()
+    const topic = { endpoint: 'benchmarkRuns.get', params: { id: 'bmr_1' } } as const
+    page.ask({ t: 'subscribe', id: 1, topic })
+    await vi.waitFor(() => expect(opened.length).toBeGreaterThan(1), { timeout: 5_000 })
+    state = 'completed'
+    await vi.waitFor(() => expect(page.items(1)).toHaveLength(2), { timeout: 5_000 })
+    expect(page.items(1)).toEqual([
+      expect.objectContaining({ state: 'running' }),
+      expect.objectContaining({ state: 'completed' }),
+    ])
+  })
+
+  it('begins anew when the log no longer begins with what it began with', async () => {
+    const record = (message: string) => ({ timestamp_ms: 1, level: 'info', source: 'exec', message })
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: 'dbx_1' } } })
+    await vi.waitFor(() => expect(opened).toHaveLength(1))
+    for (const message of ['one', 'two']) say(opened[0]?.response, record(message))
+    await vi.waitFor(() => expect(page.items(1)).toHaveLength(2))
+    opened[0]?.response.destroy()
+    await vi.waitFor(() => expect(opened).toHaveLength(2))
+    for (const message of ['one', 'two', 'three']) say(opened[1]?.response, record(message))
+    await vi.waitFor(() => expect(page.items(1)).toHaveLength(3))
+    opened[1]?.response.destroy()
+    await vi.waitFor(() => expect(opened).toHaveLength(3))
+    for (const message of ['two', 'three', 'four']) say(opened[2]?.response, record(message))
+    await page.told({ t: 'resync', id: 1 })
+    await vi.waitFor(() => expect(page.items(1)).toEqual(['one', 'two', 'three', 'two', 'three', 'four'].map(record)))
+  })
+})
+
+describe('a page that takes in nothing', () => {
+  const event = (sequence: number) => ({ axon_id: 'axn_1', sequence, payload: 'x'.repeat(1_000) })
+  const count = 4_000
+
+  it('is sent no more than half a mebibyte of a flood, and all of it once it goes on', async () => {
+    answer = (response) => {
+      stream(response)
+      for (let sequence = 1; sequence <= count; sequence++) say(response, event(sequence))
+    }
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: axon })
+    await vi.waitFor(() => expect(page.received).toBeGreaterThan(512 * 1024))
+    // What is small still gets through: another subscription is opened and told.
+    page.ask({ t: 'subscribe', id: 2, topic: stdout })
+    await page.told({ t: 'state', id: 2, state: 'live' })
+    expect(page.received).toBeLessThan(700 * 1024)
+    while (page.items(1).length < count) {
+      page.ask({ t: 'ack', n: page.received })
+      await once(page.socket, 'message')
+    }
+    expect(page.items(1).map((item) => (item as { sequence: number }).sequence)).toEqual(
+      Array.from({ length: count }, (_, index) => index + 1),
+    )
+  })
+
+  it('has the evictions it missed in one snapshot', async () => {
+    let watch: ServerResponse | undefined
+    answer = (response, request) => {
+      stream(response)
+      if (request.url?.endsWith('/evictions/watch')) watch = response
+      else for (let sequence = 1; sequence <= count; sequence++) say(response, event(sequence))
+    }
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'evictions.watch' } })
+    await vi.waitFor(() => expect(page.items(1)).toHaveLength(1))
+    page.ask({ t: 'subscribe', id: 2, topic: axon })
+    await vi.waitFor(() => expect(page.received).toBeGreaterThan(512 * 1024))
+    const deadline = Date.now() + 3_600_000
+    for (let i = 0; i < 100; i++) say(watch, { devbox_id: `dbx_${i}`, eviction_deadline_ms: deadline })
+    // Another page hears of them all, and by then so has the one that takes nothing in.
+    const other = await open()
+    other.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'evictions.watch' } })
+    await vi.waitFor(() => expect(JSON.stringify(other.items(1))).toContain('dbx_99'))
+    expect(page.items(1)).toHaveLength(1)
+    page.ask({ t: 'unsubscribe', id: 2 })
+    page.ask({ t: 'ack', n: page.received })
+    await page.told({ t: 'resync', id: 1 })
+    await vi.waitFor(() => expect(page.items(1)).toHaveLength(2))
+    expect(page.items(1)[1]).toMatchObject({ event: 'snapshot', data: { evictions: { length: 100 } } })
+  })
+})

@@ -1,0 +1,38 @@
+import { liveClose } from '#lib/wire/live.ts'
+import { requireSignedIn } from '../accounts/session-cookie.ts'
+import type { SocketRoute } from '../http/upgrades.ts'
+import { trackStream } from '../registry.ts'
+import { LivePage } from './live-page.ts'
+import { ServicePulse } from './service-pulse.ts'
+
+/** Of one session: far more tabs than anyone has open, and few enough for the service. */
+const maxPages = 100
+
+/** `/api/live`: the one connection of a page for all that is live but terminals. */
+export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
+  const pages = new Map<string, number>()
+  return {
+    path: /^\/api\/live$/,
+    admit: async ({ header }) => {
+      const { sid, api_key } = await requireSignedIn(header)
+      return (socket) => {
+        const count = pages.get(sid) ?? 0
+        // Told over the open socket: why it got none, no browser tells a page.
+        if (count >= maxPages) return socket.close(liveClose.tooMany, `${maxPages} pages are open already; close some`)
+        const page = new LivePage(socket, api_key, pulse)
+        const forget = trackStream(sid, (reason) =>
+          reason === 'signed out'
+            ? page.close(liveClose.signedOut, 'Signed out')
+            : page.close(liveClose.consoleRestarting, 'The console is restarting'),
+        )
+        pages.set(sid, count + 1)
+        socket.once('close', () => {
+          forget()
+          const left = (pages.get(sid) ?? 1) - 1
+          if (left > 0) pages.set(sid, left)
+          else pages.delete(sid)
+        })
+      }
+    },
+  }
+}

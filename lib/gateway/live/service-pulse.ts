@@ -1,0 +1,86 @@
+import { health } from '#lib/contract/health.ts'
+import { registry } from '../registry.ts'
+
+export const pulseTimes = {
+  /** After so long without a sign of life the service is asked for one. */
+  quietMs: 4_000,
+  /** What has not answered by then is late. */
+  answerMs: 4_000,
+}
+
+/**
+ * Whether the service shows any sign of life, for as long as someone listens. A service that is frozen keeps its
+ * connections, and its streams may be quiet for good reasons: so it is asked when nothing was heard for a while. Any
+ * answer at all is a sign, as another service of the contract may not know the question.
+ */
+export class ServicePulse {
+  readonly #times: typeof pulseTimes
+  readonly #listeners = new Set<() => void>()
+  #heardMs = 0
+  #lateSinceMs: number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #asking = new AbortController()
+
+  constructor(times: typeof pulseTimes = pulseTimes) {
+    this.#times = times
+  }
+
+  /** Since when nothing was heard; undefined while the service is in time. */
+  get lateSinceMs(): number | undefined {
+    return this.#lateSinceMs
+  }
+
+  /** `onChange` is called when the service becomes late, and when it is heard again, until the returned function is called. */
+  listen(onChange: () => void): () => void {
+    this.#listeners.add(onChange)
+    if (this.#listeners.size === 1) this.#askAfter(0)
+    return () => {
+      this.#listeners.delete(onChange)
+      if (this.#listeners.size > 0) return
+      clearTimeout(this.#timer)
+      this.#asking.abort()
+      this.#lateSinceMs = undefined
+    }
+  }
+
+  /** To be called with everything that comes from the service. */
+  heard(): void {
+    this.#heardMs = Date.now()
+    if (this.#lateSinceMs !== undefined) this.#set(undefined)
+  }
+
+  #askAfter(ms: number): void {
+    this.#timer = setTimeout(() => {
+      const quietForMs = Date.now() - this.#heardMs
+      if (quietForMs < this.#times.quietMs) this.#askAfter(this.#times.quietMs - quietForMs)
+      else void this.#ask()
+    }, ms)
+  }
+
+  async #ask(): Promise<void> {
+    const asking = new AbortController()
+    this.#asking = asking
+    const askedMs = Date.now()
+    try {
+      const answer = await fetch(registry().service.url() + health.check.path, {
+        signal: AbortSignal.any([asking.signal, AbortSignal.timeout(this.#times.answerMs)]),
+        redirect: 'manual',
+        cache: 'no-store',
+      })
+      await answer.body?.cancel()
+      this.heard()
+    } catch {
+      // Refused, cut or too late: all the same as long as nothing else was heard meanwhile.
+      if (asking.signal.aborted) return
+      if (this.#heardMs < askedMs) this.#set(this.#heardMs || askedMs)
+    }
+    if (asking.signal.aborted) return
+    this.#askAfter(this.#lateSinceMs === undefined ? this.#times.quietMs : this.#times.quietMs / 4)
+  }
+
+  #set(lateSinceMs: number | undefined): void {
+    if (this.#lateSinceMs === lateSinceMs) return
+    this.#lateSinceMs = lateSinceMs
+    for (const listener of this.#listeners) listener()
+  }
+}

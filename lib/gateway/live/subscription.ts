@@ -1,0 +1,139 @@
+import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { ApiError, type Client, createClient, isFinal } from '#lib/client/client.ts'
+import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
+import { bearer } from '../http/upstream.ts'
+import { registry } from '../registry.ts'
+import type { ServicePulse } from './service-pulse.ts'
+import type { Topic } from './topics.ts'
+
+export const subscriptionTimes = {
+  firstMs: 250,
+  maxMs: 10_000,
+  /** Until the headers of an answer. */
+  connectMs: 15_000,
+  /** A stream that is silent for longer may be dead, and nobody told: it is opened again where it was. */
+  silenceMs: 60_000,
+}
+
+/** Where the items of one subscription go. */
+export interface Outlet {
+  data(text: string, position: string): void
+  /** Resolves once the page takes more; undefined while it does. */
+  room(signal: AbortSignal): Promise<void> | undefined
+  resync(position: string): void
+  state(state: 'live' | 'lost', error?: LiveError): void
+  end(error?: LiveError): void
+}
+
+interface Subscription {
+  apiKey: string
+  topic: Topic
+  asked: Pick<LiveTopic, 'params' | 'query'>
+  position: string | undefined
+  outlet: Outlet
+  pulse: ServicePulse
+  /** Ends it. */
+  signal: AbortSignal
+  times?: typeof subscriptionTimes
+}
+
+/** Follows one topic for one page, through breaks of the way to the service, until it ends or `signal` aborts. Never rejects. */
+export const subscribe = async (subscription: Subscription): Promise<void> => {
+  const { topic, asked, outlet, pulse, signal, times = subscriptionTimes } = subscription
+  let { position } = subscription
+  for (let attempt = 0; !signal.aborted; ) {
+    const ending = new AbortController()
+    let isSilent = false
+    let openedMs = Number.POSITIVE_INFINITY
+    const client = watchedClient(subscription.apiKey, ending.signal, times.connectMs, {
+      opened: () => {
+        openedMs = Date.now()
+        outlet.state('live')
+      },
+      heard: () => {
+        pulse.heard()
+        silence.refresh()
+      },
+    })
+    const silence = setTimeout(() => {
+      isSilent = true
+      ending.abort()
+    }, times.silenceMs)
+    try {
+      const { params, query } = asked as { params: never; query: never }
+      const steps = topic.read({ client, params, query, position, signal: AbortSignal.any([signal, ending.signal]) })
+      for await (const step of steps) {
+        if ('resync' in step) {
+          position = step.resync || undefined
+          outlet.resync(step.resync)
+          continue
+        }
+        position = step.position
+        outlet.data(step.text, step.position)
+        // What the page has not taken in stays with the service.
+        await outlet.room(signal)
+        silence.refresh()
+      }
+      if (!signal.aborted) outlet.end()
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      if (isFinal(error)) return outlet.end(liveError(error))
+      if (isSilent || isIdleEnd(error)) {
+        await pause(times.firstMs, signal)
+        continue
+      }
+      outlet.state('lost', liveError(error))
+      // A way that has held for a while has not failed again, but anew.
+      if (Date.now() - openedMs > times.maxMs) attempt = 0
+      const retryAfterMs = (error instanceof ApiError && error.retryAfterMs) || 0
+      await pause(Math.max(retryAfterMs, backoffMs(attempt++, times)), signal)
+    } finally {
+      clearTimeout(silence)
+      ending.abort()
+    }
+  }
+}
+
+interface Signs {
+  opened(): void
+  heard(): void
+}
+
+/** The contract's client, which tells of every sign of life, comments in its streams included. */
+const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, { opened, heard }: Signs): Client =>
+  createClient({
+    baseUrl: registry().service.url(),
+    headers: bearer(apiKey),
+    fetch: async (input, init) => {
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(), connectMs)
+      const signals = [signal, late.signal, ...(init?.signal ? [init.signal] : [])]
+      const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) }).finally(() =>
+        clearTimeout(timer),
+      )
+      heard()
+      if (!response.ok || !response.body) return response
+      opened()
+      const listening = new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          heard()
+          controller.enqueue(chunk)
+        },
+      })
+      return new Response(response.body.pipeThrough(listening), response)
+    },
+  })
+
+/** The end of a stream that only says that nothing happened for a while, or that the service is about to restart. */
+const isIdleEnd = (error: unknown): boolean => error instanceof ApiError && error.code === 'timeout'
+
+const liveError = (error: unknown): LiveError =>
+  error instanceof ApiError
+    ? {
+        code: error.code,
+        status: error.status,
+        message: error.message,
+        ...(error.requestId === undefined ? {} : { request_id: error.requestId }),
+      }
+    : { code: 'unreachable', status: 0, message: 'The stream of the service broke' }

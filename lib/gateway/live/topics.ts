@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { pause } from '#lib/client/backoff.ts'
+import type { Client } from '#lib/client/client.ts'
+import { axons } from '#lib/contract/axons.ts'
+import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
+import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { executions, type OutputChunk } from '#lib/contract/executions.ts'
+import { type LogRecord, logs } from '#lib/contract/logs.ts'
+import type { LiveEndpoint } from '#lib/wire/live.ts'
+
+/** One item as JSON and where it leads, or the place from which everything follows anew. */
+export type Step = { text: string; position: string } | { resync: string }
+
+interface Asked {
+  client: Client
+  params: never
+  query: never
+  /** Where to go on; undefined for the beginning. */
+  position: string | undefined
+  signal: AbortSignal
+}
+
+export interface Topic {
+  endpoint: Endpoint
+  read(asked: Asked): AsyncIterable<Step>
+}
+
+type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch'>
+
+const jobPollMs = 2_000
+const runPollMs = 1_000
+
+type Output = (call: {
+  params: { devbox_id: string; execution_id: string }
+  query: { offset: number }
+  signal: AbortSignal
+}) => AsyncIterable<OutputChunk>
+
+/** Positions are the bytes of the stream so far. */
+const byOffset = (outputOf: (client: Client) => Output) =>
+  async function* ({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
+    let offset = Number(position ?? 0)
+    for await (const chunk of outputOf(client)({ params, query: { offset }, signal })) {
+      offset = chunk.offset ?? offset + Buffer.byteLength(chunk.output)
+      yield { text: JSON.stringify(chunk), position: String(offset) }
+    }
+  }
+
+/**
+ * Positions are the number of records so far, and which one was the first: the log of the contract always begins with
+ * all it has, and another first record means that what was before it is no longer kept.
+ */
+async function* byCount({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
+  const [known, knownFirst] = position?.split(':') ?? []
+  let skipped = Number(known) || 0
+  let count = 0
+  let first = ''
+  for await (const record of client.logs.tail({ params, signal }) as AsyncIterable<LogRecord>) {
+    const text = JSON.stringify(record)
+    if (count === 0) {
+      first = createHash('sha256').update(text).digest('base64url').slice(0, 12)
+      if (skipped > 0 && first !== knownFirst) {
+        skipped = 0
+        yield { resync: '' }
+      }
+    }
+    count += 1
+    if (count > skipped) yield { text, position: `${count}:${first}` }
+  }
+}
+
+/** A sequence is a position. What a stream that begins again tells twice is not passed on. */
+async function* bySequence({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
+  let last = position === undefined ? undefined : Number(position)
+  for await (const event of client.axons.subscribe({ params, query: { after_sequence: last }, signal })) {
+    if (last !== undefined && event.sequence <= last) continue
+    last = event.sequence
+    yield { text: JSON.stringify(event), position: String(last) }
+  }
+}
+
+/** No positions: each answer is all there is. */
+const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
+  async function* (asked: Asked): AsyncGenerator<Step> {
+    for (let told = ''; !asked.signal.aborted; await pause(everyMs, asked.signal)) {
+      const text = JSON.stringify(await ask(asked))
+      if (text !== told) yield { text, position: '' }
+      told = text
+    }
+  }
+
+/** How each thing that can be followed is read from the service, all but evictions. */
+export const topics: Record<AnyTopic, Topic> = {
+  'executions.streamStdout': {
+    endpoint: executions.streamStdout,
+    read: byOffset((client) => client.executions.streamStdout),
+  },
+  'executions.streamStderr': {
+    endpoint: executions.streamStderr,
+    read: byOffset((client) => client.executions.streamStderr),
+  },
+  'logs.tail': { endpoint: logs.tail, read: byCount },
+  'axons.subscribe': { endpoint: axons.subscribe, read: bySequence },
+  'benchmarkJobs.get': {
+    endpoint: benchmarkJobs.get,
+    read: byAnswer(({ client, params, signal }) => client.benchmarkJobs.get({ params, signal }), jobPollMs),
+  },
+  'benchmarkRuns.get': {
+    endpoint: benchmarkRuns.get,
+    read: byAnswer(({ client, params, signal }) => client.benchmarkRuns.get({ params, signal }), runPollMs),
+  },
+  'benchmarkRuns.scenarioRuns': {
+    endpoint: benchmarkRuns.scenarioRuns,
+    read: byAnswer(
+      ({ client, params, query, signal }) => client.benchmarkRuns.scenarioRuns({ params, query, signal }),
+      jobPollMs,
+    ),
+  },
+}
