@@ -1,14 +1,15 @@
 'use client'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { ArrowDown, ChevronRight, History } from 'lucide-react'
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { ChevronRight, History } from 'lucide-react'
+import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatExact, toDate } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { type Gap, type LogRow, newSince, nextFollow } from '#lib/console/live/event-log.ts'
+import { type Gap, type LogRow, newSince } from '#lib/console/live/event-log.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { EventDetails } from './event-details.tsx'
 import { originWord } from './origin-word.ts'
@@ -32,8 +33,8 @@ export const EventLog = (props: EventLogProps) => {
   const { axonId, rows, isEmpty, hasOlder, opened, onOpen, onOlder, onFill } = props
   const region = useRef<HTMLDivElement>(null)
   const last = useMemo(() => lastSequence(rows), [rows])
-  // Who comes for one event wants to read it, not to be carried away from it.
-  const [follow, setFollow] = useState({ isFollowing: opened === null, seen: last })
+  /** The last sequence when following stopped. */
+  const [seen, setSeen] = useState(opened === null ? null : last)
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => region.current,
@@ -42,10 +43,6 @@ export const EventLog = (props: EventLogProps) => {
     overscan: 12,
   })
   const size = virtualizer.getTotalSize()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what moves the end
-  useLayoutEffect(() => {
-    if (follow.isFollowing && region.current) region.current.scrollTop = region.current.scrollHeight
-  }, [rows, size, follow.isFollowing])
   useScrollToOpened(rows, opened, (index) => virtualizer.scrollToIndex(index, { align: 'center' }))
   const [isLoadingOlder, setIsLoadingOlder] = useState(false)
   const older = async () => {
@@ -73,62 +70,48 @@ export const EventLog = (props: EventLogProps) => {
         )}
       </div>
     )
-  const fresh = newSince(follow, rows)
+  const fresh = seen === null ? 0 : newSince(seen, rows)
   return (
-    <div className="relative">
-      <div
-        ref={region}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        role="log"
-        aria-label="Event log"
-        aria-live="off"
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
-          setFollow((before) => nextFollow(before, scrollHeight - scrollTop - clientHeight < 8, last))
-        }
-        className="h-[min(64dvh,44rem)] overflow-auto rounded-md border border-line bg-surface-0 -outline-offset-2"
-      >
-        {hasOlder && (
-          <div className="flex justify-center border-b border-line py-1.5">
-            <Button size="sm" variant="ghost" busy={isLoadingOlder} onClick={() => void older()}>
-              Load older events
-            </Button>
-          </div>
-        )}
-        <ol className="relative" style={{ height: size }}>
-          {virtualizer.getVirtualItems().map(({ index, key, start }) => {
-            const row = rows[index] as LogRow
-            return (
-              <li
-                key={key}
-                ref={virtualizer.measureElement}
-                data-index={index}
-                aria-setsize={rows.length}
-                aria-posinset={index + 1}
-                className="absolute inset-x-0 top-0"
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {row.kind === 'gap' ? (
-                  <GapRow gap={row.gap} onFill={onFill} />
-                ) : (
-                  <EventRow axonId={axonId} event={row.event} isOpen={row.event.sequence === opened} onOpen={onOpen} />
-                )}
-              </li>
-            )
-          })}
-        </ol>
-      </div>
-      {!follow.isFollowing && (
-        <Button
-          size="sm"
-          icon={ArrowDown}
-          className="absolute right-5 bottom-3 shadow-overlay"
-          onClick={() => setFollow({ isFollowing: true, seen: last })}
-        >
-          {fresh > 0 ? `${formatCount(fresh)} new` : 'Follow the end'}
-        </Button>
+    <FollowedLog
+      label="Event log"
+      end={`${last} ${size}`}
+      region={region}
+      // Who comes for one event wants to read it, not to be carried away from it.
+      startsAtEnd={opened === null}
+      onFollowing={(isFollowing) => setSeen(isFollowing ? null : last)}
+      endWord={fresh > 0 ? `${formatCount(fresh)} new` : 'Follow the end'}
+      className="h-[min(64dvh,44rem)] rounded-md border border-line bg-surface-0"
+    >
+      {hasOlder && (
+        <div className="flex justify-center border-b border-line py-1.5">
+          <Button size="sm" variant="ghost" busy={isLoadingOlder} onClick={() => void older()}>
+            Load older events
+          </Button>
+        </div>
       )}
-    </div>
+      <ol className="relative" style={{ height: size }}>
+        {virtualizer.getVirtualItems().map(({ index, key, start }) => {
+          const row = rows[index] as LogRow
+          return (
+            <li
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              aria-setsize={rows.length}
+              aria-posinset={index + 1}
+              className="absolute inset-x-0 top-0"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              {row.kind === 'gap' ? (
+                <GapRow gap={row.gap} onFill={onFill} />
+              ) : (
+                <EventRow axonId={axonId} event={row.event} isOpen={row.event.sequence === opened} onOpen={onOpen} />
+              )}
+            </li>
+          )
+        })}
+      </ol>
+    </FollowedLog>
   )
 }
 

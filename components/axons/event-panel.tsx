@@ -1,12 +1,11 @@
 'use client'
-import { Download, Radio, Send, Unplug } from 'lucide-react'
+import { Download, Send } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Input } from '#components/ui/input.tsx'
+import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { toast } from '#components/ui/toast.tsx'
@@ -47,7 +46,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
     what.catch((error: unknown) =>
       toast.danger('The events could not be loaded', { description: problemOf(error).message }),
     )
-  const isElsewhere = opened !== null && log.state !== 'loading' && !shown.some(({ sequence }) => sequence === opened)
+  const isElsewhere = opened !== null && !log.isLoading && !shown.some(({ sequence }) => sequence === opened)
   return (
     <section aria-label="Events" className="space-y-2">
       <div className="flex flex-wrap items-center gap-2">
@@ -113,7 +112,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
         </Button>
       </div>
       {isElsewhere && <LinkedEvent axonId={id} sequence={opened} onClose={() => open(null)} />}
-      {log.state === 'loading' ? (
+      {log.isLoading ? (
         <SkeletonRows columns={4} label="Loading the events" />
       ) : (
         <EventLog
@@ -131,30 +130,10 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
   )
 }
 
-const TailState = ({ log: { state, sinceMs, lost } }: { log: TailSnapshot }) => {
-  switch (state) {
-    case 'loading':
-      return 'Loading'
-    case 'live':
-      return (
-        <Badge tone="ok" icon={Radio}>
-          Live
-        </Badge>
-      )
-    case 'ended':
-      return 'The axon is deleted; its log is complete'
-    case 'reconnecting':
-      return (
-        <>
-          <Badge tone="attention" icon={Unplug}>
-            Stale
-          </Badge>{' '}
-          The connection was lost <RelativeTime ms={sinceMs} />; connecting again
-        </>
-      )
-    case 'lost':
-      return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
-  }
+const TailState = ({ log: { health, hasEnded, lost } }: { log: TailSnapshot }) => {
+  if (lost !== null) return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
+  if (hasEnded) return 'The axon is deleted; its log is complete'
+  return <LiveState health={health} what="the log" />
 }
 
 const sizeText = ({ events, hasOlder, dropped }: TailSnapshot, shown: readonly AxonEvent[]): string => {

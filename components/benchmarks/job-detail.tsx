@@ -1,7 +1,7 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import Link from 'next/link'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { type Column, DataTable } from '#components/ui/data-table.tsx'
@@ -11,8 +11,8 @@ import { VisibleLines } from '#components/ui/visible-lines.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { type AgentRow, agentRows, progressOf } from './job-figures.ts'
 import { JobSource } from './job-source.tsx'
@@ -30,6 +30,9 @@ export const JobDetail = ({ id }: { id: string }) => (
 export const JobMissing = () => <MissingPage {...detailed} />
 
 const Job = ({ job }: { job: BenchmarkJob }) => {
+  const client = useQueryClient()
+  const goesOn = !hasJobEnded(job.state)
+  useEffect(() => (goesOn ? followJob(client, job.id) : undefined), [client, job.id, goesOn])
   const progress = progressOf(job)
   const rows = agentRows(job)
   return (

@@ -1,7 +1,7 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -13,7 +13,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { benchmarkRunMutations, benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import { benchmarkRunMutations, benchmarkRunQueries, followRun } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
@@ -33,6 +33,9 @@ export const RunMissing = () => <MissingPage {...detailed} />
 
 const Run = ({ run }: { run: BenchmarkRun }) => {
   const scenarioRuns = useQuery(benchmarkRunQueries.scenarioRuns(run.id))
+  const client = useQueryClient()
+  const goesOn = run.state === 'running' || scenarioRuns.data?.runs.some(({ state }) => !hasScenarioRunEnded(state))
+  useEffect(() => (goesOn ? followRun(client, run.id) : undefined), [client, run.id, goesOn])
   return (
     <>
       <Header run={run} scenarioRuns={scenarioRuns.data} />

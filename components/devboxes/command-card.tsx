@@ -6,6 +6,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { isAway, LiveState } from '#components/ui/live-badge.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
@@ -55,9 +56,9 @@ export const CommandCard = ({ run, onEdit, onSend }: CommandCardProps) => {
           />
         </div>
       </header>
-      {snapshot.isReconnecting && (
+      {isRunning && isAway(snapshot.health) && (
         <p className="border-t border-line bg-attention-bg px-3 py-1 text-sm text-attention">
-          The output stream broke and is being continued; the command runs on.
+          <LiveState health={snapshot.health} what="the output" /> The command runs on.
         </p>
       )}
       {snapshot.lost !== null && (

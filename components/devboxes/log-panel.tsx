@@ -1,11 +1,12 @@
 'use client'
-import { ArrowDown, Check, Copy, SquareTerminal } from 'lucide-react'
-import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { Check, Copy, SquareTerminal } from 'lucide-react'
+import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useTerminalErrand } from '#components/terminal/use-terminal-errands.ts'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { FollowedLog } from '#components/ui/followed-log.tsx'
+import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -66,21 +67,10 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
   )
 }
 
-const LogState = ({ log: { state, sinceMs, lost } }: { log: LogSnapshot }) => {
-  switch (state) {
-    case 'live':
-      return 'Live'
-    case 'ended':
-      return 'The devbox has ended; this is all of its log'
-    case 'reconnecting':
-      return (
-        <span className="text-attention">
-          Connection lost <RelativeTime ms={sinceMs} />; connecting again
-        </span>
-      )
-    case 'lost':
-      return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
-  }
+const LogState = ({ log: { health, hasEnded, lost } }: { log: LogSnapshot }) => {
+  if (lost !== null) return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
+  if (hasEnded) return 'The devbox has ended; this is all of its log'
+  return <LiveState health={health} what="the log" />
 }
 
 const sourceWords: Record<(typeof logSources)[number], string> = {
@@ -100,15 +90,6 @@ interface RecordsProps {
 }
 
 const Records = ({ records, isEmpty, onSend }: RecordsProps) => {
-  const region = useRef<HTMLDivElement>(null)
-  const [isAtEnd, setIsAtEnd] = useState(true)
-  const toEnd = () => {
-    if (region.current) region.current.scrollTop = region.current.scrollHeight
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the records are what moves the end
-  useLayoutEffect(() => {
-    if (isAtEnd) toEnd()
-  }, [records, isAtEnd])
   if (records.length === 0)
     return (
       <p className="rounded-md border border-line px-3 py-6 text-center text-muted">
@@ -116,34 +97,15 @@ const Records = ({ records, isEmpty, onSend }: RecordsProps) => {
       </p>
     )
   return (
-    <div className="relative">
-      <div
-        ref={region}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        role="log"
-        aria-label="Records"
-        aria-live="off"
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
-          setIsAtEnd(scrollHeight - scrollTop - clientHeight < 8)
-        }
-        className="h-[min(70dvh,48rem)] overflow-auto rounded-md border border-line bg-surface-0 py-1 font-mono text-sm -outline-offset-2"
-      >
-        {records.map((record) => (
-          <Line key={record.number} record={record} onSend={onSend} />
-        ))}
-      </div>
-      {!isAtEnd && (
-        <Button
-          size="sm"
-          icon={ArrowDown}
-          className="absolute right-5 bottom-3 shadow-overlay"
-          onClick={() => setIsAtEnd(true)}
-        >
-          Follow the end
-        </Button>
-      )}
-    </div>
+    <FollowedLog
+      label="Records"
+      end={records}
+      className="h-[min(70dvh,48rem)] rounded-md border border-line bg-surface-0 py-1 font-mono text-sm"
+    >
+      {records.map((record) => (
+        <Line key={record.number} record={record} onSend={onSend} />
+      ))}
+    </FollowedLog>
   )
 }
 

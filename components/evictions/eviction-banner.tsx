@@ -4,12 +4,13 @@ import { ArrowRight, Timer } from 'lucide-react'
 import Link from 'next/link'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
+import { isAway } from '#components/ui/live-badge.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
-import { currentEvictions, type EvictionFeed, feedHealth, remainingMs } from '#lib/console/live/eviction-stream.ts'
+import { currentEvictions, type EvictionFeed, remainingMs } from '#lib/console/live/eviction-stream.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
@@ -121,11 +122,11 @@ const DevboxName = ({ id, orId }: { id: string; orId?: boolean }) => {
 
 /** Warns that the messenger is away while its last message matters. */
 const Doubt = ({ feed }: { feed: EvictionFeed }) => {
-  const text = useClock((nowMs) => {
-    const health = feedHealth(feed, nowMs)
-    if (health.state === 'live' || !('sinceMs' in health)) return null
-    return `The live stream has been away for ${formatElapsedMs(nowMs - health.sinceMs)}: this may have changed.`
-  })
+  const text = useClock((nowMs) =>
+    isAway(feed.health)
+      ? `Nothing was heard for ${formatElapsedMs(nowMs - feed.health.sinceMs)}: this may have changed.`
+      : null,
+  )
   return text && <span className="text-attention">{text}</span>
 }
 

@@ -1,10 +1,12 @@
+import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { Execution, OutputChunk } from '#lib/contract/executions.ts'
+import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
 import { append, emptyTranscript, type OutputStream, plainText, type Transcript } from './transcript.ts'
 
 /** Where a run gets its output and its end from. */
 export interface ExecutionSource {
-  /** Chunks after the first `offset` bytes; ends cleanly once the process has ended and all was sent. */
-  open(stream: OutputStream, offset: number): AsyncIterable<OutputChunk>
+  /** Resolves once the process has ended and all was told; rejects when asking again cannot help. */
+  follow(stream: OutputStream, options: FollowOptions<'executions.streamStdout'>): Promise<void>
   get(): Promise<Execution>
   /** True when asking again cannot help. */
   isLost(error: unknown): boolean
@@ -17,8 +19,8 @@ export interface CommandSnapshot {
   /** This browser's clock. */
   startedMs: number
   endedMs: number | null
-  /** The output is being asked for again after its stream broke. */
-  isReconnecting: boolean
+  /** Of the worse of its streams. */
+  health: LiveHealth
   /** Why the run can no longer be followed. */
   lost: unknown
 }
@@ -32,15 +34,18 @@ interface Options {
 
 interface Reader {
   stream: OutputStream
-  /** Bytes read so far. */
-  offset: number
+  /** Where its stream stands. */
+  position?: string
+  health: LiveHealth
   toPlain(chunk: string): string
 }
 
 /** A flood comes in thousands of chunks; drawing each would take longer than they take to come. */
 const outputPauseMs = 50
+/** Between two looks at a process whose streams have ended. */
+const lookAgain = { firstMs: 250, maxMs: 5_000 }
 
-const retryMs = (attempt: number) => Math.min(5_000, 250 * 2 ** attempt) * (0.8 + Math.random() * 0.4)
+const newReader = (stream: OutputStream): Reader => ({ stream, health: noHealth, toPlain: plainText() })
 
 /** One command from start to end: follows both of its streams and keeps what they said. Made for useSyncExternalStore. */
 export class CommandRun {
@@ -48,12 +53,10 @@ export class CommandRun {
   readonly #source: ExecutionSource
   readonly #now: () => number
   readonly #listeners = new Set<() => void>()
+  readonly #readers = [newReader('stdout'), newReader('stderr')]
   #snapshot: CommandSnapshot
-  readonly #stdout: Reader = { stream: 'stdout', offset: 0, toPlain: plainText() }
-  readonly #stderr: Reader = { stream: 'stderr', offset: 0, toPlain: plainText() }
   #transcript: Transcript = emptyTranscript
   #showing: ReturnType<typeof setTimeout> | undefined
-  #broken = 0
 
   constructor({ command, execution, source, now = Date.now }: Options) {
     this.command = command
@@ -65,7 +68,7 @@ export class CommandRun {
       hasEnded: execution.status === 'completed',
       startedMs: now(),
       endedMs: null,
-      isReconnecting: false,
+      health: noHealth,
       lost: null,
     }
   }
@@ -79,36 +82,35 @@ export class CommandRun {
 
   /** Resolves when the run has ended or is lost; never rejects. */
   async follow(): Promise<void> {
+    const leaving = new AbortController()
     try {
       // A stream may be cut short in a way that looks like its end; only the status says that the process is gone.
       for (let attempt = 0; !this.#snapshot.hasEnded; attempt++) {
-        if (attempt > 0) await delay(retryMs(attempt))
-        await Promise.all([this.#read(this.#stdout), this.#read(this.#stderr)])
+        if (attempt > 0) await pause(backoffMs(attempt, lookAgain), leaving.signal)
+        await Promise.all(this.#readers.map((reader) => this.#read(reader, leaving.signal)))
         await this.#look()
       }
-    } catch (error) {
-      this.#change({ lost: error, isReconnecting: false })
+    } catch (lost) {
+      leaving.abort()
+      this.#change({ lost })
     }
   }
 
-  async #read(reader: Reader) {
-    for (let attempt = 0; ; ) {
-      try {
-        for await (const chunk of this.#source.open(reader.stream, reader.offset)) {
-          if (attempt > 0) this.#mend()
-          attempt = 0
-          reader.offset = chunk.offset ?? reader.offset + new TextEncoder().encode(chunk.output).byteLength
-          this.#transcript = append(this.#transcript, reader.stream, reader.toPlain(chunk.output))
-          this.#showing ??= setTimeout(() => this.#change({}), outputPauseMs)
-        }
-        if (attempt > 0) this.#mend()
-        return
-      } catch (error) {
-        if (this.#source.isLost(error)) throw error
-        if (attempt === 0) this.#break()
-        await delay(retryMs(attempt++))
-      }
-    }
+  #read(reader: Reader, signal: AbortSignal): Promise<void> {
+    return this.#source.follow(reader.stream, {
+      position: reader.position,
+      signal,
+      onItems: (chunks: OutputChunk[], position) => {
+        reader.position = position
+        for (const { output } of chunks)
+          this.#transcript = append(this.#transcript, reader.stream, reader.toPlain(output))
+        this.#showing ??= setTimeout(() => this.#change({}), outputPauseMs)
+      },
+      onHealth: (health) => {
+        reader.health = health
+        this.#change({ health: this.#readers.map((each) => each.health).reduce(worse) })
+      },
+    })
   }
 
   async #look() {
@@ -120,16 +122,6 @@ export class CommandRun {
     this.#change({ execution, hasEnded, endedMs: hasEnded ? this.#now() : null })
   }
 
-  #break() {
-    this.#broken += 1
-    this.#change({ isReconnecting: true })
-  }
-
-  #mend() {
-    this.#broken -= 1
-    if (this.#broken === 0) this.#change({ isReconnecting: false })
-  }
-
   #change(change: Partial<CommandSnapshot>) {
     clearTimeout(this.#showing)
     this.#showing = undefined
@@ -138,4 +130,6 @@ export class CommandRun {
   }
 }
 
-const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const ranks = ['live', 'connecting', 'late', 'lost']
+const worse = (one: LiveHealth, other: LiveHealth) =>
+  ranks.indexOf(other.state) > ranks.indexOf(one.state) ? other : one

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { gapsIn, logRows, mergeEvents, newSince, nextFollow, noEventFilter, readPayload, toLines } from './event-log.ts'
+import { gapsIn, logRows, mergeEvents, newSince, noEventFilter, readPayload, toLines } from './event-log.ts'
 
 const event = (sequence: number, part: Partial<AxonEvent> = {}): AxonEvent => ({
   axon_id: 'axn_1',
@@ -55,21 +55,10 @@ it('filters by origin, type and source together', () => {
 describe('following', () => {
   const rows = (...list: number[]) => logRows(events(...list), noEventFilter)
 
-  it('stops when the reader leaves the end, counts what comes, and goes on at the end', () => {
-    const start = { isFollowing: true, seen: 0 }
-    const left = nextFollow(start, false, 2)
-    expect(left).toEqual({ isFollowing: false, seen: 2 })
-    expect(newSince(left, rows(1, 2, 3, 4))).toBe(2)
-    // Scrolling on, still away from the end, forgets nothing.
-    expect(nextFollow(left, false, 4)).toBe(left)
-    const back = nextFollow(left, true, 4)
-    expect(back.isFollowing).toBe(true)
-    expect(newSince(back, rows(1, 2, 3, 4))).toBe(0)
-  })
-
-  it('counts only what the filter shows', () => {
+  it('counts what came since, as far as the filter shows it', () => {
+    expect(newSince(2, rows(1, 2, 3, 4))).toBe(2)
     const list = [event(1), event(2, { origin: 'AGENT_EVENT' }), event(3)]
-    expect(newSince({ isFollowing: false, seen: 1 }, logRows(list, { ...noEventFilter, origin: 'USER_EVENT' }))).toBe(1)
+    expect(newSince(1, logRows(list, { ...noEventFilter, origin: 'USER_EVENT' }))).toBe(1)
   })
 })
 

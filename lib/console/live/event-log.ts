@@ -60,21 +60,8 @@ export const logRows = (events: readonly AxonEvent[], filter: EventFilter): LogR
   return rows
 }
 
-/** Whether the end is followed, and how much came while it was not. */
-export interface Follow {
-  isFollowing: boolean
-  /** The last sequence when following stopped. */
-  seen: number
-}
-
-export const nextFollow = (follow: Follow, isAtEnd: boolean, lastSequence: number): Follow => {
-  if (isAtEnd) return follow.isFollowing ? follow : { isFollowing: true, seen: lastSequence }
-  return follow.isFollowing ? { isFollowing: false, seen: lastSequence } : follow
-}
-
-/** How many of the shown events came after following stopped. */
-export const newSince = ({ isFollowing, seen }: Follow, rows: readonly LogRow[]): number => {
-  if (isFollowing) return 0
+/** How many of the shown events came after the sequence that was the last when following stopped. */
+export const newSince = (seen: number, rows: readonly LogRow[]): number => {
   let count = 0
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at]

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { type EventSource, EventTail, maxKept } from './event-tail.ts'
+import { type FollowOptions, noHealth } from './follow.ts'
 
 const event = (sequence: number): AxonEvent => ({
   axon_id: 'axn_1',
@@ -13,40 +14,38 @@ const event = (sequence: number): AxonEvent => ({
 })
 
 class Lost extends Error {}
-class Idle extends Error {}
 
-/** A log in memory. `streams` says what each opening does, in turn; then they wait for ever. */
-const logOf = (
-  sequences: number[],
-  streams: ((after: number | undefined) => AsyncIterable<AxonEvent>)[] = [],
-  part: Partial<EventSource> = {},
-) => {
-  const opened: (number | undefined)[] = []
+type Stream = (options: FollowOptions<'axons.subscribe'>) => Promise<void>
+
+/** A log in memory. `streams` says what each following does, in turn; then they wait for ever. */
+const logOf = (sequences: number[], streams: Stream[] = [], part: Partial<EventSource> = {}) => {
+  const opened: (string | undefined)[] = []
   const source: EventSource = {
     page: async (before = Number.POSITIVE_INFINITY) => {
       const older = sequences.filter((each) => each < before)
       return { events: older.slice(-3).reverse().map(event), has_more: older.length > 3 }
     },
-    open: (after, signal, heard) => {
-      opened.push(after)
-      heard()
-      return streams.shift()?.(after) ?? silence(signal)
+    follow: async (options) => {
+      opened.push(options.position)
+      options.onHealth?.({ ...noHealth, state: 'live' })
+      const stream = streams.shift()
+      if (stream) return stream(options)
+      await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()))
     },
     hasEnded: async () => false,
     isLost: (error) => error instanceof Lost,
-    isIdleEnd: (error) => error instanceof Idle,
     ...part,
   }
   return { source, opened }
 }
 
-async function* silence(signal: AbortSignal): AsyncGenerator<AxonEvent> {
-  await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-}
-async function* say(sequences: number[], end?: Error): AsyncGenerator<AxonEvent> {
-  for (const each of sequences) yield event(each)
-  if (end) throw end
-}
+/** Tells these, and then nothing until the reader leaves. */
+const say =
+  (...sequences: number[]): Stream =>
+  ({ onItems, signal }) => {
+    onItems(sequences.map(event), String(sequences.at(-1)))
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+  }
 
 const leaving: AbortController[] = []
 const follow = (source: EventSource) => {
@@ -55,65 +54,56 @@ const follow = (source: EventSource) => {
   leaving.push(controller)
   const done = tail.follow(controller.signal)
   const shown = () => tail.getSnapshot().events.map(({ sequence }) => sequence)
-  return { tail, done, shown, state: () => tail.getSnapshot().state }
+  return { tail, done, shown }
 }
 afterEach(() => {
   for (const controller of leaving.splice(0)) controller.abort()
-  vi.useRealTimers()
 })
 
 describe('EventTail', () => {
   it('begins with the newest page, says that there is more, and goes on after it', async () => {
-    const { source, opened } = logOf([1, 2, 3, 4, 5], [() => say([6, 7], new Idle())])
-    const { tail, shown, state } = follow(source)
+    const { source, opened } = logOf([1, 2, 3, 4, 5], [say(6, 7)])
+    const { tail, shown } = follow(source)
     await vi.waitFor(() => expect(shown()).toEqual([3, 4, 5, 6, 7]))
-    expect(tail.getSnapshot().hasOlder).toBe(true)
+    expect(tail.getSnapshot()).toMatchObject({ hasOlder: true, isLoading: false, health: { state: 'live' } })
     await tail.loadOlder()
     expect(shown()).toEqual([1, 2, 3, 4, 5, 6, 7])
     expect(tail.getSnapshot().hasOlder).toBe(false)
-    // An end for idleness is no loss, and what follows goes on where it was.
-    await vi.waitFor(() => expect(opened).toEqual([5, 7]))
-    expect(state()).toBe('live')
+    expect(opened).toEqual(['5'])
   })
 
-  it('connects again after a break, after the last it has, and takes nothing twice', async () => {
-    const { source, opened } = logOf([], [() => say([1, 2], new Error('cut')), () => say([2, 3], new Idle())])
-    const { shown, state } = follow(source)
-    await vi.waitFor(() => expect(state()).toBe('reconnecting'))
-    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3]), { timeout: 5_000 })
-    expect(opened.slice(0, 2)).toEqual([undefined, 2])
-    expect(state()).toBe('live')
+  it('asks again for the newest page while the service is away, and says that it is', async () => {
+    let asked = 0
+    const { source } = logOf([], [say(1)], {
+      page: async () => {
+        if (++asked === 1) throw new Error('away')
+        return { events: [], has_more: false }
+      },
+    })
+    const { tail, shown } = follow(source)
+    await vi.waitFor(() => expect(tail.getSnapshot()).toMatchObject({ isLoading: true, health: { state: 'lost' } }))
+    await vi.waitFor(() => expect(shown()).toEqual([1]), { timeout: 5_000 })
   })
 
-  it('takes a stream that ends while the axon lives for a break', async () => {
-    const { source } = logOf([], [() => say([1])])
-    const { state } = follow(source)
-    await vi.waitFor(() => expect(state()).toBe('reconnecting'))
+  it('follows on after a stream that ends while the axon lives', async () => {
+    const { source, opened } = logOf([], [async ({ onItems }) => onItems([event(1)], '1'), say(2)])
+    const { shown } = follow(source)
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2]), { timeout: 5_000 })
+    expect(opened).toEqual([undefined, '1'])
   })
 
   it('ends with the axon, and is lost when asking again cannot help', async () => {
-    const deleted = follow(logOf([1], [() => say([])], { hasEnded: async () => true }).source)
+    const deleted = follow(logOf([1], [async () => undefined], { hasEnded: async () => true }).source)
     await deleted.done
-    expect([deleted.state(), deleted.shown()]).toEqual(['ended', [1]])
-    const lost = follow(logOf([], [() => say([], new Lost('gone'))]).source)
+    expect(deleted.tail.getSnapshot()).toMatchObject({ hasEnded: true, lost: null })
+    expect(deleted.shown()).toEqual([1])
+    const lost = follow(logOf([], [() => Promise.reject(new Lost('gone'))]).source)
     await lost.done
-    expect(lost.tail.getSnapshot()).toMatchObject({ state: 'lost', lost: new Lost('gone') })
-  })
-
-  it('opens a stream anew that has been silent for too long', async () => {
-    vi.useFakeTimers()
-    const { source, opened } = logOf([1])
-    const { state } = follow(source)
-    await vi.advanceTimersByTimeAsync(39_000)
-    expect(state()).toBe('live')
-    await vi.advanceTimersByTimeAsync(1_100)
-    expect(state()).toBe('reconnecting')
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect([state(), opened]).toEqual(['live', [1, 1]])
+    expect(lost.tail.getSnapshot()).toMatchObject({ hasEnded: false, lost: new Lost('gone') })
   })
 
   it('fills a gap from the log', async () => {
-    const { source } = logOf([1, 2, 3, 4], [() => say([8], new Idle())], {
+    const { source } = logOf([1, 2, 3, 4], [say(8)], {
       page: async (before) => ({ events: (before ? [7, 6, 5] : [4]).map(event), has_more: false }),
     })
     const { tail, shown } = follow(source)
@@ -124,7 +114,7 @@ describe('EventTail', () => {
 
   it('keeps the newest of a flood and says how many it let go', async () => {
     const flood = Array.from({ length: maxKept * 1.2 }, (_, i) => i)
-    const { source } = logOf([], [() => say(flood, new Idle())])
+    const { source } = logOf([], [say(...flood)])
     const { tail, shown } = follow(source)
     await vi.waitFor(() => expect(shown().at(-1)).toBe(maxKept * 1.2 - 1))
     const { events, dropped, hasOlder } = tail.getSnapshot()
@@ -133,12 +123,14 @@ describe('EventTail', () => {
     expect(hasOlder).toBe(true)
   })
 
-  it('stops without a word when nobody looks any more', async () => {
-    const { source } = logOf([1])
-    const { done, state } = follow(source)
-    await vi.waitFor(() => expect(state()).toBe('live'))
+  it('stops without a word when nobody looks any more, and goes on where it was when somebody does', async () => {
+    const { source, opened } = logOf([1])
+    const { tail, done } = follow(source)
+    await vi.waitFor(() => expect(opened).toEqual(['1']))
     leaving[0]?.abort()
     await done
-    expect(state()).toBe('live')
+    expect(tail.getSnapshot()).toMatchObject({ hasEnded: false, lost: null })
+    void tail.follow(AbortSignal.timeout(1))
+    await vi.waitFor(() => expect(opened).toEqual(['1', '1']))
   })
 })

@@ -1,19 +1,18 @@
+import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { pause, retryMs } from '../api/retry.ts'
 import { mergeEvents } from './event-log.ts'
+import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
 
 /** Where a tail gets its events from. */
 export interface EventSource {
   /** The newest events before a sequence, or of all, newest first. */
   page(before: number | undefined, signal?: AbortSignal): Promise<{ events: AxonEvent[]; has_more: boolean }>
-  /** What comes after a sequence, or all there is; `heard` is called whenever anything arrives, a sign of life too. */
-  open(after: number | undefined, signal: AbortSignal, heard: () => void): AsyncIterable<AxonEvent>
+  /** What comes after a position, or all there is; resolves when the stream has ended, rejects when asking again cannot help. */
+  follow(options: FollowOptions<'axons.subscribe'>): Promise<void>
   /** Whether a stream that has ended will tell nothing more. */
   hasEnded(signal: AbortSignal): Promise<boolean>
   /** True when asking again cannot help. */
   isLost(error: unknown): boolean
-  /** True for the end of a stream that only says that nothing happened for a while. */
-  isIdleEnd(error: unknown): boolean
 }
 
 export interface TailSnapshot {
@@ -23,9 +22,11 @@ export interface TailSnapshot {
   hasOlder: boolean
   /** Events that were let go again to keep the page light; the log still has them. */
   dropped: number
-  state: 'loading' | 'live' | 'reconnecting' | 'ended' | 'lost'
-  /** Since when `state` is what it is; this browser's clock. */
-  sinceMs: number
+  /** The newest events are not there yet. */
+  isLoading: boolean
+  health: LiveHealth
+  /** The axon is deleted, and its log complete. */
+  hasEnded: boolean
   /** Why the log can no longer be followed. */
   lost: unknown
 }
@@ -34,30 +35,30 @@ export interface TailSnapshot {
 export const maxKept = 20_000
 /** A flood comes in thousands of events; drawing each would take longer than they take to come. */
 const drawPauseMs = 50
-
-/** Two and a half signs of life of 15 s: after that, silence means the stream is dead, whatever the socket says. */
-const silentMs = 40_000
-
-const idlePauseMs = 250
+/** Between two calls of the service after one has failed. */
+const askAgain = { firstMs: 500, maxMs: 10_000 }
 
 /** The log of one axon from its newest events on, for as long as someone looks at it. Made for useSyncExternalStore. */
 export class EventTail {
   readonly #source: EventSource
-  readonly #now: () => number
   readonly #listeners = new Set<() => void>()
   #events: AxonEvent[] = []
   /** Arrived and not drawn yet. */
   #arrived: AxonEvent[] = []
   #last: number | undefined
-  #hasOlder = false
-  #dropped = 0
-  #snapshot: TailSnapshot
+  #snapshot: TailSnapshot = {
+    events: [],
+    hasOlder: false,
+    dropped: 0,
+    isLoading: true,
+    health: noHealth,
+    hasEnded: false,
+    lost: null,
+  }
   #drawing: ReturnType<typeof setTimeout> | undefined
 
-  constructor(source: EventSource, now: () => number = Date.now) {
+  constructor(source: EventSource) {
     this.#source = source
-    this.#now = now
-    this.#snapshot = { events: [], hasOlder: false, dropped: 0, state: 'loading', sinceMs: now(), lost: null }
   }
 
   getSnapshot = (): TailSnapshot => this.#snapshot
@@ -69,95 +70,67 @@ export class EventTail {
 
   /** Resolves when the log has ended, is lost, or `signal` aborts; never rejects. */
   async follow(signal: AbortSignal): Promise<void> {
-    let hasPage = this.#last !== undefined
     for (let attempt = 0; !signal.aborted; ) {
       try {
-        if (!hasPage) {
+        if (this.#snapshot.isLoading) {
           const { events, has_more } = await this.#source.page(undefined, signal)
-          this.#hasOlder = has_more
           this.#take(events.toReversed())
-          hasPage = true
+          this.#draw({ isLoading: false, hasOlder: has_more })
         }
-        await this.#read(signal, () => {
-          attempt = 0
-          this.#setState('live')
+        await this.#source.follow({
+          signal,
+          position: this.#last === undefined ? undefined : String(this.#last),
+          onItems: (events) => {
+            attempt = 0
+            this.#take(events)
+          },
+          onHealth: (health) => this.#draw({ health }),
         })
-        if (await this.#source.hasEnded(signal)) return this.#setState('ended')
-        throw new Error('The stream ended while the axon lives')
+        if (signal.aborted) return
+        if (await this.#source.hasEnded(signal)) return this.#draw({ hasEnded: true })
       } catch (error) {
         if (signal.aborted) return
-        if (this.#source.isLost(error)) return this.#setState('lost', error)
-        if (this.#source.isIdleEnd(error)) {
-          await pause(idlePauseMs, signal)
-          continue
-        }
-        this.#setState('reconnecting')
-        await pause(retryMs(attempt++), signal)
+        if (this.#source.isLost(error)) return this.#draw({ isLoading: false, lost: error })
+        if (this.#snapshot.health.state !== 'lost')
+          this.#draw({ health: { ...this.#snapshot.health, state: 'lost', sinceMs: Date.now() } })
       }
+      await pause(backoffMs(attempt++, askAgain), signal)
     }
   }
 
   /** Adds the page before the oldest event. Rejects as the source does. */
   async loadOlder(): Promise<void> {
     const { events, has_more } = await this.#source.page(this.#events[0]?.sequence)
-    this.#hasOlder = has_more
     this.#events = mergeEvents(events.toReversed(), this.#events)
-    this.#draw()
+    this.#draw({ hasOlder: has_more })
   }
 
   /** Asks for the events up to a sequence that are missing. Rejects as the source does. */
   async fill(to: number): Promise<void> {
     const { events } = await this.#source.page(to + 1)
     this.#events = mergeEvents(this.#events, events.toReversed())
-    this.#draw()
-  }
-
-  /** One stream to its end. Rejects when it breaks and when nothing has been heard of it for too long. */
-  async #read(signal: AbortSignal, onLife: () => void): Promise<void> {
-    const silence = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const heard = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), silentMs)
-      onLife()
-    }
-    timer = setTimeout(() => silence.abort(), silentMs)
-    try {
-      const stream = this.#source.open(this.#last, AbortSignal.any([signal, silence.signal]), heard)
-      for await (const event of stream) {
-        // A stream that begins again may tell once more what was the last.
-        if (this.#last === undefined || event.sequence > this.#last) this.#take([event])
-      }
-    } finally {
-      clearTimeout(timer)
-    }
+    this.#draw({})
   }
 
   #take(events: AxonEvent[]) {
     this.#arrived.push(...events)
     this.#last = events.at(-1)?.sequence ?? this.#last
-    this.#drawing ??= setTimeout(() => this.#draw(), drawPauseMs)
+    this.#drawing ??= setTimeout(() => this.#draw({}), drawPauseMs)
   }
 
-  #setState(state: TailSnapshot['state'], lost: unknown = null) {
-    if (state === this.#snapshot.state) return
-    this.#snapshot = { ...this.#snapshot, state, lost, sinceMs: this.#now() }
-    this.#draw()
-  }
-
-  #draw() {
+  #draw(change: Partial<TailSnapshot>) {
     clearTimeout(this.#drawing)
     this.#drawing = undefined
     this.#events = mergeEvents(this.#events, this.#arrived)
     this.#arrived = []
+    const next = { ...this.#snapshot, ...change }
     // Cut in steps: dropping one for each that comes would move everything on the screen every time.
     if (this.#events.length > maxKept * 1.1) {
-      this.#dropped += this.#events.length - maxKept
+      next.dropped += this.#events.length - maxKept
+      next.hasOlder = true
       this.#events = this.#events.slice(-maxKept)
-      this.#hasOlder = true
     }
-    const { state, sinceMs, lost } = this.#snapshot
-    this.#snapshot = { events: this.#events, hasOlder: this.#hasOlder, dropped: this.#dropped, state, sinceMs, lost }
+    this.#snapshot = { ...next, events: this.#events }
     for (const listener of this.#listeners) listener()
   }
 }

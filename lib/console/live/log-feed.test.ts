@@ -1,51 +1,55 @@
 import { expect, it } from 'vitest'
 import type { LogRecord } from '#lib/contract/logs.ts'
+import type { FollowOptions } from './follow.ts'
 import { LogFeed, logLine, maxKept } from './log-feed.ts'
 
 const record = (message: string): LogRecord => ({ timestamp_ms: 0, level: 'info', source: 'exec', message })
-
-/** Serves each list as one stream; a list that holds an error breaks there. */
-const sourceOf = (...streams: (LogRecord | Error)[][]) => ({
-  opened: 0,
-  async *open() {
-    for (const item of streams[this.opened++] ?? []) {
-      if (item instanceof Error) throw item
-      yield item
-    }
-  },
-  isLost: (error: unknown) => (error as Error).message === 'gone',
-})
-
 const messagesOf = (feed: LogFeed) => feed.getSnapshot().records.map(({ message }) => message)
+const followed = async (tell: (options: FollowOptions<'logs.tail'>) => void, feed?: LogFeed) => {
+  const made = feed ?? new LogFeed(async (options) => tell(options))
+  await made.follow(new AbortController().signal)
+  return made
+}
 
-it('holds what the stream said and that it ended', async () => {
-  const feed = new LogFeed(sourceOf([record('one'), record('two')]))
-  await feed.follow(new AbortController().signal)
+it('holds what was told and that it has ended', async () => {
+  const feed = await followed(({ onItems }) => {
+    onItems([record('one')], '1')
+    onItems([record('two')], '2')
+  })
   expect(messagesOf(feed)).toEqual(['one', 'two'])
-  expect(feed.getSnapshot()).toMatchObject({ state: 'ended', dropped: 0 })
+  expect(feed.getSnapshot()).toMatchObject({ hasEnded: true, lost: null, dropped: 0 })
 })
 
-it('reads a broken stream again, which begins anew, and shows nothing twice', async () => {
-  const source = sourceOf([record('one'), new Error('cut')], [record('one'), record('two')])
-  const feed = new LogFeed(source)
-  const states: string[] = []
-  feed.subscribe(() => states.push(feed.getSnapshot().state))
-  await feed.follow(new AbortController().signal)
-  expect(source.opened).toBe(2)
-  expect(messagesOf(feed)).toEqual(['one', 'two'])
-  expect([...new Set(states)]).toEqual(['reconnecting', 'live', 'ended'])
+it('goes on where it was when it is looked at again, and begins anew when told to', async () => {
+  const positions: unknown[] = []
+  const feed = await followed(({ position, onItems, onResync }) => {
+    positions.push(position)
+    if (positions.length === 3) onResync?.('')
+    onItems([record(`${positions.length}`)], `after ${positions.length}`)
+  })
+  await followed(() => undefined, feed)
+  expect(messagesOf(feed)).toEqual(['1', '2'])
+  await followed(() => undefined, feed)
+  expect(messagesOf(feed)).toEqual(['3'])
+  expect(positions).toEqual([undefined, 'after 1', 'after 2'])
 })
 
-it('stops asking when that cannot help, and says why', async () => {
-  const feed = new LogFeed(sourceOf([record('one'), new Error('gone')], [record('never')]))
-  await feed.follow(new AbortController().signal)
+it('says why it can no longer be followed, and keeps what it has', async () => {
+  const feed = await followed(({ onItems }) => {
+    onItems([record('one')], '1')
+    throw new Error('gone')
+  })
   expect(messagesOf(feed)).toEqual(['one'])
-  expect(feed.getSnapshot()).toMatchObject({ state: 'lost', lost: new Error('gone') })
+  expect(feed.getSnapshot()).toMatchObject({ hasEnded: false, lost: new Error('gone') })
 })
 
 it('keeps the latest records and counts the others', async () => {
-  const feed = new LogFeed(sourceOf(Array.from({ length: maxKept * 2 }, (_, i) => record(String(i)))))
-  await feed.follow(new AbortController().signal)
+  const feed = await followed(({ onItems }) =>
+    onItems(
+      Array.from({ length: maxKept * 2 }, (_, i) => record(String(i))),
+      '',
+    ),
+  )
   expect(feed.getSnapshot().records).toHaveLength(maxKept)
   expect(feed.getSnapshot().dropped).toBe(maxKept)
   expect(feed.getSnapshot().records.at(-1)).toMatchObject({

@@ -1,22 +1,14 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { pause, retryMs } from '../api/retry.ts'
-
-/** Where a feed gets its records from. */
-export interface LogSource {
-  /** What has happened, then what happens; ends cleanly once the devbox has ended. */
-  open(signal: AbortSignal): AsyncIterable<LogRecord>
-  /** True when asking again cannot help. */
-  isLost(error: unknown): boolean
-}
+import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
 
 export interface LogSnapshot {
   /** The latest, oldest first. */
   records: readonly NumberedRecord[]
   /** How many came before those and are not kept. */
   dropped: number
-  state: 'live' | 'reconnecting' | 'ended' | 'lost'
-  /** Since when `state` is what it is; this browser's clock. */
-  sinceMs: number
+  health: LiveHealth
+  /** The devbox has ended, and this is all of its log. */
+  hasEnded: boolean
   /** Why the log can no longer be followed. */
   lost: unknown
 }
@@ -33,18 +25,17 @@ const drawPauseMs = 50
 
 /** The log of one devbox for as long as someone looks at it. Made for useSyncExternalStore. */
 export class LogFeed {
-  readonly #source: LogSource
-  readonly #now: () => number
+  readonly #source: (options: FollowOptions<'logs.tail'>) => Promise<void>
   readonly #listeners = new Set<() => void>()
   #records: NumberedRecord[] = []
   #total = 0
-  #snapshot: LogSnapshot
+  #position: string | undefined
+  #snapshot: LogSnapshot = { records: [], dropped: 0, health: noHealth, hasEnded: false, lost: null }
   #drawing: ReturnType<typeof setTimeout> | undefined
 
-  constructor(source: LogSource, now: () => number = Date.now) {
+  /** `source` resolves once the devbox has ended and rejects when asking again cannot help. */
+  constructor(source: (options: FollowOptions<'logs.tail'>) => Promise<void>) {
     this.#source = source
-    this.#now = now
-    this.#snapshot = { records: [], dropped: 0, state: 'live', sinceMs: now(), lost: null }
   }
 
   getSnapshot = (): LogSnapshot => this.#snapshot
@@ -56,52 +47,34 @@ export class LogFeed {
 
   /** Resolves when the devbox has ended, the log is lost, or `signal` aborts; never rejects. */
   async follow(signal: AbortSignal): Promise<void> {
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      if (attempt > 0) await pause(retryMs(attempt), signal)
-      // A stream begins with all that has happened. What is shown stays until that comes again.
-      let isFirst = true
-      try {
-        for await (const record of this.#source.open(signal)) {
-          if (isFirst) {
-            this.#records = []
-            this.#total = 0
-            this.#setState('live')
-          }
-          isFirst = false
-          attempt = 0
-          this.#add(record)
-        }
-        if (!signal.aborted) this.#setState('ended')
-        return
-      } catch (error) {
-        if (signal.aborted) return
-        if (this.#source.isLost(error)) {
-          this.#setState('lost', error)
-          return
-        }
-        this.#setState('reconnecting')
-      }
+    try {
+      await this.#source({
+        signal,
+        position: this.#position,
+        onItems: (records, position) => {
+          this.#position = position
+          for (const record of records) this.#records.push({ ...record, number: this.#total++ })
+          // Cut in steps: dropping one for each that comes would copy the rest every time.
+          if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
+          this.#drawing ??= setTimeout(() => this.#draw({}), drawPauseMs)
+        },
+        onResync: () => {
+          this.#records = []
+          this.#total = 0
+        },
+        onHealth: (health) => this.#draw({ health }),
+      })
+      if (!signal.aborted) this.#draw({ hasEnded: true })
+    } catch (lost) {
+      this.#draw({ lost })
     }
   }
 
-  #add(record: LogRecord) {
-    this.#records.push({ ...record, number: this.#total++ })
-    // Cut in steps: dropping one for each that comes would copy the rest every time.
-    if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
-    this.#drawing ??= setTimeout(() => this.#draw(), drawPauseMs)
-  }
-
-  #setState(state: LogSnapshot['state'], lost: unknown = null) {
-    if (state === this.#snapshot.state) return
-    this.#snapshot = { ...this.#snapshot, state, lost, sinceMs: this.#now() }
-    this.#draw()
-  }
-
-  #draw() {
+  #draw(change: Partial<LogSnapshot>) {
     clearTimeout(this.#drawing)
     this.#drawing = undefined
     const records = this.#records.slice(-maxKept)
-    this.#snapshot = { ...this.#snapshot, records, dropped: this.#total - records.length }
+    this.#snapshot = { ...this.#snapshot, ...change, records, dropped: this.#total - records.length }
     for (const listener of this.#listeners) listener()
   }
 }

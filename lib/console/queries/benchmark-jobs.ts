@@ -1,8 +1,15 @@
-import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
-import { type BenchmarkJobCreate, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import {
+  BenchmarkJob,
+  type BenchmarkJobCreate,
+  type BenchmarkJobListQuery,
+  hasJobEnded,
+} from '#lib/contract/benchmark-jobs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { asksAgainInMs } from '../api/failures.ts'
+import { followQuery } from '../live/follow-query.ts'
 import { listPages } from './list-pages.ts'
 
 const jobKeys = {
@@ -33,12 +40,14 @@ export const benchmarkJobQueries = {
     queryOptions({
       queryKey: jobKeys.one(id),
       queryFn: ({ signal }) => api.benchmarkJobs.get({ params: { id }, signal }),
-      refetchInterval: ({ state: { data, error } }) => {
-        if (error) return isMissing(error) ? false : asksAgainInMs(error)
-        return data && hasJobEnded(data.state) ? false : runningMs
-      },
     }),
 }
+
+/** Keeps `benchmarkJobQueries.get` up to date until the returned function is called. */
+export const followJob = (client: QueryClient, id: string): (() => void) =>
+  followQuery(client, jobKeys.one(id), { endpoint: 'benchmarkJobs.get', params: { id } }, (job) =>
+    readLeniently(BenchmarkJob, job),
+  )
 
 export const benchmarkJobMutations = {
   create: (api: Client = browserApi) =>

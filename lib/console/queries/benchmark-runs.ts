@@ -1,10 +1,12 @@
-import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { Client } from '#lib/client/client.ts'
-import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import { BenchmarkRun, type BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { maxPageSize } from '#lib/contract/common.ts'
-import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { asksAgainInMs } from '../api/failures.ts'
+import { followQuery } from '../live/follow-query.ts'
 import { listPages, metadataWords } from './list-pages.ts'
 
 const runKeys = {
@@ -16,7 +18,6 @@ const runKeys = {
 }
 
 const runningMs = 2_000
-const cancellingMs = 1_000
 const restingMs = 30_000
 
 export const benchmarkRunQueries = {
@@ -38,10 +39,6 @@ export const benchmarkRunQueries = {
     queryOptions({
       queryKey: runKeys.one(id),
       queryFn: ({ signal }) => api.benchmarkRuns.get({ params: { id }, signal }),
-      refetchInterval: ({ state: { data, error } }) => {
-        if (error) return isMissing(error) ? false : asksAgainInMs(error)
-        return data && data.state !== 'running' ? false : cancellingMs
-      },
     }),
 
   /** All scenario runs of a run, as far as one call carries them. */
@@ -50,10 +47,6 @@ export const benchmarkRunQueries = {
       queryKey: runKeys.scenarioRuns(id),
       queryFn: ({ signal }) =>
         api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
-      refetchInterval: ({ state: { data, error } }) => {
-        if (error) return asksAgainInMs(error)
-        return data?.runs.some(({ state }) => !hasScenarioRunEnded(state)) ? runningMs : restingMs
-      },
     }),
 
   /** How many scenario runs a run has: what its score was divided by, once it has ended. */
@@ -84,6 +77,25 @@ export const benchmarkRunQueries = {
     metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
       api.benchmarks.metadataValues({ params: { key }, signal }),
     ),
+}
+
+/** Keeps a run and its scenario runs up to date until the returned function is called. */
+export const followRun = (client: QueryClient, id: string): (() => void) => {
+  const params = { id }
+  const leaves = [
+    followQuery(client, runKeys.one(id), { endpoint: 'benchmarkRuns.get', params }, (run) =>
+      readLeniently(BenchmarkRun, run),
+    ),
+    followQuery(
+      client,
+      runKeys.scenarioRuns(id),
+      { endpoint: 'benchmarkRuns.scenarioRuns', params, query: { limit: maxPageSize } },
+      (list) => readLeniently(ScenarioRunList, list),
+    ),
+  ]
+  return () => {
+    for (const leave of leaves) leave()
+  }
 }
 
 export const benchmarkRunMutations = {

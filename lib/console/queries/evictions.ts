@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { leaveForSignIn } from '../api/browser-api.ts'
-import { connectFeed, type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-stream.ts'
+import { type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-stream.ts'
+import { follow } from '../live/follow.ts'
 import { devboxKeys } from './devboxes.ts'
 
 export const evictionQueries = {
@@ -16,26 +16,24 @@ export const evictionQueries = {
     }),
 }
 
-/** Feeds the cache from the relay until the returned function is called. */
+/** Feeds the cache until the returned function is called. */
 export const followEvictions = (queryClient: QueryClient): (() => void) => {
   const { queryKey } = evictionQueries.feed()
-  const connection = connectFeed({
-    url: '/api/evictions',
-    onSignedOut: leaveForSignIn,
-    onEvent(event) {
-      queryClient.setQueryData<EvictionFeed>(queryKey, (feed = emptyFeed) => nextFeed(feed, event, Date.now()))
-      // The eviction has happened or was taken back: either way the devbox's status may be another one now.
-      if (event.event === 'removed') void queryClient.invalidateQueries({ queryKey: devboxKeys.all })
+  const change = (next: (feed: EvictionFeed) => EvictionFeed) =>
+    queryClient.setQueryData<EvictionFeed>(queryKey, (feed = emptyFeed) => next(feed))
+  const leaving = new AbortController()
+  follow(
+    { endpoint: 'evictions.watch' },
+    {
+      signal: leaving.signal,
+      onItems(items) {
+        change((feed) => items.reduce(nextFeed, feed))
+        // The eviction has happened or was taken back: either way the devbox's status may be another one now.
+        if (items.some(({ event }) => event === 'removed'))
+          void queryClient.invalidateQueries({ queryKey: devboxKeys.all })
+      },
+      onHealth: (health) => change((feed) => ({ ...feed, health })),
     },
-  })
-  const check = () => {
-    if (document.visibilityState === 'visible') connection.check()
-  }
-  window.addEventListener('online', check)
-  document.addEventListener('visibilitychange', check)
-  return () => {
-    window.removeEventListener('online', check)
-    document.removeEventListener('visibilitychange', check)
-    connection.close()
-  }
+  ).catch((error) => change((feed) => ({ ...feed, health: { ...feed.health, state: 'lost', error } })))
+  return () => leaving.abort()
 }

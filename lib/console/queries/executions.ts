@@ -1,9 +1,8 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import { ApiError, type Client } from '#lib/client/client.ts'
-import type { OutputChunk } from '#lib/contract/executions.ts'
+import { type Client, isFinal } from '#lib/client/client.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { CommandRun } from '../live/command-run.ts'
-import type { OutputStream } from '../live/transcript.ts'
+import { CommandRun, type ExecutionSource } from '../live/command-run.ts'
+import { follow } from '../live/follow.ts'
 
 const none: readonly CommandRun[] = []
 const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devboxId] as const
@@ -70,16 +69,14 @@ const remember = (client: QueryClient, devboxId: string, run: CommandRun) =>
     return [run, ...kept]
   })
 
-const executionSource = (api: Client, devboxId: string, executionId: string) => {
+const executionSource = (api: Client, devboxId: string, executionId: string): ExecutionSource => {
   const params = { devbox_id: devboxId, execution_id: executionId }
   return {
-    open(stream: OutputStream, offset: number): AsyncIterable<OutputChunk> {
-      const call = { params, query: { offset } }
-      return stream === 'stdout' ? api.executions.streamStdout(call) : api.executions.streamStderr(call)
-    },
+    follow: (stream, options) => follow({ endpoint: outputOf[stream], params }, options),
     // The text came by the streams; the last line is the least that can be asked for.
     get: () => api.executions.get({ params, query: { last_n: 1 } }),
-    isLost: (error: unknown) =>
-      error instanceof ApiError && (error.code === 'not_found' || error.code === 'unauthenticated'),
+    isLost: isFinal,
   }
 }
+
+const outputOf = { stdout: 'executions.streamStdout', stderr: 'executions.streamStderr' } as const

@@ -1,0 +1,72 @@
+'use client'
+import { ArrowDown } from 'lucide-react'
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { Button } from './button.tsx'
+import { classes } from './classes.ts'
+
+interface FollowedLogProps {
+  label: string
+  /** Changes whenever the end moves. */
+  end: unknown
+  className: string
+  /** False for who comes for one place in the log and does not want to be carried away from it. */
+  startsAtEnd?: boolean
+  onFollowing?: (isFollowing: boolean) => void
+  /** On the button that leads back to the end. */
+  endWord?: string
+  region?: RefObject<HTMLDivElement | null>
+  children: ReactNode
+}
+
+/** What scrolls and grows at its end; follows the end unless the reader has scrolled away from it. */
+export const FollowedLog = ({
+  label,
+  end,
+  className,
+  startsAtEnd = true,
+  onFollowing,
+  endWord = 'Follow the end',
+  region: given,
+  children,
+}: FollowedLogProps) => {
+  const own = useRef<HTMLDivElement>(null)
+  const region = given ?? own
+  const [isFollowing, setIsFollowing] = useState(startsAtEnd)
+  const follow = (next: boolean) => {
+    if (next === isFollowing) return
+    setIsFollowing(next)
+    onFollowing?.(next)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what moves the end
+  useLayoutEffect(() => {
+    if (isFollowing && region.current) region.current.scrollTop = region.current.scrollHeight
+  }, [end, isFollowing])
+  return (
+    <div className="relative">
+      <div
+        ref={region}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        role="log"
+        aria-label={label}
+        aria-live="off"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+          follow(scrollHeight - scrollTop - clientHeight < 8)
+        }
+        className={classes('overflow-auto -outline-offset-2', className)}
+      >
+        {children}
+      </div>
+      {!isFollowing && (
+        <Button
+          size="sm"
+          icon={ArrowDown}
+          className="absolute right-5 bottom-3 shadow-overlay"
+          onClick={() => follow(true)}
+        >
+          {endWord}
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+'use client'
+import { CircleSlash, Hourglass, LoaderCircle, Radio, TriangleAlert } from 'lucide-react'
+import { Badge, type Tone } from './badge.tsx'
+import type { Icon } from './icon.ts'
+import { RelativeTime } from './relative-time.tsx'
+
+type State = 'connecting' | 'live' | 'late' | 'lost' | 'refused'
+
+/** How far what is followed can be trusted. `what` names it in the explanation: "the log". */
+export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
+  const { tone, icon, word, meaning, busy } = looks[state]
+  return (
+    <Badge tone={tone} icon={icon} busy={busy} title={meaning(what)}>
+      {word}
+    </Badge>
+  )
+}
+
+interface Health {
+  state: Exclude<State, 'refused'>
+  sinceMs: number
+}
+
+export const isAway = ({ state }: Pick<Health, 'state'>): boolean => state === 'late' || state === 'lost'
+
+/** The badge, and since when it says what it says if that is a reason to worry. */
+export const LiveState = ({ health, what }: { health: Health; what: string }) => (
+  <>
+    <LiveBadge state={health.state} what={what} />
+    {isAway(health) && (
+      <>
+        {' '}
+        {health.state === 'late' ? 'Last heard of' : 'Lost'} <RelativeTime ms={health.sinceMs} />.
+      </>
+    )}
+  </>
+)
+
+interface Look {
+  tone: Tone
+  icon: Icon
+  word: string
+  meaning: (what: string) => string
+  busy?: boolean
+}
+
+const looks: Record<State, Look> = {
+  connecting: { tone: 'neutral', icon: Hourglass, word: 'Connecting', meaning: (what) => `Opening ${what}` },
+  live: { tone: 'ok', icon: Radio, word: 'Live', meaning: (what) => `What is new in ${what} is shown as it comes` },
+  late: {
+    tone: 'attention',
+    icon: TriangleAlert,
+    word: 'Late',
+    meaning: () => 'Nothing is heard from the service; what is shown may be old',
+  },
+  lost: {
+    tone: 'attention',
+    icon: LoaderCircle,
+    word: 'Reconnecting',
+    meaning: (what) => `The way to ${what} is broken; what is missed meanwhile is shown once it is back`,
+    busy: true,
+  },
+  refused: {
+    tone: 'danger',
+    icon: CircleSlash,
+    word: 'Refused',
+    meaning: (what) => `The service refuses ${what} for this key`,
+  },
+}

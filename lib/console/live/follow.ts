@@ -1,0 +1,284 @@
+import { backoffMs } from '#lib/client/backoff.ts'
+import { ApiError } from '#lib/client/client.ts'
+import { AckCounter } from '#lib/terminal/page/ack-counter.ts'
+import {
+  type LiveEndpoint,
+  type LiveError,
+  type LiveItems,
+  type LiveNotice,
+  type LiveRequest,
+  type LiveState,
+  type LiveTopic,
+  liveClose,
+} from '#lib/wire/live.ts'
+import { leaveForSignIn } from '../api/browser-api.ts'
+import { isSignedOut } from '../api/signed-out.ts'
+
+/** How far what is followed can be trusted right now. */
+export interface LiveHealth {
+  state: 'connecting' | LiveState
+  /** Since when; this browser's clock. */
+  sinceMs: number
+  /** The console's clock minus this browser's. */
+  clockOffsetMs: number
+  /** Why it is lost, when the service told. */
+  error?: ApiError
+}
+
+export const noHealth: LiveHealth = { state: 'connecting', sinceMs: 0, clockOffsetMs: 0 }
+
+export interface FollowOptions<E extends LiveEndpoint> {
+  /** Up to where everything is known. */
+  position?: string | undefined
+  signal: AbortSignal
+  onItems(items: LiveItems[E][], position: string): void
+  /** What is known after `position` is to be dropped; the items that follow take its place. */
+  onResync?(position: string): void
+  onHealth?(health: LiveHealth): void
+}
+
+/**
+ * Follows a topic over the page's one connection, through every break, without a gap and without telling an item twice.
+ * Resolves when all is said or `signal` aborts; rejects with the ApiError for which asking again cannot help.
+ */
+export const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>, options: FollowOptions<E>): Promise<void> => {
+  connection ??= connectPage()
+  return connection.follow(topic, options)
+}
+
+let connection: LiveConnection | undefined
+
+const connectPage = (): LiveConnection => {
+  const made = new LiveConnection({
+    url: `${location.origin.replace(/^http/, 'ws')}/api/live`,
+    isSignedOut,
+    onSignedOut: () => void leaveForSignIn(),
+  })
+  window.addEventListener('online', () => made.check())
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && made.check())
+  return made
+}
+
+const liveTimes = {
+  /** Two heartbeats and a bit: what is silent for longer is late. */
+  lateMs: 7_000,
+  /** What is silent for longer is lost, whatever its socket says; so is what does not open. */
+  lostMs: 20_000,
+  lookMs: 1_000,
+  firstMs: 250,
+  maxMs: 10_000,
+  /** The connection stays open this long after the last follower has left: the next page has others. */
+  lingerMs: 5_000,
+}
+
+/** Below this, a change of the measured offset is the network's jitter, and following it would make countdowns jump. */
+const offsetJitterMs = 750
+
+interface ConnectionOptions {
+  url: string
+  /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
+  isSignedOut(): Promise<boolean>
+  onSignedOut(): void
+  WebSocket?: typeof globalThis.WebSocket
+  times?: Partial<typeof liveTimes>
+}
+
+interface Follower {
+  id: number
+  topic: LiveTopic
+  position: string | undefined
+  options: FollowOptions<LiveEndpoint>
+  /** What the console says of it. */
+  own: Pick<LiveHealth, 'state' | 'sinceMs' | 'error'> | undefined
+  told: LiveHealth | undefined
+  settle(error?: ApiError): void
+}
+
+/** The one connection of a page for everything it follows. */
+export class LiveConnection {
+  readonly #options: ConnectionOptions
+  readonly #times: typeof liveTimes
+  readonly #followers = new Map<number, Follower>()
+  #lastId = 0
+  #socket: WebSocket | undefined
+  #acks: AckCounter | undefined
+  #state: LiveHealth['state'] = 'connecting'
+  #sinceMs = Date.now()
+  #heardMs = 0
+  #clockOffsetMs = 0
+  #attempt = 0
+  #retry: ReturnType<typeof setTimeout> | undefined
+  #looking: ReturnType<typeof setInterval> | undefined
+  #linger: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#times = { ...liveTimes, ...options.times }
+  }
+
+  follow<E extends LiveEndpoint>(topic: LiveTopic<E>, options: FollowOptions<E>): Promise<void> {
+    const { signal, position } = options
+    if (signal.aborted) return Promise.resolve()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = () => {
+      this.#send({ t: 'unsubscribe', id: follower.id })
+      follower.settle()
+    }
+    const follower: Follower = {
+      id: ++this.#lastId,
+      topic,
+      position,
+      options: options as unknown as FollowOptions<LiveEndpoint>,
+      own: undefined,
+      told: undefined,
+      settle: (error) => {
+        signal.removeEventListener('abort', leave)
+        this.#followers.delete(follower.id)
+        if (this.#followers.size === 0) this.#linger = setTimeout(() => this.#hangUp(), this.#times.lingerMs)
+        if (error) reject(error)
+        else resolve()
+      },
+    }
+    signal.addEventListener('abort', leave)
+    this.#followers.set(follower.id, follower)
+    clearTimeout(this.#linger)
+    if (!this.#looking) this.#open()
+    else this.#subscribe(follower)
+    this.#tell(follower)
+    return promise
+  }
+
+  /** To be called when the page is looked at again, or the network has come back: waits for nothing any more. */
+  check() {
+    if (this.#looking && (this.#retry || Date.now() - this.#heardMs > this.#times.lateMs)) this.#open()
+  }
+
+  #open() {
+    this.#hangUp()
+    // What silently died never closes by itself.
+    this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
+    this.#heardMs = Date.now()
+    const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url)
+    this.#socket = socket
+    let isRefused = true
+    socket.onopen = () => {
+      isRefused = false
+      this.#acks = new AckCounter((n) => this.#send({ t: 'ack', n }))
+      for (const follower of this.#followers.values()) this.#subscribe(follower)
+    }
+    socket.onmessage = ({ data }: MessageEvent<string>) => this.#hear(data)
+    socket.onclose = async ({ code }) => {
+      if (code === liveClose.signedOut) return this.#signedOut()
+      this.#lose()
+      if (isRefused && (await this.#options.isSignedOut())) this.#signedOut()
+    }
+  }
+
+  #signedOut() {
+    this.#hangUp()
+    this.#options.onSignedOut()
+  }
+
+  #subscribe({ id, topic, position }: Follower) {
+    this.#send({ t: 'subscribe', id, topic, ...(position !== undefined && { position }) })
+  }
+
+  #hear(text: string) {
+    this.#heardMs = Date.now()
+    const notice = JSON.parse(text) as LiveNotice
+    if (this.#state !== 'live') this.#enter('live')
+    if (notice.t === 'heartbeat') return this.#setClock(notice.now_ms)
+    const follower = this.#followers.get(notice.id)
+    switch (notice.t) {
+      case 'data':
+        this.#acks?.parsed(text.length)
+        if (!follower) return
+        follower.position = notice.position
+        return follower.options.onItems(notice.items as never[], notice.position)
+      case 'resync':
+        if (!follower) return
+        follower.position = notice.position
+        return follower.options.onResync?.(notice.position)
+      case 'state':
+        if (!follower) return
+        follower.own = {
+          state: notice.state,
+          sinceMs: notice.since_ms - this.#clockOffsetMs,
+          ...(notice.error && { error: apiError(notice.error) }),
+        }
+        return this.#tell(follower)
+      case 'end':
+        follower?.settle(notice.error && apiError(notice.error))
+        // The service itself refuses the key: nothing else on this page will work either.
+        if (notice.error?.code === 'unauthenticated') this.#options.onSignedOut()
+    }
+  }
+
+  #setClock(nowMs: number) {
+    this.#attempt = 0
+    const offset = nowMs - this.#heardMs
+    if (Math.abs(offset - this.#clockOffsetMs) <= offsetJitterMs) return
+    this.#clockOffsetMs = offset
+    this.#tellAll()
+  }
+
+  #look() {
+    const silentMs = Date.now() - this.#heardMs
+    if (this.#retry) return
+    if (silentMs > this.#times.lostMs) this.#lose()
+    else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#enter('late', this.#heardMs)
+  }
+
+  #lose() {
+    this.#hangUp()
+    // What the console said of each follower is over with its connection, and is not said again before that is back.
+    for (const follower of this.#followers.values())
+      follower.own &&= { state: 'lost', sinceMs: this.#state === 'lost' ? this.#sinceMs : Date.now() }
+    if (this.#state !== 'lost') this.#enter('lost')
+    this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
+    this.#retry = setTimeout(() => this.#open(), backoffMs(this.#attempt++, this.#times))
+  }
+
+  #hangUp() {
+    clearTimeout(this.#retry)
+    clearTimeout(this.#linger)
+    clearInterval(this.#looking)
+    this.#acks?.stop()
+    const socket = this.#socket
+    this.#socket = this.#retry = this.#looking = this.#acks = undefined
+    if (!socket) return
+    socket.onopen = socket.onmessage = socket.onclose = null
+    socket.close()
+  }
+
+  #enter(state: LiveHealth['state'], sinceMs = Date.now()) {
+    this.#state = state
+    this.#sinceMs = sinceMs
+    this.#tellAll()
+  }
+
+  #tellAll() {
+    for (const follower of this.#followers.values()) this.#tell(follower)
+  }
+
+  #tell(follower: Follower) {
+    const link = { state: this.#state, sinceMs: this.#sinceMs }
+    const part = this.#state === 'live' ? (follower.own ?? { state: 'connecting', sinceMs: this.#sinceMs }) : link
+    const health: LiveHealth = { ...part, clockOffsetMs: this.#clockOffsetMs }
+    const { told } = follower
+    follower.told = health
+    const isSame =
+      told?.state === health.state &&
+      told.sinceMs === health.sinceMs &&
+      told.clockOffsetMs === health.clockOffsetMs &&
+      told.error?.code === health.error?.code
+    if (!isSame) follower.options.onHealth?.(health)
+  }
+
+  #send(request: LiveRequest) {
+    if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify(request))
+  }
+}
+
+const apiError = ({ code, status, message, request_id }: LiveError): ApiError =>
+  new ApiError(code, status, message, request_id === undefined ? {} : { requestId: request_id })
