@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -165,6 +164,8 @@ class SqlProcess {
   readonly #exited: Promise<unknown>
   readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
+  #answered: (answer: SqlAnswer) => void = () => undefined
+  #failed: () => void = () => undefined
 
   constructor({ database, serviceId }: Options, idleMs: number, onExit: () => void) {
     this.#idleMs = idleMs
@@ -177,27 +178,26 @@ class SqlProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
+    this.#child.on('message', (answer) => this.#answered(answer as SqlAnswer))
     this.#exited = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve))
-    void this.#exited.then(onExit)
+    void this.#exited.then(() => {
+      onExit()
+      this.#failed()
+    })
   }
 
   async run(request: ProcessRequest): Promise<SqlAnswer> {
     clearTimeout(this.#idle)
-    const settled = new AbortController()
-    const { signal } = settled
-    const answered = once(this.#child, 'message', { signal }).then(([answer]) => answer as SqlAnswer)
-    const exited = this.#exited.then((): never => {
-      throw tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs)
-    })
     // It ends itself when the time is over; this is for one that cannot even do that.
     const tooLate = setTimeout(() => this.#child.kill('SIGKILL'), maxCopyMs + maxRunMs)
     try {
-      this.#child.send(request)
-      return await Promise.race([answered, exited])
+      return await new Promise((resolve, reject) => {
+        this.#answered = resolve
+        this.#failed = () => reject(tookTooLong(request.kind === 'list' ? maxListMs : maxRunMs))
+        this.#child.send(request)
+      })
     } finally {
       clearTimeout(tooLate)
-      settled.abort()
-      answered.catch(() => undefined)
       this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), this.#idleMs)
     }
   }

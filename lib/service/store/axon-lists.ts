@@ -90,7 +90,9 @@ export const createAxonLists = (database: DatabaseSync) => {
     if (found && most > 0) {
       let bytes = 0
       const { sql, values } = linesOf(pageStatement(found.walks.page, before, most))
-      for (const { line } of database.prepare(sql).iterate(...values) as Iterable<{ line: string }>) {
+      const statement = database.prepare(sql)
+      statement.setReturnArrays(true)
+      for (const [line] of statement.iterate(...values) as Iterable<unknown> as Iterable<[string]>) {
         bytes += Buffer.byteLength(line)
         hasMore = lines.length === query.limit || (lines.length > 0 && bytes > maxPageBytes)
         if (hasMore) break

@@ -9,9 +9,10 @@ import {
 import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark-jobs.ts'
-import { type Clause, containsClause } from './clauses.ts'
+import { commonClauses } from './clauses.ts'
 import { type Database, returning } from './database.ts'
 import { fromJson, type Page, readPage } from './pages.ts'
+import { createRows } from './rows.ts'
 
 type JobSource = NonNullable<BenchmarkJob['job_source']>
 type JobSpec = NonNullable<BenchmarkJob['job_spec']>
@@ -64,7 +65,7 @@ export const createBenchmarkJobStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO benchmark_jobs (id, account, name, state, create_time_ms, metadata, source, spec, plan)
     VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (account, name) DO NOTHING RETURNING id`)
-  const byId = database.prepare('SELECT * FROM benchmark_jobs WHERE id = ?')
+  const rows = createRows<JobRow>(database, 'benchmark_jobs')
   const byName = database.prepare('SELECT 1 FROM benchmark_jobs WHERE account = ? AND name = ?')
   const unended = database.prepare('SELECT id FROM benchmark_jobs WHERE end_time_ms IS NULL ORDER BY seq')
   const countUnended = database.prepare(
@@ -80,10 +81,6 @@ export const createBenchmarkJobStore = (database: Database) => {
     SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
-  const own = (account: string, id: string): JobRow | undefined => {
-    const row = byId.get(id) as JobRow | undefined
-    return row?.account === account ? row : undefined
-  }
   const endedTrials = (runId: string): EndedTrial[] =>
     (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({ ...row, failure: fromJson(row.failure) }))
 
@@ -160,12 +157,12 @@ export const createBenchmarkJobStore = (database: Database) => {
       ) !== undefined,
 
     get: (account: string, id: string): BenchmarkJob | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       return row && toJob(row)
     },
 
     record: <Plan>(id: string): JobRecord<Plan> => {
-      const row = byId.get(id) as JobRow | undefined
+      const row = rows.find(id)
       if (!row) throw new Error(`There is no benchmark job ${id} in the database`)
       return {
         id,
@@ -202,14 +199,9 @@ export const createBenchmarkJobStore = (database: Database) => {
     ): boolean =>
       database.essential(() => move.run(to, hasJobEnded(to) ? timeMs : null, failureReason, id, from).changes === 1),
 
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     list: (account: string, query: BenchmarkJobListQuery, before?: number): Page<BenchmarkJob> =>
-      readPage(database, 'benchmark_jobs', filter(account, query), query, before, toJob),
+      readPage(database, 'benchmark_jobs', commonClauses('benchmark_jobs', account, query), query, before, toJob),
   }
 }
-
-const filter = (account: string, { name }: BenchmarkJobListQuery): Clause[] => [
-  { sql: 'benchmark_jobs.account = ?', values: [account] },
-  ...(name === undefined ? [] : [containsClause(['benchmark_jobs.name'], name)]),
-]

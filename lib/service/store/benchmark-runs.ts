@@ -2,10 +2,11 @@ import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery, BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
-import { type Clause, containsClause, metadataClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 import { equals, fromJson, type Page, readPage, toJson } from './pages.ts'
+import { createRows } from './rows.ts'
 
 interface BenchmarkRunRow {
   seq: number
@@ -41,16 +42,12 @@ export const createBenchmarkRunStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO benchmark_runs (id, account, benchmark_id, name, state, start_time_ms, metadata, profile, job_id, agent_index, agent)
     VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)`)
-  const byId = database.prepare('SELECT * FROM benchmark_runs WHERE id = ?')
+  const rows = createRows<BenchmarkRunRow>(database, 'benchmark_runs')
   const byJob = database.prepare('SELECT * FROM benchmark_runs WHERE job_id = ? ORDER BY agent_index')
   const end = database.prepare(
     "UPDATE benchmark_runs SET state = ?, end_time_ms = ?, score = ? WHERE id = ? AND state = 'running'",
   )
   const index = createMetadataIndex(database, 'benchmark_run_metadata')
-  const own = (account: string, id: string): BenchmarkRunRow | undefined => {
-    const row = byId.get(id) as BenchmarkRunRow | undefined
-    return row?.account === account ? row : undefined
-  }
 
   return {
     insert: (run: NewBenchmarkRun): void =>
@@ -71,12 +68,12 @@ export const createBenchmarkRunStore = (database: Database) => {
       }),
 
     get: (account: string, id: string): BenchmarkRun | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       return row && toBenchmarkRun(row)
     },
 
     record: (id: string): BenchmarkRunRecord | undefined => {
-      const row = byId.get(id) as BenchmarkRunRow | undefined
+      const row = rows.find(id)
       return row && toRecord(row)
     },
 
@@ -89,22 +86,17 @@ export const createBenchmarkRunStore = (database: Database) => {
       { state, timeMs, score }: { state: Exclude<BenchmarkRunState, 'running'>; timeMs: number; score: number | null },
     ): boolean => database.essential(() => end.run(state, timeMs, score, id).changes === 1),
 
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     list: (account: string, query: BenchmarkRunListQuery, before?: number): Page<BenchmarkRun> =>
       readPage(database, 'benchmark_runs', filter(account, query), query, before, toBenchmarkRun),
   }
 }
 
-const filter = (account: string, { benchmark_id, name, search, state, metadata }: BenchmarkRunListQuery): Clause[] => [
-  { sql: 'benchmark_runs.account = ?', values: [account] },
+const filter = (account: string, { benchmark_id, state, ...common }: BenchmarkRunListQuery): Clause[] => [
+  ...commonClauses('benchmark_runs', account, common, 'benchmark_run_metadata'),
   ...equals('benchmark_runs.benchmark_id', benchmark_id),
   ...equals('benchmark_runs.state', state),
-  ...(name === undefined ? [] : [containsClause(['benchmark_runs.name'], name)]),
-  ...(search === undefined ? [] : [containsClause(['benchmark_runs.id', 'benchmark_runs.name'], search)]),
-  ...(metadata ?? []).map((condition) =>
-    metadataClause('benchmark_run_metadata', account, condition, 'benchmark_runs.seq'),
-  ),
 ]
 
 const toRecord = ({ seq: _, metadata, profile, agent, ...row }: BenchmarkRunRow): BenchmarkRunRecord => ({

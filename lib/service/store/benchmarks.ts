@@ -1,8 +1,9 @@
 import type { Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
-import { type Clause, containsClause, metadataClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 import { fromJson, type Page, readPage, toJson } from './pages.ts'
+import { createRows } from './rows.ts'
 
 interface BenchmarkRow {
   seq: number
@@ -31,7 +32,7 @@ export const createBenchmarkStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO benchmarks (id, account, status, create_time_ms, name, metadata, attribution, description, required_environment_variables, required_secret_names)
     VALUES (?, ?, 'active', ?, ?, ?, ?, ?, ?, ?)`)
-  const byId = database.prepare('SELECT * FROM benchmarks WHERE id = ?')
+  const rows = createRows<BenchmarkRow>(database, 'benchmarks')
   const setFields = database.prepare(`
     UPDATE benchmarks SET name = ?, metadata = ?, attribution = ?, description = ?, required_environment_variables = ?, required_secret_names = ? WHERE seq = ?`)
   const setStatus = database.prepare('UPDATE benchmarks SET status = ? WHERE seq = ?')
@@ -43,15 +44,6 @@ export const createBenchmarkStore = (database: Database) => {
   )
   const index = createMetadataIndex(database, 'benchmark_metadata')
 
-  const own = (account: string, id: string): BenchmarkRow | undefined => {
-    const row = byId.get(id) as BenchmarkRow | undefined
-    return row?.account === account ? row : undefined
-  }
-  const known = (account: string, id: string): BenchmarkRow => {
-    const row = own(account, id)
-    if (!row) throw new Error(`There is no benchmark ${id} in the database`)
-    return row
-  }
   const setScenarios = (seq: number | bigint, ids: readonly string[]) => {
     clearScenarios.run(seq)
     for (const [position, id] of ids.entries()) addScenario.run(seq, position, id)
@@ -78,13 +70,13 @@ export const createBenchmarkStore = (database: Database) => {
       }),
 
     get: (account: string, id: string): Benchmark | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       return row && toBenchmark(row)
     },
 
     update: (account: string, id: string, fields: BenchmarkFields): void =>
       inTransaction(database, () => {
-        const row = known(account, id)
+        const row = rows.known(id)
         setFields.run(...columnsOf(fields), row.seq)
         setScenarios(row.seq, fields.scenarioIds)
         if (row.status !== 'active') return
@@ -95,14 +87,14 @@ export const createBenchmarkStore = (database: Database) => {
     /** Archived ones leave the lists and the metadata one can filter by. */
     setStatus: (account: string, id: string, status: 'active' | 'archived'): void =>
       inTransaction(database, () => {
-        const row = known(account, id)
+        const row = rows.known(id)
         if (row.status === status) return
         setStatus.run(status, row.seq)
         const change = status === 'active' ? index.add : index.remove
         change(account, row.seq, JSON.parse(row.metadata))
       }),
 
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     list: (account: string, query: BenchmarkListQuery, before?: number): Page<Benchmark> =>
       readPage(database, 'benchmarks', filter(account, query), query, before, toBenchmark),
@@ -112,12 +104,9 @@ export const createBenchmarkStore = (database: Database) => {
   }
 }
 
-const filter = (account: string, { name, search, metadata }: BenchmarkListQuery): Clause[] => [
-  { sql: 'benchmarks.account = ?', values: [account] },
+const filter = (account: string, query: BenchmarkListQuery): Clause[] => [
+  ...commonClauses('benchmarks', account, query, 'benchmark_metadata'),
   { sql: "benchmarks.status = 'active'", values: [] },
-  ...(name === undefined ? [] : [containsClause(['benchmarks.name'], name)]),
-  ...(search === undefined ? [] : [containsClause(['benchmarks.id', 'benchmarks.name'], search)]),
-  ...(metadata ?? []).map((condition) => metadataClause('benchmark_metadata', account, condition, 'benchmarks.seq')),
 ]
 
 const columnsOf = (fields: BenchmarkFields) => [

@@ -20,8 +20,27 @@ export const metadataClause = (table: string, account: string, condition: Metada
   }
 }
 
+interface CommonFilter {
+  name?: string | undefined
+  search?: string | undefined
+  metadata?: MetadataCondition[] | undefined
+}
+
+/** What the lists of most tables filter by, with the account first; `metadataTable` is that of `metadataClause`. */
+export const commonClauses = (
+  table: string,
+  account: string,
+  { name, search, metadata = [] }: CommonFilter,
+  metadataTable = '',
+): Clause[] => [
+  { sql: `${table}.account = ?`, values: [account] },
+  ...(name === undefined ? [] : [containsClause([`${table}.name`], name)]),
+  ...(search === undefined ? [] : [containsClause([`${table}.id`, `${table}.name`], search)]),
+  ...metadata.map((condition) => metadataClause(metadataTable, account, condition, `${table}.seq`)),
+]
+
 /** One of `columns` contains `text`. Unspecified: case beyond ASCII letters; LIKE leaves it alone. */
-export const containsClause = (columns: readonly string[], text: string): Clause => {
+const containsClause = (columns: readonly string[], text: string): Clause => {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   return {
     sql: `(${columns.map((column) => `${column} LIKE ? ESCAPE '\\'`).join(' OR ')})`,

@@ -8,10 +8,11 @@ import {
   type LaunchParameters,
 } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { type Clause, containsClause, metadataClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
-import { type Page, readPage } from './pages.ts'
+import { equals, type Page, readPage } from './pages.ts'
+import { createRows } from './rows.ts'
 
 interface DevboxRow {
   seq: number
@@ -76,7 +77,7 @@ export const createDevboxStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO devboxes (id, account, name, status, create_time_ms, launch_parameters, environment_variables, entrypoint, metadata, state_transitions, tunnel, snapshot_id, secrets, initiator_type, initiator_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-  const byId = database.prepare('SELECT * FROM devboxes WHERE id = ?')
+  const rows = createRows<DevboxRow>(database, 'devboxes')
   const index = createMetadataIndex(database, 'devbox_metadata')
   const rename = database.prepare('UPDATE devboxes SET name = ? WHERE seq = ?')
   const setMetadata = database.prepare('UPDATE devboxes SET metadata = ? WHERE seq = ?')
@@ -95,12 +96,6 @@ export const createDevboxStore = (database: Database) => {
   )
   const unended = database.prepare("SELECT id FROM devboxes WHERE status NOT IN ('failure', 'shutdown') ORDER BY seq")
 
-  const row = (id: string) => byId.get(id) as DevboxRow | undefined
-  const known = (id: string): DevboxRow => {
-    const found = row(id)
-    if (!found) throw new Error(`There is no devbox ${id} in the database`)
-    return found
-  }
   return {
     insert: (devbox: NewDevbox): void =>
       inTransaction(database, () => {
@@ -126,13 +121,13 @@ export const createDevboxStore = (database: Database) => {
       }),
 
     get: (account: string, id: string): Devbox | undefined => {
-      const found = row(id)
-      return found?.account === account ? toDevbox(found) : undefined
+      const found = rows.own(account, id)
+      return found && toDevbox(found)
     },
 
-    has: (id: string): boolean => row(id) !== undefined,
+    has: (id: string): boolean => rows.find(id) !== undefined,
 
-    spec: (id: string): DevboxSpec => toSpec(known(id)),
+    spec: (id: string): DevboxSpec => toSpec(rows.known(id)),
 
     /** The longest id of the account that `text` is, or starts with before a `-` or `_`. */
     idAtStart: (account: string, text: string): string | undefined => {
@@ -142,16 +137,13 @@ export const createDevboxStore = (database: Database) => {
         end = Math.max(text.lastIndexOf('-', end - 1), text.lastIndexOf('_', end - 1))
       ) {
         const id = text.slice(0, end)
-        if (row(id)?.account === account) return id
+        if (rows.own(account, id)) return id
       }
       return undefined
     },
 
     /** The place of a devbox in its account's order, for `list` to go on from. */
-    position: (account: string, id: string): number | undefined => {
-      const found = row(id)
-      return found?.account === account ? found.seq : undefined
-    },
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     /** Newest first, ended ones included; `before` is the position of the last devbox already seen. */
     list: (account: string, query: DevboxListQuery, before?: number): Page<Devbox> =>
@@ -159,7 +151,7 @@ export const createDevboxStore = (database: Database) => {
 
     update: (id: string, { name, metadata }: DevboxUpdate): void =>
       inTransaction(database, () => {
-        const { seq, account, metadata: before } = known(id)
+        const { seq, account, metadata: before } = rows.known(id)
         if (typeof name === 'string') rename.run(name || null, seq)
         if (!metadata) return
         index.remove(account, seq, JSON.parse(before))
@@ -168,7 +160,7 @@ export const createDevboxStore = (database: Database) => {
       }),
 
     move: (id: string, { status, timeMs, failureReason, shutdownReason }: Move): void => {
-      const { seq, state_transitions } = known(id)
+      const { seq, state_transitions } = rows.known(id)
       const reason = failureReason === undefined ? {} : { failure_reason: failureReason }
       const transitions = [...JSON.parse(state_transitions), { status, transition_time_ms: timeMs, ...reason }]
       const end = hasEnded(status) ? timeMs : null
@@ -217,12 +209,9 @@ export const createDevboxStore = (database: Database) => {
   }
 }
 
-const filter = (account: string, { status, name, search, metadata }: DevboxListQuery): Clause[] => [
-  { sql: 'devboxes.account = ?', values: [account] },
-  ...(status === undefined ? [] : [{ sql: 'devboxes.status = ?', values: [status] }]),
-  ...(name === undefined ? [] : [containsClause(['devboxes.name'], name)]),
-  ...(search === undefined ? [] : [containsClause(['devboxes.id', 'devboxes.name'], search)]),
-  ...(metadata ?? []).map((condition) => metadataClause('devbox_metadata', account, condition, 'devboxes.seq')),
+const filter = (account: string, { status, ...common }: DevboxListQuery): Clause[] => [
+  ...commonClauses('devboxes', account, common, 'devbox_metadata'),
+  ...equals('devboxes.status', status),
 ]
 
 const toSpec = (row: DevboxRow): DevboxSpec => ({

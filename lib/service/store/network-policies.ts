@@ -6,9 +6,9 @@ import type {
   NetworkPolicyUpdate,
 } from '#lib/contract/network-policies.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { type Clause, containsClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import type { Database } from './database.ts'
-import { type Page, readPage } from './pages.ts'
+import { equals, type Page, readPage } from './pages.ts'
 
 interface NetworkPolicyRow {
   seq: number
@@ -114,11 +114,9 @@ const changed = (old: Egress, given: Partial<{ [K in keyof Egress]: Egress[K] | 
   return next.allow_all ? { ...next, allow_devbox_to_devbox: true } : next
 }
 
-const filter = (account: string, { id, name, search }: NetworkPolicyListQuery): Clause[] => [
-  { sql: 'account = ?', values: [account] },
-  ...(id === undefined ? [] : [{ sql: 'id = ?', values: [id] }]),
-  ...(name === undefined ? [] : [containsClause(['name'], name)]),
-  ...(search === undefined ? [] : [containsClause(['id', 'name'], search)]),
+const filter = (account: string, { id, ...common }: NetworkPolicyListQuery): Clause[] => [
+  ...commonClauses('network_policies', account, common),
+  ...equals('id', id),
 ]
 
 const toPolicy = ({ egress, ...row }: NetworkPolicyRow): NetworkPolicy => ({

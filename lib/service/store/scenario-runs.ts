@@ -7,10 +7,11 @@ import type {
   ScoringResult,
 } from '#lib/contract/scenario-runs.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
-import { type Clause, containsClause, metadataClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 import { equals, fromJson, type Page, readPage, toJson } from './pages.ts'
+import { createRows } from './rows.ts'
 
 /** Why a run has no score, as an outcome of a job tells it. */
 export interface RunFailure {
@@ -89,7 +90,7 @@ export const createScenarioRunStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO scenario_runs (id, account, scenario_id, scenario_name, benchmark_run_id, devbox_id, name, state, start_time_ms, metadata, profile, attempt, retry)
     VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`)
-  const byId = database.prepare('SELECT * FROM scenario_runs WHERE id = ?')
+  const rows = createRows<ScenarioRunRow>(database, 'scenario_runs')
   const byDevbox = database.prepare('SELECT * FROM scenario_runs WHERE devbox_id = ?')
   const byBenchmarkRun = database.prepare('SELECT * FROM scenario_runs WHERE benchmark_run_id = ? ORDER BY seq')
   const unended = database.prepare('SELECT * FROM scenario_runs WHERE end_time_ms IS NULL ORDER BY seq')
@@ -102,12 +103,6 @@ export const createScenarioRunStore = (database: Database) => {
     WHERE d.status NOT IN ('failure', 'shutdown') AND d.initiator_type = 'scenario'
       AND (r.id IS NULL OR r.end_time_ms IS NOT NULL)`)
   const index = createMetadataIndex(database, 'scenario_run_metadata')
-
-  const row = (id: string) => byId.get(id) as ScenarioRunRow | undefined
-  const own = (account: string, id: string): ScenarioRunRow | undefined => {
-    const found = row(id)
-    return found?.account === account ? found : undefined
-  }
 
   return {
     insert: (run: NewScenarioRun): void =>
@@ -130,12 +125,12 @@ export const createScenarioRunStore = (database: Database) => {
       }),
 
     get: (account: string, id: string): ScenarioRun | undefined => {
-      const found = own(account, id)
+      const found = rows.own(account, id)
       return found && toScenarioRun(found)
     },
 
     record: (id: string): ScenarioRunRecord | undefined => {
-      const found = row(id)
+      const found = rows.find(id)
       return found && toRecord(found)
     },
 
@@ -156,7 +151,7 @@ export const createScenarioRunStore = (database: Database) => {
 
     /** False when it was not in `from` any more. */
     move: (id: string, { from, to, timeMs, result, outcome, failure }: ScenarioRunMove): boolean => {
-      const before = row(id)
+      const before = rows.find(id)
       if (before?.state !== from) return false
       const scored = result === undefined ? fromJson<ScoringResult>(before.scoring_contract_result) : result
       const end = hasScenarioRunEnded(to) ? timeMs : null
@@ -184,7 +179,7 @@ export const createScenarioRunStore = (database: Database) => {
     strayDevboxes: (): { id: string; account: string }[] =>
       strayDevboxes.all() as unknown as { id: string; account: string }[],
 
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     list: (account: string, query: ScenarioRunListQuery, before?: number): Page<ScenarioRun> =>
       readPage(database, 'scenario_runs', filter(account, query), query, before, toScenarioRun),
@@ -193,18 +188,14 @@ export const createScenarioRunStore = (database: Database) => {
 
 const filter = (
   account: string,
-  { benchmark_run_id, scenario_id, name, search, state, metadata }: ScenarioRunListQuery,
+  { benchmark_run_id, scenario_id, state, ...common }: ScenarioRunListQuery,
 ): Clause[] => [
   // What another try took the place of can be read, but no list counts it.
-  { sql: 'scenario_runs.account = ? AND scenario_runs.replaced = 0', values: [account] },
+  { sql: 'scenario_runs.replaced = 0', values: [] },
+  ...commonClauses('scenario_runs', account, common, 'scenario_run_metadata'),
   ...equals('scenario_runs.benchmark_run_id', benchmark_run_id),
   ...equals('scenario_runs.scenario_id', scenario_id),
   ...equals('scenario_runs.state', state),
-  ...(name === undefined ? [] : [containsClause(['scenario_runs.name'], name)]),
-  ...(search === undefined ? [] : [containsClause(['scenario_runs.id', 'scenario_runs.name'], search)]),
-  ...(metadata ?? []).map((condition) =>
-    metadataClause('scenario_run_metadata', account, condition, 'scenario_runs.seq'),
-  ),
 ]
 
 const toRecord = ({ seq: _, ...row }: ScenarioRunRow): ScenarioRunRecord => ({

@@ -1,8 +1,9 @@
 import type { Scenario, ScenarioEnvironment, ScenarioListQuery } from '#lib/contract/scenarios.ts'
-import { type Clause, containsClause, metadataClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
 import { equals, fromJson, type Page, readPage, toJson } from './pages.ts'
+import { createRows } from './rows.ts'
 
 interface ScenarioRow {
   seq: number
@@ -38,21 +39,12 @@ export const createScenarioStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO scenarios (id, account, status, hidden, create_time_ms, name, metadata, input_context, scoring_contract, environment, reference_output, required_environment_variables, required_secret_names, scorer_timeout_sec, validation_type)
     VALUES (?, ?, 'active', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-  const byId = database.prepare('SELECT * FROM scenarios WHERE id = ?')
+  const rows = createRows<ScenarioRow>(database, 'scenarios')
   const setFields = database.prepare(`
     UPDATE scenarios SET name = ?, metadata = ?, input_context = ?, scoring_contract = ?, environment = ?, reference_output = ?, required_environment_variables = ?, required_secret_names = ?, scorer_timeout_sec = ?, validation_type = ? WHERE seq = ?`)
   const setStatus = database.prepare('UPDATE scenarios SET status = ? WHERE seq = ?')
   const index = createMetadataIndex(database, 'scenario_metadata')
 
-  const own = (account: string, id: string): ScenarioRow | undefined => {
-    const row = byId.get(id) as ScenarioRow | undefined
-    return row?.account === account ? row : undefined
-  }
-  const known = (account: string, id: string): ScenarioRow => {
-    const row = own(account, id)
-    if (!row) throw new Error(`There is no scenario ${id} in the database`)
-    return row
-  }
   const page = (where: Clause[], query: ScenarioListQuery, before?: number): Page<Scenario> =>
     readPage(database, 'scenarios', where, query, before, toScenario)
 
@@ -64,13 +56,13 @@ export const createScenarioStore = (database: Database) => {
       }),
 
     get: (account: string, id: string): Scenario | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       return row && toScenario(row)
     },
 
     update: (account: string, id: string, fields: ScenarioFields): void =>
       inTransaction(database, () => {
-        const row = known(account, id)
+        const row = rows.known(id)
         setFields.run(...columnsOf(fields), row.seq)
         if (row.status !== 'active' || row.hidden) return
         index.remove(account, row.seq, JSON.parse(row.metadata))
@@ -80,7 +72,7 @@ export const createScenarioStore = (database: Database) => {
     /** Archived ones leave the lists and the metadata one can filter by. */
     setStatus: (account: string, id: string, status: 'active' | 'archived'): void =>
       inTransaction(database, () => {
-        const row = known(account, id)
+        const row = rows.known(id)
         if (row.status === status) return
         setStatus.run(status, row.seq)
         if (row.hidden) return
@@ -88,7 +80,7 @@ export const createScenarioStore = (database: Database) => {
         change(account, row.seq, JSON.parse(row.metadata))
       }),
 
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     list: (account: string, query: ScenarioListQuery, before?: number): Page<Scenario> =>
       page(filter(account, query), query, before),
@@ -98,7 +90,7 @@ export const createScenarioStore = (database: Database) => {
       page([{ sql: inBenchmark('?'), values: [benchmark] }], query, before),
 
     /** The ids of `ids` the account has no scenario for, in their order. */
-    missing: (account: string, ids: readonly string[]): string[] => ids.filter((id) => !own(account, id)),
+    missing: (account: string, ids: readonly string[]): string[] => ids.filter((id) => !rows.own(account, id)),
 
     metadataKeys: index.keys,
     metadataValues: index.values,
@@ -108,11 +100,8 @@ export const createScenarioStore = (database: Database) => {
 const inBenchmark = (benchmark: string) =>
   `EXISTS (SELECT 1 FROM benchmark_scenarios AS b WHERE b.benchmark = ${benchmark} AND b.scenario = scenarios.seq)`
 
-const filter = (
-  account: string,
-  { benchmark_id, name, search, validation_type, metadata }: ScenarioListQuery,
-): Clause[] => [
-  { sql: 'scenarios.account = ?', values: [account] },
+const filter = (account: string, { benchmark_id, validation_type, ...common }: ScenarioListQuery): Clause[] => [
+  ...commonClauses('scenarios', account, common, 'scenario_metadata'),
   { sql: "scenarios.status = 'active' AND scenarios.hidden = 0", values: [] },
   ...(benchmark_id === undefined
     ? []
@@ -122,10 +111,7 @@ const filter = (
           values: [benchmark_id, account],
         },
       ]),
-  ...(name === undefined ? [] : [containsClause(['scenarios.name'], name)]),
-  ...(search === undefined ? [] : [containsClause(['scenarios.id', 'scenarios.name'], search)]),
   ...equals('scenarios.validation_type', validation_type),
-  ...(metadata ?? []).map((condition) => metadataClause('scenario_metadata', account, condition, 'scenarios.seq')),
 ]
 
 const columnsOf = (fields: ScenarioFields) => [

@@ -2,6 +2,7 @@ import type { CustomScorer, CustomScorerInput } from '#lib/contract/scenarios.ts
 import { newId } from '#lib/service/kit/ids.ts'
 import { type Database, returning } from './database.ts'
 import { type Page, readPage } from './pages.ts'
+import { createRows } from './rows.ts'
 
 interface ScorerRow extends CustomScorer {
   seq: number
@@ -16,13 +17,9 @@ export const createScorerStore = (database: Database) => {
     INSERT INTO scorers (id, account, type, bash_script) VALUES (?, ?, ?, ?)
     ON CONFLICT (account, type) DO NOTHING RETURNING ${columns}`)
   const change = database.prepare(`UPDATE scorers SET type = ?, bash_script = ? WHERE seq = ? RETURNING ${columns}`)
-  const byId = database.prepare('SELECT * FROM scorers WHERE id = ?')
+  const rows = createRows<ScorerRow>(database, 'scorers')
   const byType = database.prepare('SELECT * FROM scorers WHERE account = ? AND type = ?')
 
-  const own = (account: string, id: string): ScorerRow | undefined => {
-    const row = byId.get(id) as ScorerRow | undefined
-    return row?.account === account ? row : undefined
-  }
   const ofType = (account: string, type: string) => byType.get(account, type) as ScorerRow | undefined
 
   return {
@@ -31,7 +28,7 @@ export const createScorerStore = (database: Database) => {
       returning<CustomScorer>(database, insert, newId('scs'), account, type, bash_script),
 
     get: (account: string, id: string): CustomScorer | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       return row && toScorer(row)
     },
 
@@ -42,13 +39,13 @@ export const createScorerStore = (database: Database) => {
 
     /** Undefined when another scorer of the account has that type. */
     update: (account: string, id: string, { type, bash_script }: CustomScorerInput): CustomScorer | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       const holder = ofType(account, type)
       if (!row || (holder && holder.id !== id)) return undefined
       return returning<CustomScorer>(database, change, type, bash_script, row.seq)
     },
 
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     list: (
       account: string,

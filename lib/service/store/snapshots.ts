@@ -6,10 +6,11 @@ import type {
   SnapshotStatus,
   SnapshotUpdate,
 } from '#lib/contract/snapshots.ts'
-import { type Clause, metadataClause } from './clauses.ts'
+import { type Clause, commonClauses } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createMetadataIndex } from './metadata.ts'
-import { type Page, readPage } from './pages.ts'
+import { equals, type Page, readPage } from './pages.ts'
+import { createRows } from './rows.ts'
 
 interface SnapshotRow {
   seq: number
@@ -41,7 +42,7 @@ export const createSnapshotStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO snapshots (id, account, source_devbox_id, status, create_time_ms, name, commit_message, metadata)
     VALUES (?, ?, ?, 'in_progress', ?, ?, ?, ?)`)
-  const byId = database.prepare('SELECT * FROM snapshots WHERE id = ?')
+  const rows = createRows<SnapshotRow>(database, 'snapshots')
   const setState = database.prepare('UPDATE snapshots SET status = ?, error_message = ?, size_bytes = ? WHERE seq = ?')
   const setFields = database.prepare('UPDATE snapshots SET name = ?, commit_message = ?, metadata = ? WHERE seq = ?')
   const index = createMetadataIndex(database, 'snapshot_metadata')
@@ -50,20 +51,11 @@ export const createSnapshotStore = (database: Database) => {
     "SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?",
   )
 
-  const own = (account: string, id: string): SnapshotRow | undefined => {
-    const row = byId.get(id) as SnapshotRow | undefined
-    return row?.account === account ? row : undefined
-  }
-  const known = (id: string): SnapshotRow => {
-    const row = byId.get(id) as SnapshotRow | undefined
-    if (!row) throw new Error(`There is no snapshot ${id} in the database`)
-    return row
-  }
   /** From here on nothing lists the snapshot; its record stays for `state` to tell. */
   const leaveLists = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
     database.essential(() =>
       inTransaction(database, () => {
-        const row = known(id)
+        const row = rows.known(id)
         index.remove(row.account, row.seq, JSON.parse(row.metadata))
         setState.run(status, errorMessage, row.size_bytes, row.seq)
       }),
@@ -89,12 +81,12 @@ export const createSnapshotStore = (database: Database) => {
       account: string,
       id: string,
     ): (SnapshotState & { status: SnapshotStatus; snapshot: Snapshot }) | undefined => {
-      const row = own(account, id)
+      const row = rows.own(account, id)
       return row && { status: row.status, error_message: row.error_message, snapshot: toSnapshot(row) }
     },
 
     complete: (id: string, sizeBytes: number): void => {
-      setState.run('complete', null, sizeBytes, known(id).seq)
+      setState.run('complete', null, sizeBytes, rows.known(id).seq)
     },
 
     fail: (id: string, errorMessage: string): void => leaveLists(id, 'error', errorMessage),
@@ -103,7 +95,7 @@ export const createSnapshotStore = (database: Database) => {
 
     update: (id: string, { name, commit_message, metadata }: SnapshotUpdate): void =>
       inTransaction(database, () => {
-        const row = known(id)
+        const row = rows.known(id)
         setFields.run(
           typeof name === 'string' ? name || null : row.name,
           typeof commit_message === 'string' ? commit_message || null : row.commit_message,
@@ -116,7 +108,7 @@ export const createSnapshotStore = (database: Database) => {
       }),
 
     /** The place of a snapshot in its account's order, for `list` to go on from; a deleted one keeps its place. */
-    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
 
     /**
      * Newest first; `before` is the position of the last snapshot already seen. Unspecified: which are listed. Those
@@ -137,12 +129,11 @@ export const createSnapshotStore = (database: Database) => {
 }
 
 const filter = (account: string, { devbox_id, source_blueprint_id, metadata }: SnapshotListQuery): Clause[] => [
-  { sql: 'snapshots.account = ?', values: [account] },
+  ...commonClauses('snapshots', account, { metadata }, 'snapshot_metadata'),
   { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },
-  ...(devbox_id === undefined ? [] : [{ sql: 'snapshots.source_devbox_id = ?', values: [devbox_id] }]),
+  ...equals('snapshots.source_devbox_id', devbox_id),
   // There are no blueprints here, so none is the source of a snapshot.
   ...(source_blueprint_id === undefined ? [] : [{ sql: '0', values: [] }]),
-  ...(metadata ?? []).map((condition) => metadataClause('snapshot_metadata', account, condition, 'snapshots.seq')),
 ]
 
 const toSnapshot = (row: SnapshotRow): Snapshot => ({
