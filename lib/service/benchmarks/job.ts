@@ -6,8 +6,8 @@ import {
   jobEnd,
   nextJobState,
   runFailure,
-  type Trial,
-  trialsOf,
+  type TrialPlace,
+  trialPlaces,
 } from '#lib/service/domain/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -15,29 +15,29 @@ import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
-import type { TrialException } from './harbor/outcome.ts'
-import { isRetried, retryDelaySeconds } from './harbor/retry.ts'
-import { type JobPlan, profileOf } from './job-plan.ts'
+import { asException, type TrialException } from './outcome.ts'
+import { type JobPlan, profileOf } from './plan.ts'
+import { isRetried, retryDelaySeconds } from './retry.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
-import { asException, endedBy, insertTry, isWantOfRoom, type RunTry, type Try, type TryEnd } from './tries.ts'
-import type { Turns } from './turns.ts'
+import type { TrialSlots } from './trial-slots.ts'
+import { endedBy, insertScenarioRun, isWantOfRoom, type RunTrial, type Trial, type TrialEnd } from './trials.ts'
 
 export interface JobDeps {
   store: { benchmarkJobs: BenchmarkJobStore; benchmarkRuns: BenchmarkRunStore; scenarioRuns: ScenarioRunStore }
   benchmarkRuns: BenchmarkRuns
   scenarioRuns: ScenarioRuns
-  turns: Turns
-  runTry: RunTry
+  slots: TrialSlots
+  runTrial: RunTrial
   log: (entry: object) => void
 }
 
-interface PendingTrial extends Trial {
-  /** Which try is the next one. */
+interface PendingTrial extends TrialPlace {
+  /** How often it has been run before. */
   retry: number
 }
 
-/** A benchmark run of the job and what of it is under way. */
-interface AgentRun {
+/** A benchmark run of the job, which has the trials of one agent. */
+interface RunningRun {
   record: BenchmarkRunRecord
   over: AbortController
   /** Trials that have not ended, whether they run or not. */
@@ -50,23 +50,23 @@ interface AgentRun {
 /** What a service that starts again finds of a trial that was under way. */
 const interrupted = {
   exception_type: 'ServiceRestartError',
-  exception_message: 'The service was restarted while this ran; another try takes its place',
+  exception_message: 'The service was restarted while this ran; the trial is run again',
 }
 
 // How long a trial waits for room: for a devbox of the account, for space on the disk.
 const firstWaitMs = 200
 const longestWaitMs = 5000
 
-/** One job from its turn in the queue to its end. */
+/** A job from when it leaves the queue to its end. */
 export class RunningJob {
   readonly #deps: JobDeps
   readonly #job: JobRecord<JobPlan>
   readonly #stop: AbortSignal
   readonly #finished = Promise.withResolvers<void>()
-  #runs: AgentRun[] = []
+  #runs: RunningRun[] = []
   #pending: PendingTrial[] = []
   #running = 0
-  /** Until what is to do is known, nothing left to do does not mean the end. */
+  /** False until the pending trials are known: before, having none does not mean the end. */
   #isTakenUp = false
 
   constructor(deps: JobDeps, job: JobRecord<JobPlan>, stop: AbortSignal) {
@@ -75,7 +75,7 @@ export class RunningJob {
     this.#stop = stop
   }
 
-  /** Resolves when the job has ended, or soon after `stop` is aborted: its next life goes on where this one was. */
+  /** Resolves when the job has ended, or soon after `stop` is aborted: a service that starts again goes on with it. */
   async work(): Promise<void> {
     try {
       this.#move('initialize')
@@ -136,14 +136,14 @@ export class RunningJob {
       if (record.state !== 'running') over.abort()
       for (const each of store.scenarioRuns.ofBenchmarkRun(record.id)) {
         const key = keyOf({ agent: index, attempt: each.attempt ?? 0 }, each.scenario_id)
-        // Unspecified: what becomes of a trial that a restart broke off. It is tried again, and that is no retry.
+        // Unspecified: what becomes of a trial that a restart broke off. It is run again, and that is no retry.
         if (!hasScenarioRunEnded(each.state)) replaced.push(this.#replace(each.id, interrupted))
         else if (!each.replaced) done.add(key)
         else if (each.outcome !== null) retries.set(key, (each.retry ?? 0) + 1)
       }
     }
     await Promise.all(replaced)
-    for (const trial of trialsOf(plan.attempts, plan.scenarios.length, this.#runs.length)) {
+    for (const trial of trialPlaces(plan.attempts, plan.scenarios.length, this.#runs.length)) {
       const run = this.#runs[trial.agent]
       const scenario = plan.scenarios[trial.scenario]
       if (!run || !scenario || run.over.signal.aborted) continue
@@ -189,7 +189,7 @@ export class RunningJob {
     if (this.#running === 0 && (this.#pending.length === 0 || this.#stop.aborted)) this.#finished.resolve()
   }
 
-  async #start(run: AgentRun, trial: PendingTrial): Promise<void> {
+  async #start(run: RunningRun, trial: PendingTrial): Promise<void> {
     this.#running++
     run.running++
     try {
@@ -206,11 +206,11 @@ export class RunningJob {
   }
 
   /** A trial with all its retries. Its place among the concurrent ones is held while a retry waits. */
-  async #perform(run: AgentRun, trial: PendingTrial): Promise<void> {
+  async #perform(run: RunningRun, trial: PendingTrial): Promise<void> {
     const { plan, spec, account } = this.#job
     const signal = AbortSignal.any([run.over.signal, this.#stop])
     for (let retry = trial.retry; !signal.aborted; retry++) {
-      const isAgain = await this.#tryWithRoom(
+      const isRetry = await this.#runWithRoom(
         {
           account,
           run: run.record,
@@ -222,17 +222,17 @@ export class RunningJob {
         },
         signal,
       )
-      if (!isAgain) return
+      if (!isRetry) return
       await delay(retryDelaySeconds(plan.retry, retry) * 1000, undefined, { signal })
     }
   }
 
-  /** Waits for a turn among all trials, and for a devbox the account may have; whoever waits for that takes no turn. */
-  async #tryWithRoom(order: Try, signal: AbortSignal): Promise<boolean> {
-    const who = { account: this.#job.account, job: this.#job.id }
+  /** Waits for a slot among all trials and for a devbox the account may have; a trial that waits for one has no slot. */
+  async #runWithRoom(trial: Trial, signal: AbortSignal): Promise<boolean> {
+    const owner = { account: this.#job.account, job: this.#job.id }
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
       try {
-        return await this.#deps.turns.run(who, signal, () => this.#try(order, signal))
+        return await this.#deps.slots.run(owner, signal, () => this.#runOnce(trial, signal))
       } catch (error) {
         if (signal.aborted || !isWantOfRoom(error)) throw error
       }
@@ -240,25 +240,25 @@ export class RunningJob {
     }
   }
 
-  /** True when another try is to follow. */
-  async #try(order: Try, signal: AbortSignal): Promise<boolean> {
-    const { store, scenarioRuns, runTry, log } = this.#deps
+  /** True when a retry is to follow. */
+  async #runOnce(trial: Trial, signal: AbortSignal): Promise<boolean> {
+    const { store, scenarioRuns, runTrial, log } = this.#deps
     const id = newId('scr')
-    let end: TryEnd
+    let end: TrialEnd
     const ended = new AbortController()
     const onState = (changed: string, state: string) => {
       if (changed === id && hasScenarioRunEnded(state)) ended.abort()
     }
     scenarioRuns.changes.on('state', onState)
     try {
-      end = await runTry(order, id, AbortSignal.any([signal, ended.signal]))
+      end = await runTrial(trial, id, AbortSignal.any([signal, ended.signal]))
     } catch (error) {
       if (signal.aborted || ended.signal.aborted) return false
       if (isWantOfRoom(error)) {
         if (store.scenarioRuns.record(id)) await this.#replace(id, asException(error))
         throw error
       }
-      if (!store.scenarioRuns.record(id)) insertTry(store.scenarioRuns, order, id, null)
+      if (!store.scenarioRuns.record(id)) insertScenarioRun(store.scenarioRuns, trial, id, null)
       end = endedBy(setUpFailure(error))
       log({ message: `Scenario run ${id} of job ${this.#job.id} broke off`, error: String(error) })
     } finally {
@@ -266,27 +266,27 @@ export class RunningJob {
     }
     if (signal.aborted || ended.signal.aborted) return false
     const { retry } = this.#job.plan
-    const isAgain = end.failure_reason !== null && isRetried(retry, end.failure_reason.exception_type, order.retry)
-    // Before it ends: a try that another one follows is never an outcome.
-    if (isAgain) store.scenarioRuns.replace(id)
+    const isRetry = end.failure_reason !== null && isRetried(retry, end.failure_reason.exception_type, trial.retry)
+    // Before it ends, so that a scenario run that a retry follows is never an outcome.
+    if (isRetry) store.scenarioRuns.replace(id)
     await this.#settle(id, end)
-    return isAgain
+    return isRetry
   }
 
   /** Resolves when the devbox is gone, or goes: until then the trial holds its place. */
-  async #settle(id: string, { state, failure_reason, result }: TryEnd): Promise<void> {
+  async #settle(id: string, { state, failure_reason, result }: TrialEnd): Promise<void> {
     const ending = { outcome: state, ...(result && { result }), ...(failure_reason && { failure: failure_reason }) }
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
   }
 
-  /** Ends a scenario run whose place another try takes; resolves when its devbox is gone. */
+  /** Ends a scenario run that counts nothing because its trial is run again; resolves when its devbox is gone. */
   async #replace(id: string, failure: TrialException): Promise<void> {
     const { store, scenarioRuns } = this.#deps
     store.scenarioRuns.replace(id)
     await scenarioRuns.end(id, 'fail', { failure })
   }
 
-  #conclude(run: AgentRun) {
+  #conclude(run: RunningRun) {
     if (run.over.signal.aborted) return
     const { store, benchmarkRuns } = this.#deps
     const failure = runFailure(store.benchmarkJobs.endedTrials(run.record.id))
@@ -325,9 +325,9 @@ export class RunningJob {
   }
 }
 
-const hasRoom = (run: AgentRun | undefined) => run !== undefined && run.running < run.concurrency
+const hasRoom = (run: RunningRun | undefined) => run !== undefined && run.running < run.concurrency
 
-const keyOf = ({ agent, attempt }: Pick<Trial, 'agent' | 'attempt'>, scenarioId: string) =>
+const keyOf = ({ agent, attempt }: Pick<TrialPlace, 'agent' | 'attempt'>, scenarioId: string) =>
   `${agent} ${attempt} ${scenarioId}`
 
 const eventOf: Record<string, EndingEvent> = {

@@ -1,11 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BenchmarkJob, BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { Replays } from '#lib/service/kit/replays.ts'
+import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
@@ -14,12 +14,13 @@ import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
-import { keepTasksAsScenarios, planHarborJob } from './harbor-job.ts'
+import { keepTasksAsScenarios, planHarborJob } from './harbor/plan-job.ts'
 import { type JobDeps, RunningJob } from './job.ts'
-import { type JobPlan, type PlannedJob, planJob } from './job-plan.ts'
+import type { JobPlan, PlannedJob } from './plan.ts'
+import { planScenarios } from './plan-scenarios.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
-import { createRunTry } from './tries.ts'
-import { Turns } from './turns.ts'
+import { TrialSlots } from './trial-slots.ts'
+import { createRunTrial } from './trials.ts'
 
 /** Unspecified: how many trials of all jobs run at once, whatever the jobs ask for. */
 const trialsAtOnce = 16
@@ -65,7 +66,7 @@ interface Active {
   done: Promise<void>
 }
 
-/** Every benchmark job of the service: takes them up one after the other and runs them to their end. */
+/** Every benchmark job of the service: queues them, and runs them to their end. */
 export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
@@ -76,18 +77,18 @@ export class Jobs {
 
   constructor(options: Options) {
     this.#options = options
-    this.#deps = { ...options, runTry: createRunTry(options), turns: new Turns(trialsAtOnce) }
+    this.#deps = { ...options, runTrial: createRunTrial(options), slots: new TrialSlots(trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 
-  /** Takes up where the last life of the service ended; devboxes and scenario runs must have been. */
+  /** Goes on with the jobs of the service's last life; devboxes and scenario runs must have recovered before. */
   recover(): void {
     const { benchmarkJobs } = this.#options.store
     this.#queue = benchmarkJobs.unended().map((id) => ({ id, account: benchmarkJobs.record(id).account }))
     this.#startNext()
   }
 
-  /** Stops every job where it is; the next life takes them up. */
+  /** Stops every job where it is; `recover` of the next life goes on with it. */
   async close(): Promise<void> {
     this.#options.benchmarkRuns.changes.off('state', this.#runEnded)
     this.#closing.abort()
@@ -102,9 +103,7 @@ export class Jobs {
 
   /** Throws 400 with everything that is wrong, 409 for a name that is taken, 429 for one too many. */
   async create(account: string, body: BenchmarkJobCreate, requestId: string): Promise<BenchmarkJob> {
-    const key = createHash('sha256')
-      .update(JSON.stringify([account, requestId, body]))
-      .digest('base64')
+    const key = callKey(account, requestId, body)
     return this.get(account, await this.#replays.once(key, () => this.#create(account, body)))
   }
 
@@ -112,10 +111,12 @@ export class Jobs {
     const { store, isolation, datasetRoots } = this.#options
     if (!spec) throw invalid({ field: 'spec', message: 'must be given' })
     this.#requireFree(account, name)
-    const readHarbor = (yaml: string) => planHarborJob({ datasetRoots, isolation, store }, account, yaml)
-    const planned = await planJob(store, account, spec, readHarbor)
+    const planned =
+      spec.type === 'harbor'
+        ? await planHarborJob({ datasetRoots, isolation, store }, account, spec.inline_yaml)
+        : planScenarios(store, account, spec)
     if (planned.plan.harbor) await keepTasksAsScenarios(store.scenarios, account, planned.plan.harbor)
-    // Anything may have happened while files were read.
+    // Another call may have taken the name while the files were read.
     this.#requireFree(account, name)
     const id = newId('bmj')
     const { source, spec: resolved, plan } = planned
@@ -131,7 +132,7 @@ export class Jobs {
     })
     if (!isNew) throw nameTaken(name ?? '')
     this.#queue.push({ id, account })
-    // The answer to this call says that it is queued.
+    // Not before this call has answered that the job is queued.
     setImmediate(() => this.#startNext())
     return id
   }
@@ -153,7 +154,7 @@ export class Jobs {
     return isTaken ? `${wanted}-${randomBytes(4).toString('hex')}` : wanted
   }
 
-  /** In the order they were made in, as far as their accounts have room. */
+  /** Starts queued jobs, in the order they were made in, of accounts that have room. */
   #startNext() {
     if (this.#closing.signal.aborted) return
     const running = new Map<string, number>()

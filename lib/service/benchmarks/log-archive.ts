@@ -6,8 +6,8 @@ import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import type { JobPlan } from './job-plan.ts'
 import { filesBelow, type LogFile } from './log-files.ts'
+import type { JobPlan } from './plan.ts'
 import { createScrubber, type Scrubber } from './scrub.ts'
 import { type ZipEntry, zip } from './zip.ts'
 

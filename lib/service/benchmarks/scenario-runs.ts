@@ -28,7 +28,7 @@ import type { ScorerStore } from '#lib/service/store/scorers.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { judge } from './score.ts'
 import { createScrubber } from './scrub.ts'
-import { quotePath, Workplace } from './workplace.ts'
+import { quotePath, Workbench } from './workbench.ts'
 
 /** The public clients expect to meet a run while it is being scored, however fast its scorers are. */
 const minScoringMs = 150
@@ -38,8 +38,6 @@ const shutdownAnswerMs = 5000
 const shutdownsAtOnce = 16
 const saveMs = 3000
 const maxStartMs = 24 * 60 * 60 * 1000
-// The longest a timer can take.
-const maxTimerMs = 2 ** 31 - 1
 /** Unspecified: how long a repeated call answers the run that the first one started. */
 const replayMs = 10 * 60 * 1000
 
@@ -331,17 +329,13 @@ export class ScenarioRuns {
     // Unspecified: a scenario changed while it ran. It is scored as it is by now.
     const scenario = store.scenarios.get(account, scenario_id) ?? notFound('scenario', scenario_id)
     const timeoutMs = (scenario.scorer_timeout_sec ?? defaultScorerTimeoutSeconds) * 1000
-    const workplace = new Workplace({
-      account,
-      devboxId,
-      devbox: () => devboxes.running(account, devboxId, 'execute'),
-      executions,
+    const bench = {
+      workbench: new Workbench({ account, devboxId, devboxes, executions, signal }),
       workingDirectory: scenario.environment?.working_directory || null,
-      deadlineMs: Date.now() + Math.min(timeoutMs, maxTimerMs),
-      signal,
-    })
+      deadlineMs: Date.now() + timeoutMs,
+    }
     const customScorer = (type: string) => store.scorers.byType(account, type)?.bash_script
-    const result = await judge({ scenario, workplace, customScorer })
+    const result = await judge({ scenario, bench, customScorer })
     // A devbox that was suspended or ended took the scorers with it: what they gave is worth nothing.
     devboxes.running(account, devboxId, 'execute')
     const { text } = createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import type { Scorer } from '#lib/contract/scenarios.ts'
 import { meetsConstraint } from '#lib/service/domain/version-constraint.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
 import { fromZeroToOne, numberInLastLine } from './score-text.ts'
-import { quote, ScorerError, type Workplace } from './workplace.ts'
+import { runScorer, type ScorerBench, ScorerError } from './scorer.ts'
 
 type PythonScorer = Extract<Scorer, { type: 'python_script_scorer' }>
 
@@ -10,11 +11,12 @@ type PythonScorer = Extract<Scorer, { type: 'python_script_scorer' }>
  * Runs the script with the python3 of the devbox. Nothing is installed: another version than the constraint wants, or a
  * package that is not there already, is an error.
  */
-export const scorePython = async (scorer: PythonScorer, workplace: Workplace) => {
+export const scorePython = async (scorer: PythonScorer, bench: ScorerBench) => {
   const { python_script, python_version_constraint, requirements_contents } = scorer
-  await requirePython(workplace, python_version_constraint ?? '', requirementsIn(requirements_contents ?? ''))
-  const { exitStatus, stdout, output } = await workplace.lend(python_script, '.py', (path) =>
-    workplace.run(
+  await requirePython(bench, python_version_constraint ?? '', requirementsIn(requirements_contents ?? ''))
+  const { exitStatus, stdout, output } = await bench.workbench.lend('scorer', python_script, (path) =>
+    runScorer(
+      bench,
       `PYTHONDONTWRITEBYTECODE=1 exec python3 -c ${quote(workingDirectoryLast + runScript)} ${quote(path)}`,
     ),
   )
@@ -43,8 +45,8 @@ const requirementsIn = (text: string): Requirement[] =>
 
 const Found = z.object({ version: z.string(), packages: z.array(z.nullable(z.string())) })
 
-// The script may import what lies in the working directory, and nothing there may pass for a module of Python's own: who
-// is judged wrote it.
+// The script may import what lies in the working directory. The agent wrote that, so nothing there may take the place of a
+// module of Python's own.
 const workingDirectoryLast = 'import sys; sys.path.append(sys.path.pop(0))\n'
 
 const runScript = `
@@ -65,9 +67,10 @@ def version(name):
 print(json.dumps({"version": platform.python_version(), "packages": [version(name) for name in sys.argv[1:]]}))
 `
 
-const requirePython = async (workplace: Workplace, constraint: string, requirements: readonly Requirement[]) => {
+const requirePython = async (bench: ScorerBench, constraint: string, requirements: readonly Requirement[]) => {
   const names = requirements.map(({ name }) => quote(name)).join(' ')
-  const { exitStatus, stdout, output } = await workplace.run(
+  const { exitStatus, stdout, output } = await runScorer(
+    bench,
     `command -v python3 >/dev/null || exit 127\nexec python3 -c ${quote(workingDirectoryLast + lookScript)} ${names}`,
   )
   if (exitStatus === 127) throw new ScorerError('There is no python3 in the devbox, which this scorer needs', output)

@@ -1,6 +1,6 @@
-import { ScorerError } from './workplace.ts'
+import { ScorerError } from './scorer.ts'
 
-/** Short enough to be looked at whole: output is written by whoever is judged. */
+/** The agent decides what the output is, so a pattern is matched against a short text only. */
 const maxNumberLength = 64
 const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 const scoreWord = /(?<!\S)score=(\S{1,64})(?!\S)/g

@@ -2,13 +2,15 @@ import { posix } from 'node:path'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario, Scorer, ScorerType } from '#lib/contract/scenarios.ts'
 import { type FunctionResult, weightedScore } from '#lib/service/domain/scenario-runs.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
 import { scorePython } from './score-python.ts'
 import { fromZeroToOne, lastScore, numberInLastLine } from './score-text.ts'
-import { type Finished, quote, quotePath, ScorerError, type Workplace } from './workplace.ts'
+import { requireDirectory, runScorer, type Scored, type ScorerBench, ScorerError, writeTestFile } from './scorer.ts'
+import { quotePath } from './workbench.ts'
 
 export interface Judging {
   scenario: Pick<Scenario, 'input_context' | 'reference_output' | 'environment' | 'scoring_contract'>
-  workplace: Workplace
+  bench: ScorerBench
   /** The script of a custom scorer, or undefined where the account has none of that type. */
   customScorer: (type: string) => string | undefined
 }
@@ -20,7 +22,7 @@ interface Score {
 
 /**
  * Runs the scoring functions one after the other. One that cannot give a score counts 0, and its output says why.
- * Rejects only for what is no scorer's fault: the devbox does not run, or the service stops.
+ * Rejects only when the devbox does not run or the service stops.
  */
 export const judge = async (judging: Judging): Promise<ScoringResult> => {
   const functions = judging.scenario.scoring_contract.scoring_function_parameters
@@ -28,7 +30,7 @@ export const judge = async (judging: Judging): Promise<ScoringResult> => {
   for (const { name, scorer } of functions) {
     const named = { scoring_function_name: name }
     try {
-      await judging.workplace.enter()
+      await requireDirectory(judging.bench)
       results.push({ ...named, ...(await score(scorer, judging)), state: 'complete' })
     } catch (error) {
       if (!(error instanceof ScorerError)) throw error
@@ -47,33 +49,34 @@ const score = (scorer: Scorer, judging: Judging): Promise<Score> =>
   (scorers[scorer.type] as (scorer: Scorer, judging: Judging) => Promise<Score>)(scorer, judging)
 
 const scorers: Scorers = {
-  command_scorer: async ({ command }, { workplace }) => {
+  command_scorer: async ({ command }, { bench }) => {
     if (!command) throw new ScorerError('The command scorer has no command')
-    return byExitStatus(await workplace.run(command))
+    return byExitStatus(await runScorer(bench, command))
   },
 
-  bash_script_scorer: async ({ bash_script }, { workplace }) => {
+  bash_script_scorer: async ({ bash_script }, { bench }) => {
     if (!bash_script) throw new ScorerError('The bash script scorer has no script')
-    return byLine(await workplace.run(bash_script))
+    return byLine(await runScorer(bench, bash_script))
   },
 
-  python_script_scorer: (scorer, { workplace }) => scorePython(scorer, workplace),
+  python_script_scorer: (scorer, { bench }) => scorePython(scorer, bench),
 
-  test_based_scorer: async ({ test_command, test_files }, { workplace }) => {
+  test_based_scorer: async ({ test_command, test_files }, { bench }) => {
     if (!test_command) throw new ScorerError('The test based scorer has no test command')
     for (const { file_path, file_contents } of test_files ?? []) {
       const path = testFilePath(file_path)
       if (path === undefined)
         throw new ScorerError(`The test file ${JSON.stringify(file_path ?? '')} is not below the working directory`)
-      await workplace.write(path, file_contents ?? '')
+      await writeTestFile(bench, path, file_contents ?? '')
     }
-    return byExitStatus(await workplace.run(test_command))
+    return byExitStatus(await runScorer(bench, test_command))
   },
 
-  ast_grep_scorer: async ({ pattern, search_directory, lang }, { workplace }) => {
+  ast_grep_scorer: async ({ pattern, search_directory, lang }, { bench }) => {
     const folder = quotePath(search_directory || '.')
     const language = lang ? `--lang ${quote(lang)}` : ''
-    const found = await workplace.run(
+    const found = await runScorer(
+      bench,
       [
         'tool=$(command -v ast-grep) || exit 127',
         `[[ -e ${folder} ]] || { printf '%s: No such file or directory\\n' ${folder} >&2; exit 126; }`,
@@ -90,7 +93,9 @@ const scorers: Scorers = {
   custom_scorer: async ({ custom_scorer_type, scorer_params }, judging) => {
     const script = judging.customScorer(custom_scorer_type)
     if (script === undefined) throw new ScorerError(`There is no custom scorer ${custom_scorer_type}`)
-    const finished = await judging.workplace.run(script, { RL_SCORER_CONTEXT: scorerContext(scorer_params, judging) })
+    const finished = await runScorer(judging.bench, script, {
+      RL_SCORER_CONTEXT: scorerContext(scorer_params, judging),
+    })
     // Unspecified: how it tells the score. Like a bash script scorer, or with the number alone in its last line.
     return byLine(finished, numberInLastLine)
   },
@@ -124,10 +129,10 @@ const scorerContext = (params: unknown, { scenario }: Judging): string => {
   throw new ScorerError(`The parameters of the scorer take more than ${maxContextBytes} bytes`)
 }
 
-const byExitStatus = ({ exitStatus, output }: Finished): Score => ({ score: exitStatus === 0 ? 1 : 0, output })
+const byExitStatus = ({ exitStatus, output }: Scored): Score => ({ score: exitStatus === 0 ? 1 : 0, output })
 
 /** Unspecified: several scores, and an exit status beside one. The last score counts, whatever the exit status. */
-const byLine = (finished: Finished, otherwise: (text: string) => string | undefined = () => undefined): Score => {
+const byLine = (finished: Scored, otherwise: (text: string) => string | undefined = () => undefined): Score => {
   const { stdout, output, exitStatus } = finished
   const text = lastScore(stdout) ?? otherwise(stdout)
   if (text === undefined)

@@ -7,7 +7,7 @@ import {
   jobEnd,
   nextJobState,
   runFailure,
-  trialsOf,
+  trialPlaces,
 } from './benchmark-jobs.ts'
 
 const trial = (over: Partial<EndedTrial>): EndedTrial => ({
@@ -105,7 +105,7 @@ describe('the end of a job', () => {
 })
 
 it('goes through all scenarios and agents before the next attempt', () => {
-  expect([...trialsOf(2, 2, 2)].map(({ attempt, scenario, agent }) => `${attempt}${scenario}${agent}`)).toEqual([
+  expect([...trialPlaces(2, 2, 2)].map(({ attempt, scenario, agent }) => `${attempt}${scenario}${agent}`)).toEqual([
     '000',
     '001',
     '010',

@@ -25,15 +25,15 @@ const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobStat
 export const nextJobState = (state: string, event: JobEvent): BenchmarkJobState | undefined =>
   moves[state as BenchmarkJobState]?.[event]
 
-/** One attempt of one agent at one scenario, by their places in the job. */
-export interface Trial {
+/** A trial is one attempt of one agent at one scenario; here by their places in the job. */
+export interface TrialPlace {
   attempt: number
   scenario: number
   agent: number
 }
 
 /** Every trial of a job in Harbor's order: each attempt goes through all scenarios, each of them through all agents. */
-export function* trialsOf(attempts: number, scenarios: number, agents: number): Generator<Trial> {
+export function* trialPlaces(attempts: number, scenarios: number, agents: number): Generator<TrialPlace> {
   for (let attempt = 0; attempt < attempts; attempt++)
     for (let scenario = 0; scenario < scenarios; scenario++)
       for (let agent = 0; agent < agents; agent++) yield { attempt, scenario, agent }
@@ -41,7 +41,7 @@ export function* trialsOf(attempts: number, scenarios: number, agents: number): 
 
 type OutcomeState = (typeof scenarioOutcomeStates)[number]
 
-/** What a scenario run whose trial was not judged by the runner counts as: it was ended from outside. */
+/** What a scenario run counts as that a caller ended, so that its trial has no outcome. */
 const outcomeByState: Record<string, OutcomeState> = {
   canceled: 'CANCELED',
   completed: 'COMPLETED',
@@ -49,7 +49,7 @@ const outcomeByState: Record<string, OutcomeState> = {
   failed: 'FAILED',
 }
 
-/** A scenario run of a job that has ended and that no other try has replaced. */
+/** A scenario run of a job that has ended and that no later one of its trial has replaced. */
 export interface EndedTrial {
   id: string
   scenario_id: string

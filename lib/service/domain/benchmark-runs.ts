@@ -3,7 +3,7 @@ import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'
 interface CountedRun {
   state: ScenarioRunState
   score: number | null
-  /** Another try took its place. */
+  /** A later scenario run of its trial took its place. */
   replaced: boolean
 }
 

@@ -1,12 +1,12 @@
-// setTimeout takes 31 bits of milliseconds, 24.8 days; more fires at once.
-const longestMs = 2 ** 31 - 1
+/** setTimeout takes 31 bits of milliseconds, 24.8 days; more fires at once. */
+export const longestTimerMs = 2 ** 31 - 1
 
 /** Calls `run` once the clock reaches `deadlineMs`, at the next turn when it has passed. Returns what takes it back. */
 export const at = (deadlineMs: number, run: () => void): (() => void) => {
   let timer: NodeJS.Timeout
   const arm = () => {
     const left = deadlineMs - Date.now()
-    timer = left > longestMs ? setTimeout(arm, longestMs) : setTimeout(run, Math.max(0, left))
+    timer = left > longestTimerMs ? setTimeout(arm, longestTimerMs) : setTimeout(run, Math.max(0, left))
     timer.unref()
   }
   arm()

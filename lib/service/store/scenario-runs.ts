@@ -50,7 +50,7 @@ export interface ScenarioRunRecord
   profile: RunProfile
   scoring_contract_result: ScoringResult | null
   failure: RunFailure | null
-  /** Another try took its place: nothing counts it. */
+  /** A later scenario run of its trial took its place: nothing counts it. */
   replaced: boolean
 }
 
@@ -68,7 +68,7 @@ export interface NewScenarioRun
     | 'metadata'
     | 'profile'
   > {
-  /** Of a job's run: which of the attempts of its scenario, counted from 0; and which try of that attempt. */
+  /** Of a job's run: which of the attempts at its scenario, counted from 0; and how often its trial had been run before. */
   attempt?: number
   retry?: number
 }
@@ -170,7 +170,7 @@ export const createScenarioRunStore = (database: Database) => {
       return changes === 1
     },
 
-    /** Another try takes the place of this one. */
+    /** A later scenario run of its trial takes the place of this one. */
     replace: (id: string): void => {
       replace.run(id)
     },
@@ -190,7 +190,7 @@ const filter = (
   account: string,
   { benchmark_run_id, scenario_id, state, ...common }: ScenarioRunListQuery,
 ): Clause[] => [
-  // What another try took the place of can be read, but no list counts it.
+  // A replaced scenario run can be read by its id, but is in no list.
   { sql: 'scenario_runs.replaced = 0', values: [] },
   ...commonClauses('scenario_runs', account, common, 'scenario_run_metadata'),
   ...equals('scenario_runs.benchmark_run_id', benchmark_run_id),

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import { quote } from '#lib/service/kit/quoting.ts'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
-import { quote } from '../workplace.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
 
 /** What a devbox is to do so that it is what a Dockerfile describes. */

@@ -2,14 +2,22 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
+import {
+  type Environment,
+  type HarborAgent,
+  type HarborPart,
+  type HarborScenario,
+  type JobPlan,
+  maxTrialsPerJob,
+  type RetryPolicy,
+} from '../plan.ts'
+import { notRetriedByDefault } from '../retry.ts'
 import { checksumOf, findFile, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
 import { defaultRetry, JobFile, knownKeys, type Retry } from './job-schema.ts'
 import { matches } from './names.ts'
-import type { Environment, HarborAgent, HarborPlan, HarborProblem, HarborRetry, HarborScenario } from './plan.ts'
-import { notRetriedByDefault } from './retry.ts'
 import { readTask, type TaskProblem } from './task.ts'
 import { secretOf } from './templates.ts'
-import { type Path, readYaml, type YamlSource } from './yaml-source.ts'
+import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
 interface Surroundings {
   account: string
@@ -18,18 +26,23 @@ interface Surroundings {
   hasSecret: (name: string) => boolean
 }
 
-/** Unspecified: how many trials one job may have. */
-const maxTrials = 100_000
 const defaultConcurrentTrials = 4
+
+interface HarborJob {
+  name: string | null
+  quiet: boolean
+  plan: Omit<JobPlan, 'harbor'>
+  harbor: HarborPart
+}
 
 /** Reads a job file, or tells everything that is wrong with it: the file's own mistakes and what its tasks lack. */
 export const readJobFile = async (
   yaml: string,
   surroundings: Surroundings,
-): Promise<{ plan: HarborPlan; problems?: undefined } | { plan?: undefined; problems: HarborProblem[] }> => {
+): Promise<{ job: HarborJob; problems?: undefined } | { job?: undefined; problems: YamlProblem[] }> => {
   const bytes = Buffer.byteLength(yaml)
   if (bytes > maxYamlBytes) {
-    const message = `The job file has ${bytes} bytes; at most ${maxYamlBytes} are read`
+    const message = `The job file has ${bytes} bytes; at most ${maxYamlBytes / 1024} KiB are read`
     return { problems: [{ line: 1, column: 1, path: '', message }] }
   }
   const { source, problems } = readYaml(yaml)
@@ -37,10 +50,10 @@ export const readJobFile = async (
   const { data: file, error } = JobFile.safeParse(source.value)
   const issues = error?.issues.map(({ path, message }) => ({ path: path as Path, message })) ?? []
   const reading = new Reading(source, surroundings, issues)
-  // What is wrong in its form does not keep the rest from being looked at.
+  // Mistakes of form in one place do not keep the rest of the file from being checked.
   const whole = file ?? without(source.value, issues)
-  const plan = whole && (await reading.plan(whole))
-  return plan && reading.problems.length === 0 ? { plan } : { problems: inOrder(reading.problems) }
+  const job = whole && (await reading.job(whole))
+  return job && reading.problems.length === 0 ? { job } : { problems: inOrder(reading.problems) }
 }
 
 interface Issue {
@@ -48,7 +61,7 @@ interface Issue {
   message: string
 }
 
-/** The file as if what is wrong with it were not there; undefined when that is no job file either. */
+/** The file without its mistakes of form; undefined when what is left is no job file either. */
 const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const copy = structuredClone(value) as Record<string, unknown>
@@ -61,10 +74,10 @@ const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined 
   return JobFile.safeParse(copy).data
 }
 
-const inOrder = (problems: HarborProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
+const inOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
 
 class Reading {
-  readonly problems: HarborProblem[] = []
+  readonly problems: YamlProblem[] = []
   readonly #warnings: string[] = []
   readonly #source: YamlSource
   readonly #surroundings: Surroundings
@@ -82,12 +95,12 @@ class Reading {
     this.problems.push(this.#source.problem(path, message))
   }
 
-  /** Something there or below has been found wrong in its form, so what it means is not to be judged. */
+  /** A mistake of form has been found there or below, so the meaning is not checked. */
   #isMisformed(path: Path) {
     return this.#issues.some((issue) => path.every((key, i) => issue.path[i] === key))
   }
 
-  async plan(file: JobFile): Promise<HarborPlan> {
+  async job(file: JobFile): Promise<HarborJob> {
     this.#warnUnknown()
     this.#refuseUnsupported(file)
     const agents = this.#agents(file)
@@ -111,18 +124,21 @@ class Reading {
       extraInstructions: await this.#extraInstructions(file),
     }
     const trials = agents.length * scenarios.length * file.n_attempts
-    if (trials > maxTrials) this.complain(['n_attempts'], `makes ${trials} trials; a job may have ${maxTrials}`)
+    if (trials > maxTrialsPerJob)
+      this.complain(['n_attempts'], `makes ${trials} trials; a job may have ${maxTrialsPerJob}`)
     const { orchestrator } = file
     return {
-      jobName: file.job_name ?? null,
-      scenarios,
-      agents,
-      nAttempts: file.n_attempts,
-      nConcurrentTrials: file.n_concurrent_trials ?? orchestrator?.n_concurrent_trials ?? defaultConcurrentTrials,
+      name: file.job_name ?? null,
       quiet: file.quiet ?? orchestrator?.quiet ?? false,
-      retry: retryOf(file.retry ?? orchestrator?.retry ?? defaultRetry),
-      settings,
-      warnings: this.#warnings,
+      plan: {
+        scenarios: scenarios.map(({ id, name }) => ({ id, name })),
+        attempts: file.n_attempts,
+        concurrentTrials: file.n_concurrent_trials ?? orchestrator?.n_concurrent_trials ?? defaultConcurrentTrials,
+        retry: retryOf(file.retry ?? orchestrator?.retry ?? defaultRetry),
+        timeoutMultiplier: 1,
+        benchmarkId: null,
+      },
+      harbor: { scenarios, agents, settings, warnings: this.#warnings },
     }
   }
 
@@ -327,8 +343,6 @@ class Reading {
       const { task, problems } = await readTask(path)
       for (const problem of problems ?? []) this.complain(at, `Task ${basename(path)}: ${sentenceOf(problem)}`)
       if (!task) continue
-      for (const warning of [...task.warnings, ...(task.unsupported ? [task.unsupported] : [])])
-        this.#warnings.push(`Task ${task.name}: ${warning}`)
       try {
         const checksum = await checksumOf(path)
         const origin = [source ?? basename(dirname(path)), basename(path), task.name]
@@ -380,7 +394,7 @@ const isGiven = (value: unknown) =>
 
 const maxInstructionBytes = 64 * 1024
 
-const retryOf = (retry: Retry): HarborRetry => ({
+const retryOf = (retry: Retry): RetryPolicy => ({
   maxRetries: retry.max_retries,
   include: retry.include_exceptions ?? null,
   exclude: retry.exclude_exceptions ?? notRetriedByDefault,

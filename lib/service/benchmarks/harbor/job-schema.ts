@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { notRetriedByDefault } from './retry.ts'
+import { notRetriedByDefault } from '../retry.ts'
 
 // Harbor's reader takes numbers that are written as text, and nothing else that is no number.
 const numeric = (value: unknown) =>

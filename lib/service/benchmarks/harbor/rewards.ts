@@ -1,14 +1,6 @@
-import type { Rewards } from './outcome.ts'
+import { type Rewards, TrialError } from '../outcome.ts'
 
-/** An exception by one of Harbor's names. */
-export class HarborError extends Error {
-  constructor(name: string, message: string) {
-    super(message)
-    this.name = name
-  }
-}
-
-/** What reward files say, as Harbor reads them: the JSON one first. Throws a HarborError. */
+/** What reward files say, as Harbor reads them: the JSON one first. Throws a TrialError. */
 export const readRewards = async (
   folder: string,
   read: (path: string) => Promise<string | undefined>,
@@ -19,8 +11,8 @@ export const readRewards = async (
   const path = json === undefined ? paths.text : paths.json
   const content = json ?? text
   if (content === undefined)
-    throw new HarborError('RewardFileNotFoundError', `No reward file found at ${paths.text} or ${paths.json}`)
-  if (content === '') throw new HarborError('RewardFileEmptyError', `Reward file is empty at ${path}`)
+    throw new TrialError('RewardFileNotFoundError', `No reward file found at ${paths.text} or ${paths.json}`)
+  if (content === '') throw new TrialError('RewardFileEmptyError', `Reward file is empty at ${path}`)
   return json === undefined ? { reward: parseReward(content, path) } : parseRewards(content, path)
 }
 
@@ -28,7 +20,7 @@ const parseReward = (content: string, path: string): number => {
   const value = pythonFloat(content)
   // Unspecified: a reward that is infinite or no number. Nothing can be counted with it, so it is none.
   if (value === undefined || !Number.isFinite(value))
-    throw new HarborError('VerifierOutputParseError', `Failed to parse rewards from text file ${path}`)
+    throw new TrialError('VerifierOutputParseError', `Failed to parse rewards from text file ${path}`)
   return value
 }
 
@@ -45,17 +37,17 @@ const parseRewards = (content: string, path: string): Rewards => {
   try {
     value = JSON.parse(content.replace(/^\uFEFF/, ''))
   } catch {
-    throw new HarborError('VerifierOutputParseError', `Failed to parse rewards from JSON file ${path}`)
+    throw new TrialError('VerifierOutputParseError', `Failed to parse rewards from JSON file ${path}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HarborError('ValidationError', `The rewards in ${path} are no mapping of numbers by name`)
+    throw new TrialError('ValidationError', `The rewards in ${path} are no mapping of numbers by name`)
   const rewards = Object.entries(value).map(([name, each]): [string, number] => {
     const number = typeof each === 'string' ? pythonFloat(each) : typeof each === 'boolean' ? Number(each) : each
     if (typeof number !== 'number' || !Number.isFinite(number))
-      throw new HarborError('ValidationError', `The reward ${JSON.stringify(name)} in ${path} is no number`)
+      throw new TrialError('ValidationError', `The reward ${JSON.stringify(name)} in ${path} is no number`)
     return [name, number]
   })
-  if (rewards.length === 0) throw new HarborError('ValidationError', `There is no reward in ${path}`)
+  if (rewards.length === 0) throw new TrialError('ValidationError', `There is no reward in ${path}`)
   return Object.fromEntries(rewards)
 }
 
@@ -75,6 +67,3 @@ export const combine = (steps: readonly (Rewards | null)[], strategy: 'mean' | '
   const mean = (name: string) => given.reduce((sum, rewards) => sum + (rewards[name] ?? 0), 0) / given.length
   return Object.fromEntries(names.map((name) => [name, mean(name)]))
 }
-
-/** A number of seconds as Python prints a float. */
-export const pythonSeconds = (seconds: number): string => (Number.isInteger(seconds) ? `${seconds}.0` : `${seconds}`)

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { quote } from '../workplace.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
+import { TrialError } from '../outcome.ts'
+import { shown, type Workbench } from '../workbench.ts'
 import type { BuildPlan, BuildStep } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
-import { HarborError } from './rewards.ts'
 import type { Healthcheck } from './task-toml.ts'
-import type { Workshop } from './workshop.ts'
 
 interface Build {
   /** Where the files are that a COPY names. */
@@ -17,24 +17,24 @@ interface Build {
 }
 
 /** Does in a devbox what a Dockerfile says. Throws a SandboxBuildFailedError that names the line. */
-export const buildSandbox = async (workshop: Workshop, plan: BuildPlan, { context, signal, warn }: Build) => {
-  const programs = `${workshop.runFolder}/build`
+export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, { context, signal, warn }: Build) => {
+  const programs = `${workbench.runFolder}/build`
   const hasRun = plan.steps.some(({ kind }) => kind === 'run')
   if (hasRun) {
     const { script, env } = putBuildPrograms(programs)
-    await workshop.must(script, env, signal)
+    await workbench.must(script, env, signal)
   }
   try {
-    for (const step of plan.steps) await doStep(workshop, step, { context, signal, programs })
+    for (const step of plan.steps) await doStep(workbench, step, { context, signal, programs })
   } finally {
-    if (hasRun) await tellSkipped(workshop, programs, warn)
+    if (hasRun) await tellSkipped(workbench, programs, warn)
   }
 }
 
-const tellSkipped = async (workshop: Workshop, programs: string, warn: (sentence: string) => void) => {
+const tellSkipped = async (workbench: Workbench, programs: string, warn: (sentence: string) => void) => {
   try {
-    const skipped = (await workshop.read(skippedFile(programs))) ?? ''
-    await workshop.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
+    const skipped = (await workbench.read(skippedFile(programs))) ?? ''
+    await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
     for (const sentence of skipped.split('\n')) if (sentence !== '') warn(sentence)
   } catch (error) {
     // The devbox has ended: of that the build fails, or what comes after it.
@@ -48,28 +48,25 @@ interface Surroundings {
   programs: string
 }
 
-const doStep = async (workshop: Workshop, step: BuildStep, surroundings: Surroundings): Promise<void> => {
+const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surroundings): Promise<void> => {
   const { context, signal, programs } = surroundings
   try {
     switch (step.kind) {
       case 'workdir':
-        return await workshop.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
+        return await workbench.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
       case 'run': {
         const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env })
-        const { status, output } = await workshop.run(`exec ${step.argv.map(quote).join(' ')}`, {
-          env,
-          cwd: step.cwd,
-          signal,
-        })
-        if (status !== 0) throw new Error(`RUN ${step.said} ended with exit code ${status}: ${output}`)
+        const finished = await workbench.run(`exec ${step.argv.map(quote).join(' ')}`, { env, cwd: step.cwd, signal })
+        if (finished.exitStatus !== 0)
+          throw new Error(`RUN ${step.said} ended with exit code ${finished.exitStatus}: ${shown(finished)}`)
         return
       }
       case 'write':
-        await workshop.write(step.to, step.content)
-        if (step.mode) await workshop.must('chmod -- "$MODE" "$FILE"', { MODE: step.mode, FILE: step.to }, signal)
+        await workbench.write(step.to, step.content)
+        if (step.mode) await workbench.must('chmod -- "$MODE" "$FILE"', { MODE: step.mode, FILE: step.to }, signal)
         return
       case 'copy':
-        return await copy(workshop, step, context, signal)
+        return await copy(workbench, step, context, signal)
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -78,51 +75,49 @@ const doStep = async (workshop: Workshop, step: BuildStep, surroundings: Surroun
 }
 
 const copy = async (
-  workshop: Workshop,
+  workbench: Workbench,
   { sources, to, isFolder, mode, extracts }: Extract<BuildStep, { kind: 'copy' }>,
   context: string,
   signal: AbortSignal,
 ): Promise<void> => {
   const found = await findSources(context, sources)
   for (const source of found) {
-    if (source.isFolder) await workshop.send(source.path, to, mode, signal)
+    if (source.isFolder) await workbench.send(source.path, to, mode, signal)
     else if (extracts && /\.(tar|tgz|tbz2|txz|tar\.(gz|bz2|xz|zst))$/.test(source.name)) {
       const file = `/tmp/${source.name}`
-      await workshop.sendFile(source.path, { to: file, name: source.name, isFolder: false, mode }, signal)
+      await workbench.sendFile(source.path, { to: file, name: source.name, isFolder: false, mode }, signal)
       const script = 'mkdir -p -- "$FOLDER" && tar -x --no-same-owner -f "$FILE" -C "$FOLDER" && rm -f -- "$FILE"'
-      await workshop.must(script, { FOLDER: to, FILE: file }, signal)
+      await workbench.must(script, { FOLDER: to, FILE: file }, signal)
     } else {
       const isInto = isFolder || found.length > 1
-      await workshop.sendFile(source.path, { to, name: source.name, isFolder: isInto, mode }, signal)
+      await workbench.sendFile(source.path, { to, name: source.name, isFolder: isInto, mode }, signal)
     }
   }
 }
 
 /** Resolves once the command of a healthcheck has succeeded. Throws a HealthcheckError when it never does. */
 export const waitUntilHealthy = async (
-  workshop: Workshop,
+  workbench: Workbench,
   check: Healthcheck,
-  cwd: string,
-  env: Record<string, string>,
-  signal: AbortSignal,
+  { cwd, env, signal }: { cwd: string; env: Record<string, string>; signal: AbortSignal },
 ): Promise<void> => {
   const beganMs = Date.now()
-  let failures = 0
-  for (;;) {
-    const error = new HarborError('HealthcheckError', `The healthcheck took more than ${check.timeout_sec} seconds`)
-    const limit = { seconds: check.timeout_sec, error }
-    const reason = await workshop.run(check.command, { env, cwd, signal, limit }).then(
-      ({ status, output }) => (status === 0 ? undefined : `exit code ${status}${output && `: ${output}`}`),
-      (problem: unknown) => {
-        if (problem !== error) throw problem
-        return error.message
+  const late = new TrialError('HealthcheckError', `The healthcheck took more than ${check.timeout_sec} seconds`)
+  const limit = { seconds: check.timeout_sec, error: () => late }
+  for (let failures = 0; ; ) {
+    const reason = await workbench.run(check.command, { env, cwd, signal, limit }).then(
+      (finished) =>
+        finished.exitStatus !== 0 && [`exit code ${finished.exitStatus}`, shown(finished)].filter(Boolean).join(': '),
+      (error: unknown) => {
+        if (error !== late) throw error
+        return late.message
       },
     )
-    if (reason === undefined) return
-    // What fails while it is still starting does not count.
+    if (reason === false) return
+    // A failure while it is still starting does not count.
     const isStarting = Date.now() - beganMs < check.start_period_sec * 1000
     if (!isStarting && ++failures >= check.retries)
-      throw new HarborError('HealthcheckError', `The healthcheck failed ${failures} times: ${reason}`)
+      throw new TrialError('HealthcheckError', `The healthcheck failed ${failures} times: ${reason}`)
     await delay((isStarting ? check.start_interval_sec : check.interval_sec) * 1000, undefined, { signal })
   }
 }

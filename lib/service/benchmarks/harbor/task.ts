@@ -136,6 +136,10 @@ export const readTask = async (
   }
 }
 
+/** The folder with the solution of a step: its own, or that of the whole task. */
+export const solutionOf = (task: Task, step: TaskStep): string | undefined =>
+  [join(step.folder, 'solution'), join(task.path, 'solution')].find((folder) => existsSync(join(folder, 'solve.sh')))
+
 const wholeTask: Partial<NonNullable<TaskToml['steps']>[number]> = {}
 const composeFiles = ['docker-compose.yaml', 'docker-compose.yml', 'compose.yaml', 'compose.yml']
 

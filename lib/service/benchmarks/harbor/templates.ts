@@ -1,6 +1,6 @@
 import type { StringMap } from '#lib/contract/common.ts'
-import type { Environment } from './plan.ts'
-import { HarborError } from './rewards.ts'
+import { TrialError } from '../outcome.ts'
+import type { Environment } from '../plan.ts'
 
 /** What `${NAME}` or `${NAME:-fallback}` asks for; undefined for any other text. A template is the whole value or none. */
 export const secretOf = (value: string): { name: string; fallback?: string } | undefined => {
@@ -35,4 +35,4 @@ export const environmentOf = ({ variables, secrets }: Environment, reveal: Revea
 }
 
 const missing = (name: string) =>
-  new HarborError('ValueError', `Environment variable ${name} is not set: the account has no secret of that name`)
+  new TrialError('ValueError', `Environment variable ${name} is not set: the account has no secret of that name`)

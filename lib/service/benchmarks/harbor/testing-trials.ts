@@ -23,8 +23,8 @@ import { DevboxLogs } from '#lib/service/store/logs.ts'
 import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
-import type { HarborAgent, HarborSettings } from './plan.ts'
-import { runTrial, type TrialOptions, type TrialResult } from './trial.ts'
+import type { HarborAgent, HarborSettings } from '../plan.ts'
+import { runHarborTrial, type TrialOptions, type TrialResult } from './trial.ts'
 
 export const sandboxProblem = await bubblewrap.problem()
 
@@ -32,11 +32,14 @@ export interface Trials {
   folder: string
   devboxes: Devboxes
   secrets: ReturnType<typeof createSecretStore>
-  run(task: Record<string, string>, how?: Partial<TrialOptions> & { agentIs?: Partial<HarborAgent> }): Promise<Tried>
+  run(
+    task: Record<string, string>,
+    how?: Partial<TrialOptions> & { agentIs?: Partial<HarborAgent> },
+  ): Promise<FinishedTrial>
   close(): Promise<void>
 }
 
-export interface Tried extends TrialResult {
+export interface FinishedTrial extends TrialResult {
   devboxId: string
   /** A file of its logs; undefined when there is none. */
   log(path: string): string | undefined
@@ -86,7 +89,7 @@ export const startTrials = (): Trials => {
       const path = writeTask(join(folder, 'tasks', scenarioRunId), files)
       const logFolder = join(folder, 'runs', scenarioRunId)
       let devboxId = ''
-      const result = await runTrial(
+      const result = await runHarborTrial(
         { devboxes, executions, secrets, folderOf },
         {
           account: 'test',
@@ -94,6 +97,7 @@ export const startTrials = (): Trials => {
           scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: 'c' },
           agent: { ...oracle, ...agentIs },
           settings,
+          warnings: [],
           attempt: 1,
           folder: logFolder,
           signal: new AbortController().signal,
@@ -145,7 +149,7 @@ export const settings: HarborSettings = {
 /** Writes a task directory; what is not given is the smallest there can be. Scripts can be run. */
 export const writeTask = (folder: string, files: Record<string, string>): string => {
   const all = {
-    'task.toml': 'version = "1.0"\n[agent]\ntimeout_sec = 30\n[verifier]\ntimeout_sec = 30\n',
+    'task.toml': 'version = "1.0"\n[agent]\ntimeout_sec = 600\n[verifier]\ntimeout_sec = 600\n',
     'instruction.md': 'Do it.\n',
     'environment/Dockerfile': 'FROM ubuntu:24.04\nWORKDIR /app\n',
     ...files,

@@ -1,9 +1,23 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Outcome, Rewards, TrialException } from '../outcome.ts'
+import type { HarborAgent, HarborScenario, HarborSettings } from '../plan.ts'
 import { createScrubber } from '../scrub.ts'
-import type { Outcome, Rewards, TrialException } from './outcome.ts'
-import { saveFiles } from './transfer.ts'
-import type { TrialOptions, TrialPhase } from './trial.ts'
+import { saveFiles } from '../transfer.ts'
+
+export type TrialPhase = 'environment_setup' | 'agent_setup' | 'agent_execution' | 'verifier'
+
+/** The trial a log is about. */
+export interface LoggedTrial {
+  scenarioRunId: string
+  scenario: HarborScenario
+  agent: HarborAgent
+  settings: HarborSettings
+  /** From 1. */
+  attempt: number
+  /** Where its logs are to be. */
+  folder: string
+}
 
 interface Times {
   started_at: string
@@ -18,7 +32,7 @@ interface Step {
 
 /** What a trial leaves behind for people: result.json, trial.log, exception.txt and the logs of its devbox. */
 export class TrialLog {
-  readonly #options: TrialOptions
+  readonly #trial: LoggedTrial
   readonly #startedAt = new Date().toISOString()
   readonly #lines: string[] = []
   readonly #phases: Partial<Record<TrialPhase, Times>> = {}
@@ -28,14 +42,14 @@ export class TrialLog {
   #traceback = ''
   #exception: TrialException | null = null
 
-  constructor(options: TrialOptions) {
-    this.#options = options
-    const last = options.scenario.name.split('/').at(-1) ?? ''
-    this.#name = `${last.slice(0, 32).replace(/[_-]+$/, '')}__${options.scenarioRunId.slice(-7)}`
-    this.say(`Trial ${this.#name}: attempt ${options.attempt} of agent ${options.agent.name}`)
+  constructor(trial: LoggedTrial) {
+    this.#trial = trial
+    const last = trial.scenario.name.split('/').at(-1) ?? ''
+    this.#name = `${last.slice(0, 32).replace(/[_-]+$/, '')}__${trial.scenarioRunId.slice(-7)}`
+    this.say(`Trial ${this.#name}: attempt ${trial.attempt} of agent ${trial.agent.name}`)
   }
 
-  /** What went wrong first, of what Harbor goes on from. */
+  /** The first failure; Harbor goes on with the verifier after some of them. */
   get exception(): TrialException | null {
     return this.#exception
   }
@@ -49,7 +63,7 @@ export class TrialLog {
     for (const value of values) this.#secrets.add(value)
   }
 
-  /** What commands have said, and the names they gave to rewards, are as good a place for a secret as the logs. */
+  /** The output of commands and the names of rewards may hold a secret as the logs may. */
   withoutSecrets<T extends Pick<Result, 'rewards'> & Outcome>(result: T): T {
     const { text } = this.#scrubber()
     const { failure_reason, rewards } = result
@@ -63,7 +77,7 @@ export class TrialLog {
     }
   }
 
-  /** The returned function notes the end. Phases of several steps are told from the first's start to the last's end. */
+  /** The returned function notes the end. A phase that several steps have lasts from the first one's start to the last one's end. */
   begin(phase: TrialPhase): () => void {
     this.say(`${phase} begins`)
     const times = this.#phases[phase] ?? { started_at: new Date().toISOString(), finished_at: null }
@@ -96,16 +110,16 @@ export class TrialLog {
 
   /** Copies the logs a devbox has so far. */
   async save(from: string, to: string, signal?: AbortSignal): Promise<void> {
-    await saveFiles(from, join(this.#options.folder, to), {
+    await saveFiles(from, join(this.#trial.folder, to), {
       scrubber: this.#scrubber(),
       ...(signal && { signal }),
       omit: (path, reason) => this.say(`${join(to, path)} is not kept: ${reason}`),
     }).catch((error: unknown) => this.say(`Not all logs could be kept: ${(error as Error).message}`))
   }
 
-  /** Harbor's names for what there is of it. */
+  /** Writes the files that Harbor writes beside the logs, under Harbor's names. */
   async write({ rewards, exception, outcome }: Result): Promise<void> {
-    const { scenarioRunId, scenario, agent, attempt, settings } = this.#options
+    const { scenarioRunId, scenario, agent, attempt, settings } = this.#trial
     const result = {
       id: scenarioRunId,
       task_name: scenario.name,
@@ -134,9 +148,9 @@ export class TrialLog {
   }
 
   async #file(name: string, text: string) {
-    const { folder } = this.#options
+    const { folder } = this.#trial
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // A name that an agent has taken for a file of its own below /logs is ours.
+    // Overwrites a file of that name that the agent left below /logs.
     await writeFile(join(folder, name), this.#scrubber().text(text), { mode: 0o600 })
   }
 

@@ -4,21 +4,28 @@ import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import { agentCommand, instructionFile, solutionOf } from './agent.ts'
+import { agentFailure, runAgent } from '../agents.ts'
+import {
+  asException,
+  type Outcome,
+  outcomeOf,
+  pythonSeconds,
+  type Rewards,
+  TrialError,
+  type TrialException,
+} from '../outcome.ts'
+import { Workbench } from '../workbench.ts'
 import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
-import { type Outcome, outcomeOf, type Rewards, type TrialException } from './outcome.ts'
-import type { HarborAgent, HarborScenario, HarborSettings } from './plan.ts'
 import { customSize } from './resources.ts'
-import { combine, HarborError, pythonSeconds, reaches, readRewards } from './rewards.ts'
+import { combine, reaches, readRewards } from './rewards.ts'
 import { buildSandbox, waitUntilHealthy } from './sandbox-build.ts'
-import { readTask, type Task, type TaskStep } from './task.ts'
+import { readTask, solutionOf, type Task, type TaskStep } from './task.ts'
 import { environmentOf, type Reveal, resolve } from './templates.ts'
-import { TrialLog } from './trial-log.ts'
-import { Workshop } from './workshop.ts'
+import { type LoggedTrial, TrialLog, type TrialPhase } from './trial-log.ts'
 
 /** What trials need of the service. */
 export interface TrialDeps {
@@ -28,23 +35,14 @@ export interface TrialDeps {
   folderOf: (devboxId: string) => string
 }
 
-export type TrialPhase = 'environment_setup' | 'agent_setup' | 'agent_execution' | 'verifier'
-
-export interface TrialOptions {
+export interface TrialOptions extends LoggedTrial {
   account: string
-  scenarioRunId: string
-  scenario: HarborScenario
-  agent: HarborAgent
-  settings: HarborSettings
-  /** From 1. */
-  attempt: number
-  /** Where its logs are to be; what is there from an earlier try is removed first. */
-  folder: string
+  /** What the job file says that does nothing here. */
+  warnings: readonly string[]
   /** Its abort cancels the trial, which then still resolves. */
   signal: AbortSignal
   /** Called once, as soon as the trial has its devbox. */
   onDevbox?: (devboxId: string) => void
-  onPhase?: (phase: TrialPhase) => void
 }
 
 /** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. No secret a trial was given is in any of it. */
@@ -65,29 +63,28 @@ const searchPath = async (): Promise<string> => {
 }
 
 /**
- * Runs one attempt of one agent at one task, in a devbox of its own that has ended when this resolves. Rejects when
- * there is no devbox to be had, so that trying later makes sense; whatever the task, the agent or the devbox does is
- * the trial's result.
+ * Runs one attempt of one agent at one task, in a devbox of its own that has ended when this resolves. Rejects only when
+ * no devbox can be made, which may pass; whatever the task, the agent or the devbox does is the trial's result.
  */
-export const runTrial = async (deps: TrialDeps, options: TrialOptions): Promise<TrialResult> => {
+export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Promise<TrialResult> => {
   const { scenario, folder, signal } = options
   await rm(folder, { recursive: true, force: true })
   const log = new TrialLog(options)
   const read = await readTask(scenario.path)
   const devboxId = await openDevbox(deps, options, read.task)
-  const trial = new Trial(deps, { ...options, devboxId }, log)
+  const trial = new HarborTrial(deps, { ...options, devboxId }, log)
   let rewards: Rewards | null = null
   let exception: TrialException | null = null
   try {
     if (read.problems) {
       const [first] = read.problems
       const reason = first ? `${first.file} ${first.message}` : ''
-      throw new HarborError('FileNotFoundError', `Task ${scenario.name} is no task any more: ${reason}`)
+      throw new TrialError('FileNotFoundError', `Task ${scenario.name} is no task any more: ${reason}`)
     }
     rewards = await trial.run(read.task)
     exception = log.exception
   } catch (error) {
-    exception = asException(error, signal)
+    exception = exceptionOf(error, signal)
     log.fail(exception, error)
   }
   await trial.end()
@@ -96,7 +93,7 @@ export const runTrial = async (deps: TrialDeps, options: TrialOptions): Promise<
   return log.withoutSecrets({ ...outcome, rewards })
 }
 
-/** A task that cannot be read any more gets a devbox as well: its trial fails, and like any other leaves logs. */
+/** A task that cannot be read any more gets a devbox as well: its trial fails and leaves logs like any other. */
 const openDevbox = async (
   { devboxes }: TrialDeps,
   { account, scenarioRunId, scenario, settings, onDevbox }: TrialOptions,
@@ -114,7 +111,7 @@ const openDevbox = async (
           memoryMb: overrideMemoryMb ?? task?.environment.memoryMb ?? null,
           storageMb: overrideStorageMb ?? task?.environment.storageMb ?? null,
         }),
-        // The trial ends it. This is for one that nobody is there for any more.
+        // The trial ends it; this bounds a devbox whose trial the service forgot.
         keep_alive_time_seconds: maxKeepAliveSeconds,
       },
     },
@@ -129,29 +126,23 @@ const openDevbox = async (
   return id
 }
 
-const asException = (error: unknown, signal: AbortSignal): TrialException => {
-  if (signal.aborted) return { exception_type: 'CancelledError', exception_message: 'The trial was cancelled' }
-  const { name, message } = error instanceof Error ? error : new Error(String(error))
-  // Python has no plain Error, and readers of results do not know the service's own.
-  const isOurs = name === 'Error' || error instanceof ServiceError
-  return { exception_type: isOurs ? 'RuntimeError' : name, exception_message: message }
-}
+const exceptionOf = (error: unknown, signal: AbortSignal): TrialException =>
+  signal.aborted
+    ? { exception_type: 'CancelledError', exception_message: 'The trial was cancelled' }
+    : asException(error)
 
-// The longest a timer can take.
-const maxTimeoutSeconds = (2 ** 31 - 1) / 1000
-
-class Trial {
+class HarborTrial {
   readonly #deps: TrialDeps
   readonly #options: TrialOptions & { devboxId: string }
   readonly #log: TrialLog
-  readonly #workshop: Workshop
+  readonly #workbench: Workbench
   readonly #reveal: Reveal
 
   constructor(deps: TrialDeps, options: TrialOptions & { devboxId: string }, log: TrialLog) {
     this.#deps = deps
     this.#options = options
     this.#log = log
-    this.#workshop = new Workshop({ ...deps, ...options })
+    this.#workbench = new Workbench({ ...deps, ...options })
     this.#reveal = (secrets) => {
       const values = deps.secrets.reveal(options.account, secrets)
       log.hide(Object.values(values))
@@ -161,7 +152,7 @@ class Trial {
 
   async run(task: Task): Promise<Rewards | null> {
     const { settings, agent } = this.#options
-    for (const warning of task.warnings) this.#log.say(`WARNING ${warning}`)
+    for (const warning of [...this.#options.warnings, ...task.warnings]) this.#log.say(`WARNING ${warning}`)
     const image = await this.#phase('environment_setup', () => this.#setUp(task))
     const workdir = task.environment.workdir ?? image?.workdir ?? '/'
     // As root of an image has it: what tasks say of ~ is there.
@@ -174,7 +165,7 @@ class Trial {
     }
     await this.#phase('agent_setup', async () => {
       if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
-        throw new HarborError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
+        throw new TrialError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
     })
     const isMultiStep = task.steps.some(({ name }) => name !== null)
     const results: (Rewards | null)[] = []
@@ -199,28 +190,23 @@ class Trial {
     if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
     const plan = await planOf(task)
     for (const warning of plan?.warnings ?? []) this.#log.say(`WARNING ${warning}`)
-    await this.#workshop.within(seconds, new HarborError('EnvironmentStartTimeoutError', message), async (limit) => {
-      const devbox = await devboxes.reaches(account, devboxId, settledStatuses, maxTimeoutSeconds * 1000, limit)
+    await this.#workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
+      const devbox = await devboxes.reaches(account, devboxId, settledStatuses, longestTimerMs, limit)
       limit.throwIfAborted()
       if (devbox?.status !== 'running')
         throw new SandboxBuildFailedError(
           `Devbox ${devboxId} did not start: ${devbox?.failure_reason ?? devbox?.shutdown_reason ?? devbox?.status}`,
         )
       const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
-      await this.#workshop.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
+      await this.#workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
       if (!plan) return
       const warn = (sentence: string) => this.#log.say(`WARNING ${sentence}`)
-      await buildSandbox(this.#workshop, plan, { context: join(task.path, 'environment'), signal: limit, warn })
+      await buildSandbox(this.#workbench, plan, { context: join(task.path, 'environment'), signal: limit, warn })
     })
     if (healthcheck) {
       const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
-      await waitUntilHealthy(
-        this.#workshop,
-        healthcheck,
-        workdir,
-        { ...plan?.env, ...resolve(task.environment.env, this.#reveal) },
-        signal,
-      )
+      const env = { ...plan?.env, ...resolve(task.environment.env, this.#reveal) }
+      await waitUntilHealthy(this.#workbench, healthcheck, { cwd: workdir, env, signal })
     }
     return plan
   }
@@ -231,33 +217,30 @@ class Trial {
     { env, workdir, isMultiStep }: { env: Record<string, string>; workdir: string; isMultiStep: boolean },
   ): Promise<Rewards | null> {
     const { signal } = this.#options
-    const workshop = this.#workshop
+    const workbench = this.#workbench
     const log = this.#log
     try {
       if (step.name !== null) {
         log.beginStep(step.name)
-        if (existsSync(join(step.folder, 'workdir'))) await workshop.send(join(step.folder, 'workdir'), workdir)
+        if (existsSync(join(step.folder, 'workdir'))) await workbench.send(join(step.folder, 'workdir'), workdir)
         if (existsSync(join(step.folder, 'workdir', 'setup.sh'))) {
-          const { status } = await workshop.run('bash ./setup.sh >/logs/agent/setup.txt 2>&1', {
-            env,
-            cwd: workdir,
-            signal,
-          })
-          if (status !== 0) throw new Error(`setup.sh of step ${step.name} ended with ${status}`)
+          const script = 'bash ./setup.sh >/logs/agent/setup.txt 2>&1'
+          const { exitStatus } = await workbench.run(script, { env, cwd: workdir, signal })
+          if (exitStatus !== 0) throw new Error(`setup.sh of step ${step.name} ended with ${exitStatus}`)
         }
-        if (step.healthcheck) await waitUntilHealthy(workshop, step.healthcheck, workdir, env, signal)
+        if (step.healthcheck) await waitUntilHealthy(workbench, step.healthcheck, { cwd: workdir, env, signal })
       }
       await this.#phase('agent_execution', () => this.#runAgent(task, step, env, workdir)).catch((error: unknown) => {
-        // With these two Harbor still looks at what the agent has done.
+        // After these two Harbor runs the verifier all the same.
         if (signal.aborted || !verifiedAllTheSame.includes((error as Error).name)) throw error
-        log.fail(asException(error, signal), error)
+        log.fail(exceptionOf(error, signal), error)
       })
       const rewards = await this.#phase('verifier', () => this.#verify(task, step, env, workdir))
       log.reward(rewards)
       return rewards
     } catch (error) {
       if (!isMultiStep || signal.aborted) throw error
-      log.fail(asException(error, signal), error)
+      log.fail(exceptionOf(error, signal), error)
       return null
     } finally {
       if (isMultiStep && !signal.aborted) await this.#saveStep(step)
@@ -265,40 +248,39 @@ class Trial {
   }
 
   async #runAgent(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<void> {
-    const { agent, settings, signal } = this.#options
+    const { agent, attempt, settings, signal } = this.#options
     const seconds =
       Math.min(
         agent.overrideTimeoutSeconds ?? step.agentTimeoutSeconds ?? Number.POSITIVE_INFINITY,
         agent.maxTimeoutSeconds ?? Number.POSITIVE_INFINITY,
       ) * (settings.agentTimeoutMultiplier ?? settings.timeoutMultiplier)
-    const workshop = this.#workshop
+    const workbench = this.#workbench
     const instruction = [step.instruction, ...settings.extraInstructions].join('\n\n')
-    await workshop.write(instructionFile, instruction)
-    if (agent.name === 'oracle') await workshop.replace('/solution', solutionOf(task, step) ?? '')
-    const command = agentCommand({ ...this.#options, instruction })
-    if (!command) return
-    const message = `Agent execution timed out after ${pythonSeconds(seconds)} seconds`
-    const { status } = await workshop.run(command.script, {
+    await workbench.write(instructionFile, instruction)
+    const isOracle = agent.name === 'oracle'
+    if (isOracle) await workbench.replace('/solution', solutionOf(task, step) ?? '')
+    const script = isOracle ? runSolution : agent.command && `(\n${agent.command}\n) >/logs/agent/command.txt 2>&1`
+    if (!script) return
+    const { exitStatus } = await runAgent(workbench, {
+      script,
+      instruction,
+      instructionFile,
+      modelName: agent.modelName,
+      attempt,
       cwd: workdir,
       env: {
         ...env,
-        ...command.env,
         ...environmentOf(agent.env, this.#reveal),
-        ...(agent.name === 'oracle' && resolve(task.solutionEnv, this.#reveal)),
+        ...(isOracle && { DEBIAN_FRONTEND: 'noninteractive', ...resolve(task.solutionEnv, this.#reveal) }),
       },
+      seconds,
       signal,
-      limit: { seconds, error: new HarborError('AgentTimeoutError', message) },
     })
-    if (status === 0) return
-    this.#log.say(`The agent ended with ${status}`)
-    await workshop.write('/logs/agent/exit-code.txt', String(status))
-    // A solution that fails is no exception: what it did is what counts.
-    if (agent.name === 'oracle') return
-    const said = await workshop.tail('/logs/agent/command.txt')
-    throw new HarborError(
-      'NonZeroAgentExitCodeError',
-      `The agent's command ended with exit code ${status}${said && `: ${said}`}`,
-    )
+    if (exitStatus === 0) return
+    this.#log.say(`The agent ended with ${exitStatus}`)
+    await workbench.write('/logs/agent/exit-code.txt', String(exitStatus))
+    // A solution that fails is no exception under Harbor's rules.
+    if (!isOracle) throw agentFailure(exitStatus, await workbench.tail('/logs/agent/command.txt'))
   }
 
   async #verify(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<Rewards> {
@@ -307,29 +289,29 @@ class Trial {
     const seconds =
       Math.min(overrideTimeoutSeconds ?? step.verifierTimeoutSeconds, most ?? Number.POSITIVE_INFINITY) *
       (settings.verifierTimeoutMultiplier ?? settings.timeoutMultiplier)
-    const workshop = this.#workshop
+    const workbench = this.#workbench
     const message = `Verifier execution timed out after ${pythonSeconds(seconds)} seconds`
-    const error = new HarborError('VerifierTimeoutError', message)
-    return workshop.within(seconds, error, async (limit) => {
-      // Whatever the agent left there: no word of it is the verifier's.
-      await workshop.replace('/logs/verifier')
+    const error = new TrialError('VerifierTimeoutError', message)
+    return workbench.within(seconds, error, async (limit) => {
+      // Removes whatever the agent left there.
+      await workbench.replace('/logs/verifier')
       const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
-      await workshop.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
-      await workshop.must('chmod +x /tests/test.sh')
+      await workbench.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
+      await workbench.must('chmod +x /tests/test.sh')
       const script = '(/tests/test.sh) >/logs/verifier/test-stdout.txt 2>&1'
       const verifierEnv = {
         ...resolve(step.verifierEnv, this.#reveal),
         ...environmentOf(settings.verifier.env, this.#reveal),
       }
-      const { status } = await workshop.run(script, { cwd: workdir, env: { ...env, ...verifierEnv }, signal: limit })
-      this.#log.say(`The verifier ended with ${status}`)
-      return readRewards('/logs/verifier', (path) => workshop.read(path))
+      const verified = { cwd: workdir, env: { ...env, ...verifierEnv }, signal: limit }
+      const { exitStatus } = await workbench.run(script, verified)
+      this.#log.say(`The verifier ended with ${exitStatus}`)
+      return readRewards('/logs/verifier', (path) => workbench.read(path))
     })
   }
 
   async #phase<T>(phase: TrialPhase, work: () => Promise<T>): Promise<T> {
     this.#options.signal.throwIfAborted()
-    this.#options.onPhase?.(phase)
     const done = this.#log.begin(phase)
     try {
       return await work()
@@ -340,15 +322,15 @@ class Trial {
 
   async #saveStep({ name }: TaskStep) {
     await this.#log.save(this.#logsFolder(), join('steps', name ?? ''))
-    await this.#workshop.must(`rm -rf -- /logs/* && ${makeLogFolders}`)
+    await this.#workbench.must(`rm -rf -- /logs/* && ${makeLogFolders}`)
   }
 
   /** Saves the logs and ends the devbox. */
   async end(): Promise<void> {
     const { account, devboxId, signal } = this.#options
     try {
-      // Until then a cancelled one would go on writing them.
-      await this.#workshop.stop()
+      // The command of a cancelled trial would go on writing logs.
+      await this.#workbench.stop()
       await this.#log.save(this.#logsFolder(), '', signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined)
     } finally {
       await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
@@ -360,8 +342,11 @@ class Trial {
   }
 }
 
+/** Where an agent finds its instruction. */
+const instructionFile = '/logs/agent/instruction.md'
+const runSolution = 'chmod +x /solution/solve.sh && (/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
 const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
 const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 const verifiedAllTheSame = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
-/** Who cancels waits for the end. */
+/** The caller that cancels waits for this. */
 const cancelledSaveMs = 2000

@@ -10,14 +10,23 @@ import {
   parseDocument,
   visit,
 } from 'yaml'
-import type { HarborProblem } from './plan.ts'
 
 export type Path = readonly (string | number)[]
+
+/** What is wrong with a file, and where; lines and columns count from 1. */
+export interface YamlProblem {
+  line: number
+  column: number
+  /** The keys that lead there, as `agents[0].name`; empty for the file itself. */
+  path: string
+  /** A sentence without the position. */
+  message: string
+}
 
 /** A YAML text read once: its value, and where in it each part of the value stands. */
 export interface YamlSource {
   value: unknown
-  problem(path: Path, message: string): HarborProblem
+  problem(path: Path, message: string): YamlProblem
 }
 
 // The reader takes a time that grows with the square of some of these, and everybody waits for it.
@@ -30,7 +39,7 @@ const maxDepth = 100
 /** Reads YAML as PyYAML would, or tells everything that keeps it from being read. */
 export const readYaml = (
   text: string,
-): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: HarborProblem[] } => {
+): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: YamlProblem[] } => {
   const whole = (message: string, line = 1, column = 1) => ({ problems: [{ line, column, path: '', message }] })
   const deep = deepestPlace(text)
   if (deep) return whole(`The job file is nested deeper than ${maxDepth} levels`, deep.line, deep.column)

@@ -1,6 +1,8 @@
 #!/bin/bash
-# Fails about every other time, as networks do.
-if ((RANDOM % 2)); then
+# Fails when it is called for the first time in every other attempt, as a network does that is not up yet.
+called=/tmp/fetch-was-called
+if ((HARBOR_ATTEMPT % 2)) && [[ ! -e $called ]]; then
+  touch "$called"
   echo 'connection reset' >&2
   exit 1
 fi

@@ -1,39 +1,41 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { type Devbox, maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
+import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { Trial } from '#lib/service/domain/benchmark-jobs.ts'
+import type { TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import { defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
-import { type Outcome, outcomeOf, type Rewards, type TrialException } from './harbor/outcome.ts'
-import type { HarborPlan } from './harbor/plan.ts'
-import { runTrial } from './harbor/trial.ts'
-import type { JobPlan } from './job-plan.ts'
+import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
+import { runHarborTrial } from './harbor/trial.ts'
+import { asException, type Outcome, outcomeOf, type Rewards, type TrialException } from './outcome.ts'
+import type { HarborPart, JobPlan } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { createScrubber } from './scrub.ts'
+import { shown, Workbench } from './workbench.ts'
 
-/** One try of a trial: which scenario, for which run, and which try it is. */
-export interface Try {
+/** A trial of a job with what it needs to be run. */
+export interface Trial {
   account: string
   run: BenchmarkRunRecord
   agent: AgentConfig
   scenario: { id: string; name: string }
   plan: JobPlan
   /** Its place in the plan. */
-  place: Trial
+  place: TrialPlace
+  /** How often it has been run before. */
   retry: number
 }
 
-export interface TryEnd extends Outcome {
+export interface TrialEnd extends Outcome {
   result: ScoringResult | null
 }
 
-interface TryDeps {
+interface TrialDeps {
   store: { scenarioRuns: ScenarioRunStore; scenarios: ScenarioStore; secrets: SecretStore }
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes
@@ -42,16 +44,15 @@ interface TryDeps {
   logFolderOf: (scenarioRunId: string) => string
 }
 
-/** A try to its end, with the scenario run under the id it is given. Rejects for want of room, or when aborted. */
-export type RunTry = (order: Try, scenarioRunId: string, signal: AbortSignal) => Promise<TryEnd>
+/** Runs a trial once, to its end, as the scenario run of the given id. Rejects for want of room, or when aborted. */
+export type RunTrial = (trial: Trial, scenarioRunId: string, signal: AbortSignal) => Promise<TrialEnd>
 
-export const createRunTry =
-  (deps: TryDeps): RunTry =>
-  async (order, id, signal) => {
-    if (order.plan.harbor)
-      return deps.scenarioRuns.working(id, runHarborTry(deps, order, order.plan.harbor, id, signal))
-    await openScenarioTry(deps, order, id)
-    return runScenarioTry(deps, order, id, signal)
+export const createRunTrial =
+  (deps: TrialDeps): RunTrial =>
+  async (trial, id, signal) => {
+    if (trial.plan.harbor) return deps.scenarioRuns.working(id, harborTrial(deps, trial, trial.plan.harbor, id, signal))
+    await openScenarioTrial(deps, trial, id)
+    return runScenarioTrial(deps, trial, id, signal)
   }
 
 // Every way a devbox can settle after it was asked to start.
@@ -59,11 +60,11 @@ const settled = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 /** Of a devbox, beyond the time of its agent: to start, to be scored, to be shut down. */
 const spareSeconds = 2 * 3600
 
-/** Opens the scenario run of a try: its devbox is starting. Throws what stands in the way of a devbox. */
-const openScenarioTry = async ({ store, scenarioRuns }: TryDeps, order: Try, id: string): Promise<void> => {
-  const { account, run, scenario, place, retry } = order
+/** Opens the scenario run of a trial: its devbox is starting. Throws when no devbox can be made. */
+const openScenarioTrial = async ({ store, scenarioRuns }: TrialDeps, trial: Trial, id: string): Promise<void> => {
+  const { account, run, scenario, place, retry } = trial
   const found = store.scenarios.get(account, scenario.id)
-  const keepAlive = Math.min(Math.ceil(timeoutOf(order) + spareSeconds), maxKeepAliveSeconds)
+  const keepAlive = Math.min(Math.ceil(timeoutOf(trial) + spareSeconds), maxKeepAliveSeconds)
   await scenarioRuns.open({
     id,
     account,
@@ -78,31 +79,19 @@ const openScenarioTry = async ({ store, scenarioRuns }: TryDeps, order: Try, id:
 }
 
 /** Runs the agent in the devbox of a scenario run and has it judged. Rejects for want of room, or when aborted. */
-const runScenarioTry = async (deps: TryDeps, order: Try, id: string, signal: AbortSignal): Promise<TryEnd> => {
+const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signal: AbortSignal): Promise<TrialEnd> => {
   const { store, scenarioRuns, devboxes, executions } = deps
-  const { account, agent } = order
+  const { account } = trial
   const scenarioRun = store.scenarioRuns.record(id)
-  const scenario = store.scenarios.get(account, order.scenario.id)
+  const scenario = store.scenarios.get(account, trial.scenario.id)
   const devboxId = scenarioRun?.devbox_id
   if (!scenarioRun || !scenario || !devboxId) throw new Error(`Scenario run ${id} has no devbox or no scenario`)
   try {
     const devbox = await devboxes.reaches(account, devboxId, settled, maxStartMs, signal)
     signal.throwIfAborted()
     if (devbox?.status !== 'running') return endedBy(startFailure(devbox))
-    const exception = await runAgent({
-      account,
-      scenario,
-      agent,
-      devboxId,
-      devbox: () => devboxes.running(account, devboxId, 'execute'),
-      executions,
-      timeoutSeconds: timeoutOf(order),
-      attempt: order.retry + 1,
-      scrub: createScrubber(Object.values(store.secrets.reveal(account, order.run.profile.secrets ?? {}))).text,
-      signal,
-    })
-    // Not judged: whatever it is worth, a trial that ran out of time has no score.
-    if (exception?.exception_type === 'AgentTimeoutError') return endedBy(exception)
+    const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
+    const exception = await runCommand(deps, workbench, { ...trial, scenario }, signal)
     const result = await scenarioRuns.judge(scenarioRun, signal)
     return { ...outcomeOf({ reward: result.score }, exception), result }
   } catch (error) {
@@ -117,13 +106,42 @@ const runScenarioTry = async (deps: TryDeps, order: Try, id: string, signal: Abo
   }
 }
 
-const runHarborTry = async (deps: TryDeps, order: Try, plan: HarborPlan, id: string, signal: AbortSignal) => {
+/** What the agent failed with; null when it ended well or has no command. */
+const runCommand = async (
+  deps: TrialDeps,
+  workbench: Workbench,
+  trial: Omit<Trial, 'scenario'> & { scenario: Scenario },
+  signal: AbortSignal,
+): Promise<TrialException | null> => {
+  const { agent, scenario, retry } = trial
+  const script = agent.kwargs?.command
+  if (typeof script !== 'string') return null
+  const instruction = scenario.input_context.problem_statement
+  const { exitStatus, stderr } = await workbench.lend('problem_statement', instruction, (instructionFile) =>
+    runAgent(workbench, {
+      script,
+      instruction,
+      instructionFile,
+      modelName: agent.model_name,
+      attempt: retry + 1,
+      cwd: scenario.environment?.working_directory,
+      env: {},
+      seconds: timeoutOf(trial),
+      signal,
+    }),
+  )
+  if (exitStatus === 0) return null
+  const said = scrubberOf(deps, trial).text(stderr)
+  return asException(agentFailure(exitStatus, shown({ exitStatus, stdout: '', stderr: said })))
+}
+
+const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
   const { store, devboxes, executions, folderOf, logFolderOf } = deps
-  const { account, place } = order
+  const { account, place } = trial
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
   if (!scenario || !agent) throw new Error(`Scenario run ${id} has no place in its job`)
-  const { rewards, ...end } = await runTrial(
+  const { rewards, ...end } = await runHarborTrial(
     { devboxes, executions, secrets: store.secrets, folderOf },
     {
       account,
@@ -131,40 +149,49 @@ const runHarborTry = async (deps: TryDeps, order: Try, plan: HarborPlan, id: str
       scenario,
       agent,
       settings: plan.settings,
+      warnings: plan.warnings,
       attempt: place.attempt + 1,
       folder: logFolderOf(id),
       signal,
-      // Its benchmark run may have ended while the devbox was made: what that counts does not change any more.
+      // The counts of a benchmark run that ended while the devbox was made do not change any more.
       onDevbox: (devboxId) => {
-        if (!signal.aborted) insertTry(store.scenarioRuns, order, id, devboxId)
+        if (!signal.aborted) insertScenarioRun(store.scenarioRuns, trial, id, devboxId)
       },
     },
   )
-  const result = end.score === null ? null : verifierResult(end.score, rewards)
-  return { ...end, failure_reason: end.failure_reason && scrubbed(deps, order, end.failure_reason), result }
+  const { text } = scrubberOf(deps, trial)
+  const failure = end.failure_reason
+  return {
+    ...end,
+    failure_reason: failure && { ...failure, exception_message: text(failure.exception_message) },
+    result: end.score === null ? null : verifierResult(end.score, rewards),
+  }
 }
 
-/** The scenario run of a try; without a devbox where none could be made. */
-export const insertTry = (scenarioRuns: ScenarioRunStore, order: Try, id: string, devboxId: string | null): void =>
+/** Stores the scenario run of a trial; without a devbox where none could be made. */
+export const insertScenarioRun = (
+  scenarioRuns: ScenarioRunStore,
+  trial: Trial,
+  id: string,
+  devboxId: string | null,
+): void =>
   scenarioRuns.insert({
     id,
-    account: order.account,
-    scenario_id: order.scenario.id,
-    scenario_name: order.scenario.name,
-    benchmark_run_id: order.run.id,
+    account: trial.account,
+    scenario_id: trial.scenario.id,
+    scenario_name: trial.scenario.name,
+    benchmark_run_id: trial.run.id,
     devbox_id: devboxId,
-    name: order.scenario.name,
+    name: trial.scenario.name,
     start_time_ms: Date.now(),
     metadata: {},
-    profile: order.run.profile,
-    attempt: order.place.attempt,
-    retry: order.retry,
+    profile: trial.run.profile,
+    attempt: trial.place.attempt,
+    retry: trial.retry,
   })
 
-const scrubbed = ({ store }: TryDeps, { account, run }: Try, { exception_type, exception_message }: TrialException) => {
-  const scrubber = createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
-  return { exception_type, exception_message: scrubber.text(exception_message) }
-}
+const scrubberOf = ({ store }: TrialDeps, { account, run }: Pick<Trial, 'account' | 'run'>) =>
+  createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
 
 const verifierResult = (score: number, rewards: Rewards | null): ScoringResult => ({
   score,
@@ -176,16 +203,11 @@ const verifierResult = (score: number, rewards: Rewards | null): ScoringResult =
 const maxStartMs = 3600 * 1000
 
 /** A day and a half at most: the devbox has to outlive it. */
-const timeoutOf = ({ agent, retry, plan }: Try): number =>
+const timeoutOf = ({ agent, retry, plan }: Pick<Trial, 'agent' | 'retry' | 'plan'>): number =>
   Math.min((agent.timeout_seconds ?? defaultAgentTimeoutSeconds) * plan.timeoutMultiplier ** retry, maxAgentSeconds)
 const maxAgentSeconds = maxKeepAliveSeconds - 2 * spareSeconds
 
-export const endedBy = (exception: TrialException): TryEnd => ({ ...outcomeOf(null, exception), result: null })
-
-export const asException = (error: unknown): TrialException => {
-  const { name, message } = error instanceof Error ? error : new Error(String(error))
-  return { exception_type: name, exception_message: message }
-}
+export const endedBy = (exception: TrialException): TrialEnd => ({ ...outcomeOf(null, exception), result: null })
 
 const startFailure = (devbox: Devbox | undefined): TrialException => {
   if (!devbox)
@@ -200,7 +222,7 @@ const startFailure = (devbox: Devbox | undefined): TrialException => {
   }
 }
 
-/** What passes: the account has as many devboxes or commands as it may, or the disk is full. */
+/** Whether a later time may do: the account has as many devboxes or commands as it may, or the disk is full. */
 export const isWantOfRoom = (error: unknown): boolean =>
   isDiskFull(error) ||
   (error instanceof ServiceError && ['rate_limited', 'insufficient_storage', 'unavailable'].includes(error.code))

@@ -9,8 +9,8 @@ import { readFile } from '#lib/service/devboxes/files.ts'
 import { signal as kill } from '#lib/service/sandbox/processes.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { spawnIn } from '#lib/service/sandbox/sandbox.ts'
-import { filesBelow } from '../log-files.ts'
-import type { Scrubber } from '../scrub.ts'
+import { filesBelow } from './log-files.ts'
+import type { Scrubber } from './scrub.ts'
 
 interface Sending {
   devbox: RunningDevbox

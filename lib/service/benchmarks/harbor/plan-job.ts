@@ -2,10 +2,10 @@ import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import { readJobFile } from './harbor/job-file.ts'
-import type { HarborAgent, HarborPlan, HarborProblem, HarborScenario } from './harbor/plan.ts'
-import { readTask } from './harbor/task.ts'
-import { type PlannedJob, refusal } from './job-plan.ts'
+import { type HarborAgent, type HarborPart, type HarborScenario, type PlannedJob, planRefusal } from '../plan.ts'
+import { readJobFile } from './job-file.ts'
+import { readTask } from './task.ts'
+import type { YamlProblem } from './yaml-source.ts'
 
 interface Surroundings {
   datasetRoots: readonly string[]
@@ -22,41 +22,33 @@ export const planHarborJob = async (
   yaml: string,
 ): Promise<PlannedJob> => {
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
-  const { plan, problems } = await readJobFile(yaml, { account, datasetRoots, hasSecret })
-  if (problems) throw refusal(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
+  const { job, problems } = await readJobFile(yaml, { account, datasetRoots, hasSecret })
+  if (problems) throw planRefusal(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
   if (isolation === 'none')
     throw new ServiceError(
       'invalid_argument',
       `${field}: Harbor tasks need folders like /app and /tests of their own, which devboxes have under bubblewrap only`,
       { field, shouldRetry: false },
     )
-  const scenarios = plan.scenarios.map(({ id, name }) => ({ id, name }))
+  const { name, quiet, plan, harbor } = job
   return {
-    name: plan.jobName,
+    name,
     source: { type: 'harbor', inline_yaml: yaml },
     spec: {
-      scenario_ids: scenarios.map(({ id }) => id),
-      agent_configs: plan.agents.map(agentConfigOf),
+      scenario_ids: plan.scenarios.map(({ id }) => id),
+      agent_configs: harbor.agents.map(agentConfigOf),
       orchestrator_config: {
-        n_concurrent_trials: plan.nConcurrentTrials,
-        n_attempts: plan.nAttempts,
-        timeout_multiplier: plan.settings.timeoutMultiplier,
-        quiet: plan.quiet,
+        n_concurrent_trials: plan.concurrentTrials,
+        n_attempts: plan.attempts,
+        timeout_multiplier: harbor.settings.timeoutMultiplier,
+        quiet,
       },
     },
-    plan: {
-      scenarios,
-      attempts: plan.nAttempts,
-      concurrentTrials: plan.nConcurrentTrials,
-      retry: plan.retry,
-      timeoutMultiplier: 1,
-      benchmarkId: null,
-      harbor: plan,
-    },
+    plan: { ...plan, harbor },
   }
 }
 
-const sentenceOf = ({ line, column, path, message }: HarborProblem) =>
+const sentenceOf = ({ line, column, path, message }: YamlProblem) =>
   `${line}:${column} ${path ? `${path}: ` : ''}${message}`
 
 const agentConfigOf = ({ name, modelName, overrideTimeoutSeconds, kwargs, env }: HarborAgent): AgentConfig => ({
@@ -69,8 +61,12 @@ const agentConfigOf = ({ name, modelName, overrideTimeoutSeconds, kwargs, env }:
 })
 
 /** Makes a scenario of each task that has none yet, so that the ids in the job's spec can be read. */
-export const keepTasksAsScenarios = async (store: ScenarioStore, account: string, plan: HarborPlan): Promise<void> => {
-  for (const scenario of plan.scenarios) {
+export const keepTasksAsScenarios = async (
+  store: ScenarioStore,
+  account: string,
+  { scenarios }: HarborPart,
+): Promise<void> => {
+  for (const scenario of scenarios) {
     if (store.get(account, scenario.id)) continue
     const { task } = await readTask(scenario.path)
     if (store.get(account, scenario.id)) continue

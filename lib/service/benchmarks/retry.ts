@@ -1,6 +1,6 @@
-import type { HarborRetry } from './plan.ts'
+import type { RetryPolicy } from './plan.ts'
 
-/** What a second try would hardly change. */
+/** What another run of the same trial would hardly change; Harbor's list. */
 export const notRetriedByDefault = [
   'AgentTimeoutError',
   'VerifierTimeoutError',
@@ -13,8 +13,8 @@ export const notRetriedByDefault = [
   'ModelNotFoundError',
 ]
 
-/** Whether a trial that ended with this exception is tried again, after `retries` retries. A cancelled one never is. */
-export const isRetried = (retry: HarborRetry, exceptionType: string, retries: number): boolean =>
+/** Whether a trial that ended with this exception is run again, after `retries` retries. A cancelled one never is. */
+export const isRetried = (retry: RetryPolicy, exceptionType: string, retries: number): boolean =>
   retries < retry.maxRetries &&
   exceptionType !== 'CancelledError' &&
   !retry.exclude.includes(exceptionType) &&
@@ -22,6 +22,6 @@ export const isRetried = (retry: HarborRetry, exceptionType: string, retries: nu
 
 /** How long to wait before the retry that follows `retries` others. */
 export const retryDelaySeconds = (
-  { minWaitSeconds, waitMultiplier, maxWaitSeconds }: HarborRetry,
+  { minWaitSeconds, waitMultiplier, maxWaitSeconds }: RetryPolicy,
   retries: number,
 ): number => Math.min(minWaitSeconds * waitMultiplier ** retries, maxWaitSeconds)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { createJob, follow, untilEnded } from './testing-jobs.ts'
+import { createJob, follow, untilEnded } from '../testing-jobs.ts'
 
 let datasets: string
 let service: TestService
@@ -98,17 +98,17 @@ datasets:
     const alive = async () =>
       (await client.devboxes.list({ query: { limit: 100 } })).devboxes.filter(({ status }) => status === 'running')
         .length
-    await expect.poll(alive, { timeout: 10_000 }).toBe(2)
+    await expect.poll(alive, { timeout: 50_000 }).toBe(2)
     const { runs } = await client.scenarioRuns.list({ query: {} })
     const log = (...path: string[]) => join(service.dataDir, ...path, 'agent', 'all')
     const lines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length : 0)
     for (const { devbox_id } of runs)
-      await expect.poll(() => lines(log('devboxes', devbox_id, 'root', 'logs')), { timeout: 10_000 }).toBe(100_001)
+      await expect.poll(() => lines(log('devboxes', devbox_id, 'root', 'logs')), { timeout: 50_000 }).toBe(100_001)
     await client.benchmarkRuns.cancel({ params: { id: running.in_progress_runs?.[0]?.benchmark_run_id ?? '' } })
     const job = await untilEnded(client, id)
     expect(job.state).toBe('cancelled')
     expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ state }) => state)).toEqual(['CANCELED', 'CANCELED'])
-    await expect.poll(alive, { timeout: 5000 }).toBe(0)
+    await expect.poll(alive, { timeout: 50_000 }).toBe(0)
     expect(runs.map((run) => lines(log('runs', run.id)))).toEqual([100_001, 100_001])
   })
 

@@ -1,42 +1,11 @@
-import {
-  type AgentConfig,
-  type BenchmarkJob,
-  type BenchmarkJobSpec,
-  maxYamlBytes,
-  type OrchestratorConfig,
-} from '#lib/contract/benchmark-jobs.ts'
-import type { RunProfile } from '#lib/contract/scenario-runs.ts'
+import type { BenchmarkJobSpec, OrchestratorConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentProblems } from './agents.ts'
-import type { HarborPlan, HarborRetry } from './harbor/plan.ts'
-
-/** What is to be run, kept with the job: a restart goes on with it. */
-export interface JobPlan {
-  /** In the order they run. */
-  scenarios: { id: string; name: string }[]
-  /** Independent attempts at each scenario by each agent. */
-  attempts: number
-  concurrentTrials: number
-  retry: HarborRetry
-  /** What each retry multiplies the time of an agent by. */
-  timeoutMultiplier: number
-  benchmarkId: string | null
-  /** Of a job that was made from a Harbor job file; its scenarios are in the same order. */
-  harbor: HarborPlan | null
-}
-
-export interface PlannedJob {
-  /** What the job file calls it. */
-  name: string | null
-  source: NonNullable<BenchmarkJob['job_source']>
-  spec: NonNullable<BenchmarkJob['job_spec']>
-  plan: JobPlan
-}
+import { maxTrialsPerJob, type PlannedJob, type PlanProblem, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
 
 interface Definitions {
   benchmarks: BenchmarkStore
@@ -44,43 +13,13 @@ interface Definitions {
   secrets: SecretStore
 }
 
-interface Problem {
-  field: string
-  message: string
-}
-
-/** Resolves what a spec asks for. Throws one 400 with every problem in its message. */
-export const planJob = async (
-  definitions: Definitions,
-  account: string,
-  spec: BenchmarkJobSpec,
-  readHarbor: (yaml: string) => Promise<PlannedJob>,
-): Promise<PlannedJob> => {
-  if (spec.type !== 'harbor') return planScenarios(definitions, account, spec)
-  // Looked at before it is taken apart.
-  if (Buffer.byteLength(spec.inline_yaml) > maxYamlBytes)
-    throw refusal([{ field: 'spec.inline_yaml', message: `must not be longer than ${maxYamlBytes / 1024} KiB` }])
-  return readHarbor(spec.inline_yaml)
-}
-
-/** Unspecified: how many problems one message tells; a text of a million mistakes needs no million lines. */
-const maxProblems = 50
-
-export const refusal = (problems: readonly Problem[]): ServiceError => {
-  const told = problems.slice(0, maxProblems).map(({ field, message }) => `${field}: ${message}`)
-  const more = problems.length - told.length
-  return new ServiceError('invalid_argument', [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'), {
-    field: problems[0]?.field ?? 'spec',
-    shouldRetry: false,
-  })
-}
-
-const planScenarios = (
+/** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
+export const planScenarios = (
   store: Definitions,
   account: string,
   spec: Exclude<BenchmarkJobSpec, { type: 'harbor' }>,
 ): PlannedJob => {
-  const problems: Problem[] = []
+  const problems: PlanProblem[] = []
   const wrong = (field: string, message: string) => problems.push({ field: `spec.${field}`, message })
 
   const benchmark = spec.type === 'benchmark' ? store.benchmarks.get(account, spec.benchmark_id) : undefined
@@ -121,8 +60,10 @@ const planScenarios = (
     if (value !== undefined && value !== null && !(value >= least && value <= most))
       wrong(`orchestrator_config.${field}`, `must be a number from ${least} to ${most}`)
   }
-  if (problems.length > 0) throw refusal(problems)
-  requireCountable(ids.length * agents.length)
+  if (problems.length > 0) throw planRefusal(problems)
+  const trials = ids.length * agents.length
+  if (trials > maxTrialsPerJob)
+    throw planRefusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrialsPerJob}` }])
 
   const { n_attempts, n_concurrent_trials, timeout_multiplier, quiet } = orchestrator
   const config: Required<OrchestratorConfig> = {
@@ -151,20 +92,7 @@ const planScenarios = (
   }
 }
 
-/** What the devboxes of an agent's trials are started with. */
-export const profileOf = ({ agent_environment }: AgentConfig): RunProfile => ({
-  envVars: agent_environment?.environment_variables ?? {},
-  secrets: agent_environment?.secrets ?? {},
-})
-
-/** Throws 400 for more trials than a job may have. */
-const requireCountable = (trials: number): void => {
-  if (trials > maxTrials)
-    throw refusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrials}` }])
-}
-
 /** Unspecified: the bounds of a job. */
-const maxTrials = 100_000
 const maxScenarios = 5000
 const maxAgents = 64
 const ranges = {
@@ -174,7 +102,7 @@ const ranges = {
 } as const
 
 /** Unspecified: how long a retry waits. A second, as Harbor's does by default. */
-const retryAnyFailure: Omit<HarborRetry, 'maxRetries'> = {
+const retryAnyFailure: Omit<RetryPolicy, 'maxRetries'> = {
   include: null,
   exclude: [],
   waitMultiplier: 1,

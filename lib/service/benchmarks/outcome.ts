@@ -1,4 +1,5 @@
 import type { scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Values by name, as the verifier wrote them. */
 export type Rewards = Record<string, number>
@@ -16,14 +17,32 @@ export interface Outcome {
   failure_reason: TrialException | null
 }
 
+/** Thrown for an exception by one of Harbor's names. */
+export class TrialError extends Error {
+  constructor(name: string, message: string) {
+    super(message)
+    this.name = name
+  }
+}
+
+export const asException = (error: unknown): TrialException => {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  // Python has no plain Error, and readers of results do not know the service's own.
+  const isOurs = name === 'Error' || error instanceof ServiceError
+  return { exception_type: isOurs ? 'RuntimeError' : name, exception_message: message }
+}
+
+/** A number of seconds as Python prints a float, which Harbor's messages do. */
+export const pythonSeconds = (seconds: number): string => (Number.isInteger(seconds) ? `${seconds}.0` : `${seconds}`)
+
 const timeouts = ['AgentTimeoutError', 'AgentSetupTimeoutError', 'VerifierTimeoutError', 'EnvironmentStartTimeoutError']
 
 /**
  * What a trial counts as, from what its verifier wrote and what went wrong.
  *
- * Unspecified: trials with both. An agent that ran out of time has TIMEOUT, and its reward is told in the logs only,
- * because a score is defined for completed scenarios alone. One that failed but left a result behind that the verifier
- * judged has that score, as it has under Harbor's own rules, and keeps its failure as the reason.
+ * Unspecified: trials with both. When the agent ran out of time the outcome is TIMEOUT and the reward stands in the logs
+ * only, because a score is defined for completed scenarios alone. When the agent failed and the verifier judged what it
+ * left behind, the trial has that score, as under Harbor's own rules, and keeps the failure as its reason.
  */
 export const outcomeOf = (rewards: Rewards | null, exception: TrialException | null): Outcome => {
   const type = exception?.exception_type

@@ -1,0 +1,88 @@
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { Workbench } from './workbench.ts'
+
+/** Unspecified: how much of what a scorer wrote its result keeps, counted from the end. */
+const maxOutputBytes = 64 * 1024
+
+/** A scorer could not give a score. Its message and what the scorer wrote are the output of its result. */
+export class ScorerError extends Error {
+  override readonly name = 'ScorerError'
+  readonly output: string
+
+  constructor(message: string, output = '') {
+    super(message)
+    this.output = output
+  }
+}
+
+/** Where the scorers of a run work: its devbox, their directory in it, and the time they have all together. */
+export interface ScorerBench {
+  workbench: Workbench
+  workingDirectory: string | null
+  deadlineMs: number
+}
+
+export interface Scored {
+  exitStatus: number
+  stdout: string
+  /** What it wrote to both streams, for people. */
+  output: string
+}
+
+/**
+ * Runs a bash script in the working directory. Throws a ScorerError when there is no such directory, when bash cannot be
+ * given the script, and when the time is over: its process group has been killed then.
+ */
+export const runScorer = async (
+  { workbench, workingDirectory, deadlineMs }: ScorerBench,
+  script: string,
+  env: Record<string, string> = {},
+): Promise<Scored> => {
+  const leftMs = deadlineMs - Date.now()
+  if (leftMs <= 0) throw new ScorerError('The time for scoring was over before it began')
+  if (script.includes('\0')) throw new ScorerError('The scorer contains a NUL character')
+  const outputOf = ({ stdout, stderr }: { stdout: string; stderr: string }) => [stdout, stderr].map(tail).join('')
+  const finished = await workbench.run(script, {
+    env,
+    cwd: workingDirectory,
+    limit: {
+      seconds: leftMs / 1000,
+      error: (killed) =>
+        new ScorerError('The time for scoring was over before it ended; it was killed', outputOf(killed)),
+    },
+  })
+  return { exitStatus: finished.exitStatus, stdout: finished.stdout, output: outputOf(finished) }
+}
+
+/** Throws a ScorerError when the scorers have no directory to work in. */
+export const requireDirectory = async (bench: ScorerBench): Promise<void> => {
+  if (bench.workingDirectory === null) return
+  const { exitStatus, output } = await runScorer(bench, 'true')
+  if (exitStatus !== 0)
+    throw new ScorerError(`The working directory ${bench.workingDirectory} cannot be entered`, output)
+}
+
+/** Writes a file below the working directory. Throws a ScorerError when that is refused. */
+export const writeTestFile = async (
+  { workbench, workingDirectory }: ScorerBench,
+  path: string,
+  content: string,
+): Promise<void> => {
+  try {
+    await workbench.write(`${workingDirectory ?? '~'}/${path}`, content)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !refusals.includes(error.code)) throw error
+    throw new ScorerError(`The file ${path} could not be written: ${error.message}`)
+  }
+}
+
+const refusals: string[] = ['invalid_argument', 'forbidden', 'not_found', 'insufficient_storage']
+
+const tail = (text: string): string => {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxOutputBytes) return text
+  // At a line's beginning, where there is one.
+  const cut = bytes.subarray(bytes.length - maxOutputBytes)
+  const line = cut.indexOf('\n') + 1
+  return `[${bytes.length - cut.length + line} bytes left out]\n${cut.subarray(line).toString()}`
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { TrialSlots } from './trial-slots.ts'
+
+const never = new AbortController().signal
+
+/** Work that is told apart by its name and ends when it is let go. */
+const begin = (slots: TrialSlots, account: string, job: string, started: string[]) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = slots.run({ account, job }, never, async () => {
+    started.push(job)
+    await promise
+  })
+  const end = () => {
+    resolve()
+    return done
+  }
+  return { end }
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the slots of trials', () => {
+  it('go to the account and then to the job with the fewest running, not to the trial that asked first', async () => {
+    const slots = new TrialSlots(3)
+    const started: string[] = []
+    const first = begin(slots, 'a', 'a1', started)
+    const second = begin(slots, 'a', 'a1', started)
+    const third = begin(slots, 'a', 'a2', started)
+    begin(slots, 'a', 'a1', started)
+    begin(slots, 'a', 'a2', started)
+    begin(slots, 'b', 'b1', started)
+    await settle()
+    expect(started).toEqual(['a1', 'a1', 'a2'])
+    await first.end()
+    await settle()
+    expect(started.slice(3)).toEqual(['b1'])
+    await third.end()
+    await settle()
+    expect(started.slice(4)).toEqual(['a2'])
+    await second.end()
+    await settle()
+    expect(started.slice(5)).toEqual(['a1'])
+  })
+
+  it('pass over a trial that has left, and come back from work that failed', async () => {
+    const slots = new TrialSlots(1)
+    const started: string[] = []
+    const leaving = new AbortController()
+    const failing = slots.run({ account: 'a', job: 'a1' }, never, () => Promise.reject(new Error('failed')))
+    const left = slots.run({ account: 'b', job: 'b1' }, leaving.signal, async () => started.push('b1'))
+    const last = slots.run({ account: 'c', job: 'c1' }, never, async () => started.push('c1'))
+    leaving.abort(new Error('left'))
+    await expect(failing).rejects.toThrow('failed')
+    await expect(left).rejects.toThrow('left')
+    await last
+    expect(started).toEqual(['c1'])
+  })
+})

@@ -1,0 +1,170 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
+import { writeFile as writeInDevbox } from '#lib/service/devboxes/files.ts'
+import type { Executions } from '#lib/service/executions/executions.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
+import { longestTimerMs } from '#lib/service/kit/timer.ts'
+import { putRunFile } from '#lib/service/sandbox/run-file.ts'
+import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
+import { readSmall, sendFile, sendFolder } from './transfer.ts'
+
+interface Options {
+  account: string
+  devboxId: string
+  devboxes: Devboxes
+  executions: Executions
+  signal: AbortSignal
+}
+
+interface Command {
+  /** Beside what the devbox gives every command. Not kept with the command, so there may be secrets among it. */
+  env?: Record<string, string>
+  /** The home directory unless it is given. */
+  cwd?: string | null
+  signal?: AbortSignal
+  /** When the time is over, the process group is killed and `error` is thrown. */
+  limit?: { seconds: number; error: (killed: Finished) => Error }
+}
+
+export interface Finished {
+  exitStatus: number
+  stdout: string
+  stderr: string
+}
+
+const maxRewardBytes = 1024 * 1024
+/** How much of what a command wrote the message of a failure tells. */
+const shownLines = 20
+const maxShownLength = 2000
+
+// Root of a container needs no permission to empty a folder of its own; the user of a devbox first gives itself that.
+const removeFolder = '{ [ -L "$FOLDER" ] || chmod -R u+rwX -- "$FOLDER" 2>/dev/null; rm -rf -- "$FOLDER"; }'
+
+/** The devbox of a scenario run made ready: what its agent, its build, its verifier and its scorers do goes through it. */
+export class Workbench {
+  readonly #options: Options
+  /** The execution that runs now. */
+  #running: string | undefined
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** A folder of the service's in the devbox, outside what the devbox's disk keeps. */
+  get runFolder(): string {
+    return this.#devbox().box.run
+  }
+
+  /**
+   * Runs a bash script to its end. Rejects when the devbox does not run, and with the reason of `signal` once the process
+   * group has been killed.
+   */
+  async run(script: string, { env, cwd, signal, limit }: Command = {}): Promise<Finished> {
+    const { account, devboxId, executions } = this.#options
+    const aborted = signal ?? this.#options.signal
+    aborted.throwIfAborted()
+    const devbox = () => {
+      const running = this.#devbox()
+      return { ...running, env: { ...running.env, ...env } }
+    }
+    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${script}` : script
+    const id = executions.launch(devboxId, devbox, { account, command })
+    this.#running = id
+    const holdMs = Math.min((limit?.seconds ?? Number.POSITIVE_INFINITY) * 1000, longestTimerMs)
+    const isDone = await executions.reaches(devboxId, id, ['completed'], holdMs, aborted)
+    if (!isDone) await executions.kill(devboxId, id, true)
+    this.#running = undefined
+    aborted.throwIfAborted()
+    const { exit_status, stdout, stderr } = await executions.get(devboxId, id)
+    const finished = { exitStatus: exit_status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '' }
+    if (!isDone && limit) throw limit.error(finished)
+    // A command whose devbox was ended under it has ended as well, but not by itself.
+    if (finished.exitStatus !== 0) this.#devbox()
+    return finished
+  }
+
+  /** Runs a script of the service's own, which fails of nothing but of what became of the devbox. */
+  async must(script: string, env: Record<string, string> = {}, signal = this.#options.signal): Promise<void> {
+    const finished = await this.run(script, { env, cwd: '/', signal })
+    if (finished.exitStatus !== 0) throw new Error(`${shown(finished) || script} (exit code ${finished.exitStatus})`)
+  }
+
+  /** Does `work` with a signal that aborts when the time is over; the work then rejects with `error`. */
+  async within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    const over = new AbortController()
+    const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, longestTimerMs))
+    try {
+      return await work(AbortSignal.any([over.signal, this.#options.signal]))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async send(from: string, to: string, mode: string | null = null, signal = this.#options.signal): Promise<void> {
+    await sendFolder({ devbox: this.#devbox(), signal }, from, to, mode)
+  }
+
+  async sendFile(from: string, how: Parameters<typeof sendFile>[2], signal = this.#options.signal): Promise<void> {
+    await sendFile({ devbox: this.#devbox(), signal }, from, how)
+  }
+
+  /** Empties a folder and fills it from others, each over the one before. */
+  async replace(to: string, ...from: string[]): Promise<void> {
+    await this.must(`${removeFolder} && mkdir -p -- "$FOLDER"`, { FOLDER: to })
+    for (const folder of from) await this.send(folder, to)
+  }
+
+  /** Writes a file as a process of the devbox would. */
+  async write(path: string, content: string): Promise<void> {
+    await writeInDevbox(this.#devbox(), path, bytesOf(content))
+  }
+
+  /** Lends `use` the path, in the devbox, of a file outside what the devbox's disk keeps. */
+  async lend<T>(prefix: string, content: string, use: (path: string) => Promise<T>): Promise<T> {
+    const { runFolder, box } = this.#devbox()
+    const name = await putRunFile(runFolder, prefix, content)
+    try {
+      return await use(`${box.run}/${name}`)
+    } finally {
+      await rm(join(runFolder, name), { force: true })
+    }
+  }
+
+  /** The text of a small file, undefined when there is none. */
+  read(path: string, maxBytes = maxRewardBytes): Promise<string | undefined> {
+    return readSmall({ devbox: this.#devbox(), signal: this.#options.signal }, path, maxBytes)
+  }
+
+  /** The end of a text file; nothing when it cannot be read. */
+  async tail(path: string): Promise<string> {
+    return shown(
+      await this.run(`tail -c ${maxShownLength} -- "$FILE" | tail -n ${shownLines}`, { env: { FILE: path }, cwd: '/' }),
+    )
+  }
+
+  /** Kills what runs. */
+  async stop(): Promise<void> {
+    const { devboxId, executions } = this.#options
+    if (this.#running !== undefined) await executions.kill(devboxId, this.#running, true)
+  }
+
+  #devbox(): RunningDevbox {
+    const { devboxes, account, devboxId } = this.#options
+    return devboxes.running(account, devboxId, 'execute')
+  }
+}
+
+/** The end of what a command wrote, stdout first, for the message of a failure. */
+export const shown = ({ stdout, stderr }: Finished): string => {
+  const lines = (text: string) => text.trimEnd().split('\n').slice(-shownLines).join('\n')
+  return [lines(stdout), lines(stderr)].join('\n').trim().slice(-maxShownLength)
+}
+
+/** As `quote`, with `~` at the beginning for the home directory. */
+export const quotePath = (path: string): string =>
+  path === '~' || path.startsWith('~/') ? `"$HOME"${quote(path.slice(1))}` : quote(path)
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
