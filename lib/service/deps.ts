@@ -23,8 +23,8 @@ import type { ScenarioStore } from './store/scenarios.ts'
 import type { ScorerStore } from './store/scorers.ts'
 import type { SecretStore } from './store/secrets.ts'
 import type { SnapshotStore } from './store/snapshots.ts'
-import type { TerminalTokens } from './terminals/pty-tokens.ts'
 import type { Terminals } from './terminals/terminals.ts'
+import type { TerminalTokens } from './terminals/tokens.ts'
 
 /** What routes work with. Made once per service, in `service.ts`. */
 export interface Deps {

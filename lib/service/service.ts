@@ -15,14 +15,13 @@ import type { Deps } from './deps.ts'
 import { Devboxes } from './devboxes/devboxes.ts'
 import { Snapshots } from './devboxes/snapshots.ts'
 import { DevboxStats } from './devboxes/stats.ts'
-import { createTunnelProxy } from './devboxes/tunnel-proxy.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
 import { endInWords } from './domain/devboxes.ts'
 import { Drain } from './evictions/drain.ts'
 import { Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
-import { bracketed, createAddressGate, createTunnelHosts, isWildcard } from './http/address-gate.ts'
+import { bracketed, createAddressGate, isWildcard } from './http/address-gate.ts'
 import { createAuthenticate } from './http/auth.ts'
 import type { Route } from './http/implement.ts'
 import { createListener } from './http/listener.ts'
@@ -50,7 +49,9 @@ import { scenarioRunRoutes } from './routes/scenario-runs.ts'
 import { scenarioRoutes } from './routes/scenarios.ts'
 import { secretRoutes } from './routes/secrets.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
+import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { terminalRoutes } from './routes/terminals.ts'
+import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
 import { Pipes } from './sandbox/pipes.ts'
@@ -72,8 +73,8 @@ import { createScenarioStore } from './store/scenarios.ts'
 import { createScorerStore } from './store/scorers.ts'
 import { createSecretStore } from './store/secrets.ts'
 import { createSnapshotStore } from './store/snapshots.ts'
-import { TerminalTokens } from './terminals/pty-tokens.ts'
 import { Terminals } from './terminals/terminals.ts'
+import { TerminalTokens } from './terminals/tokens.ts'
 
 export interface Service {
   url: string
@@ -261,7 +262,7 @@ export const createService = async (
     const ownKeys = new Set([...keys.map(({ key }) => key), operatorToken].map((key) => digestOf(key).toString('hex')))
     const tunnelHostOf = createTunnelHosts(config.host, config.allowHosts)
     const context = {
-      tunnels: createTunnelProxy({
+      otherHosts: createTunnelProxy({
         tunnels,
         hostOf: (request) => {
           const host = tunnelHostOf(request)
@@ -274,14 +275,17 @@ export const createService = async (
         log: logError,
       }),
       router: createRouter(routes),
-      authenticate: createAuthenticate(keys, ptyTokens, {
+      authenticate: createAuthenticate(keys, {
         find: (digest) => {
           const found = keyStore.find(digest)
           return found && { account: found.account, revoked: revocations.signalOf(found.id) }
         },
         operatorToken,
+        schemes: terminalSchemes(ptyTokens),
       }),
-      checkAddress: createAddressGate(config.host, config.allowHosts, (key) => ptyTokens.isTunnel(key)),
+      checkAddress: createAddressGate(config.host, config.allowHosts, (request) =>
+        isTerminalAddress(request, tunnelHostOf(request), ptyTokens),
+      ),
       spoolFolder: join(dataDir.path, 'spool'),
       validateAnswers: config.validateAnswers,
       stopping: stopping.signal,

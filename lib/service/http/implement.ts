@@ -5,8 +5,8 @@ import type { EncodedJson } from '#lib/service/kit/encoded.ts'
 /** What every handler gets besides its decoded input. */
 export interface Caller {
   account: string
-  /** The devbox a terminal token was made for; only on calls that such a token opened. */
-  ptyDevboxId?: string
+  /** The one record that the credential is good for; absent: all of the account. */
+  scope?: string
   /** Aborted when the key that was used is revoked; absent for keys that cannot be. */
   revoked?: AbortSignal
   requestId: string

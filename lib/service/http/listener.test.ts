@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import WebSocket from 'ws'
 import * as z from 'zod/mini'
-import { bytes, defineEndpoint, events, json } from '#lib/contract/endpoint.ts'
+import { bytes, defineEndpoint, type Endpoint, events, json } from '#lib/contract/endpoint.ts'
 import { terminals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import { terminalSchemes } from '#lib/service/routes/terminal-credentials.ts'
 import { sendRaw } from '#lib/service/testing/service.ts'
-import { createAuthenticate, type PtyTokens } from './auth.ts'
+import { createAuthenticate, type Scheme } from './auth.ts'
 import { type Caller, implement, type Route } from './implement.ts'
 import { createListener } from './listener.ts'
 import { createRouter } from './router.ts'
@@ -17,7 +18,6 @@ import { listen } from './server.ts'
 import { createUpgrades } from './upgrade.ts'
 
 const key = 'ak_listener'
-const noTokens: PtyTokens = { find: () => undefined, redeem: () => undefined }
 const authorization = `Bearer ${key}`
 
 let stop: (() => Promise<void>) | undefined
@@ -27,12 +27,15 @@ afterEach(async () => {
 })
 
 /** The whole HTTP half over routes of the test's own. */
-const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens, idleTimeoutMs?: number) => {
+const serve = async (
+  routes: Route[],
+  options: { schemes?: ReadonlyMap<Endpoint, Scheme>; idleTimeoutMs?: number } = {},
+) => {
   const stopping = new AbortController()
   const logged: { request_id: string; operation: string; message: string }[] = []
   const context = {
     router: createRouter(routes),
-    authenticate: createAuthenticate([{ account: 'test', key }], ptyTokens),
+    authenticate: createAuthenticate([{ account: 'test', key }], options),
     checkAddress: () => undefined,
     spoolFolder: tmpdir(),
     validateAnswers: true,
@@ -44,7 +47,7 @@ const serve = async (routes: Route[], ptyTokens: PtyTokens = noTokens, idleTimeo
     port: 0,
     listener: createListener(context),
     upgrades: createUpgrades(context),
-    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...(options.idleTimeoutMs !== undefined && { idleTimeoutMs: options.idleTimeoutMs }),
   })
   stop = () => {
     stopping.abort()
@@ -99,7 +102,11 @@ async function* nothing() {}
 const serveThings = (
   { get = () => thing(), watch = nothing, download = nothing }: ThingHandlers,
   idleTimeoutMs?: number,
-) => serve(implement(things, { get: get as never, watch: watch as never, download }), noTokens, idleTimeoutMs)
+) =>
+  serve(
+    implement(things, { get: get as never, watch: watch as never, download }),
+    idleTimeoutMs === undefined ? {} : { idleTimeoutMs },
+  )
 
 /** Once the buffers on the way are full a source rests: two looks with the same count. */
 const atRest = async (count: () => number): Promise<number> => {
@@ -389,25 +396,25 @@ describe('a terminal socket', () => {
   const token = 'tok_1'
   const grant = { account: 'test', devboxId: 'dbx_1' }
   const tickets = new Set<string>()
-  const tokens: PtyTokens = {
-    find: (given) => (given === token ? grant : undefined),
-    redeem: (ticket, session) => (session === 's1' && tickets.delete(ticket) ? grant : undefined),
+  const tokens = {
+    find: (given: string) => (given === token ? grant : undefined),
+    redeem: (ticket: string, session: string) => (session === 's1' && tickets.delete(ticket) ? grant : undefined),
   }
 
   const serveTerminals = () =>
     serve(
       implement(terminals, {
-        connect: ({ ptyDevboxId }) => ({ created: true, attached: false, session_name: ptyDevboxId ?? 'by key' }),
+        connect: ({ scope }) => ({ created: true, attached: false, session_name: scope ?? 'by key' }),
         control: ({ params }) => ({ session_name: params.session_name, status: 'ready' }),
-        attach: ({ params, ptyDevboxId, query }) => {
+        attach: ({ params, scope, query }) => {
           if (params.session_name === 'missing') throw new ServiceError('not_found', 'There is no such terminal')
           return (socket) => {
-            socket.send(`${params.session_name} ${ptyDevboxId ?? 'by key'} ${query.size?.cols ?? ''}`.trim())
+            socket.send(`${params.session_name} ${scope ?? 'by key'} ${query.size?.cols ?? ''}`.trim())
             socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
           }
         },
       }),
-      tokens,
+      { schemes: terminalSchemes(tokens) },
     )
 
   const attach = (url: string, protocols: string[] = [], headers: Record<string, string> = {}) =>

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
+import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { TunnelProxy } from '#lib/service/devboxes/tunnel-proxy.ts'
 import { EncodedJson } from '#lib/service/kit/encoded.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { type Admission, admit } from './admit.ts'
@@ -16,14 +16,20 @@ export interface ListenerContext extends Admission {
   /** Aborted when the service stops: ends the open streams. */
   stopping: AbortSignal
   log: LogError
-  /** Takes the requests that are for apps in devboxes. */
-  tunnels?: TunnelProxy
+  otherHosts?: OtherHosts
+}
+
+/** Answers the requests under host names that do not mean the service itself. */
+export interface OtherHosts {
+  takes: (request: IncomingMessage) => boolean
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 }
 
 /** Answers every request but upgrades, whatever happens, and never throws. */
 export const createListener =
   (context: ListenerContext) => async (request: IncomingMessage, response: ServerResponse) => {
-    if (context.tunnels?.takes(request)) return context.tunnels.answer(request, response)
+    if (context.otherHosts?.takes(request)) return context.otherHosts.answer(request, response)
     const requestId = requestIdOf(request)
     let operation = 'unknown'
     const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)

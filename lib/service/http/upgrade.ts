@@ -28,7 +28,7 @@ export const createUpgrades = (context: ListenerContext) => {
   server.on('headers', (headers, request) => headers.push(...(answerHeaders.get(request) ?? [])))
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (context.tunnels?.takes(request)) return context.tunnels.upgrade(request, socket, head)
+    if (context.otherHosts?.takes(request)) return context.otherHosts.upgrade(request, socket, head)
     const requestId = requestIdOf(request)
     const gone = new AbortController()
     const onClose = () => gone.abort()
@@ -67,10 +67,10 @@ export const createUpgrades = (context: ListenerContext) => {
 }
 
 const wantsUpgrade =
-  ({ router, tunnels }: ListenerContext) =>
+  ({ router, otherHosts }: ListenerContext) =>
   (request: IncomingMessage) =>
     request.headers.upgrade?.toLowerCase() === 'websocket' &&
-    (tunnels?.takes(request) ||
+    (otherHosts?.takes(request) ||
       router(request.method ?? '', request.url ?? '').match?.route.endpoint.response.kind === 'websocket')
 
 const refuse = (request: IncomingMessage, socket: Duplex, error: ServiceError, requestId: string) => {

@@ -4,7 +4,7 @@ import { usageOf } from '#lib/service/domain/devboxes.ts'
 import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
-import { grantOf } from '#lib/service/terminals/pty-tokens.ts'
+import { grantOf } from '#lib/service/terminals/tokens.ts'
 import { envelope, pageOf } from './pages.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */

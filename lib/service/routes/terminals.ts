@@ -3,12 +3,12 @@ import type { Deps } from '#lib/service/deps.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import type { Size } from '#lib/service/terminals/pseudo-terminal.ts'
-import { grantOf } from '#lib/service/terminals/pty-tokens.ts'
+import { grantOf } from '#lib/service/terminals/tokens.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
   // Unspecified: which devbox a session name means. A token names it; with an API key the name itself has to.
-  const keyOf = ({ account, ptyDevboxId }: Pick<Caller, 'account' | 'ptyDevboxId'>, name: string) => {
-    const devboxId = ptyDevboxId ?? store.devboxes.idAtStart(account, name)
+  const keyOf = ({ account, scope }: Pick<Caller, 'account' | 'scope'>, name: string) => {
+    const devboxId = scope ?? store.devboxes.idAtStart(account, name)
     if (devboxId !== undefined) return { account, devboxId, name }
     throw new ServiceError(
       'invalid_argument',
@@ -17,11 +17,7 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
     )
   }
 
-  const open = async (
-    caller: Pick<Caller, 'account' | 'ptyDevboxId' | 'signal'>,
-    name: string,
-    size: Size | undefined,
-  ) => {
+  const open = async (caller: Pick<Caller, 'account' | 'scope' | 'signal'>, name: string, size: Size | undefined) => {
     const key = keyOf(caller, name)
     const running = () => devboxes.running(key.account, key.devboxId, 'open_terminal')
     return { key, ...(await runtime.open(key, { running, size, signal: caller.signal })) }

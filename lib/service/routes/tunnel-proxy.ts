@@ -1,15 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type ClientRequest, request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream'
 import { errorStatus } from '#lib/contract/errors.ts'
-import type { TunnelHost } from '#lib/service/http/address-gate.ts'
+import type { TunnelOwner, Tunnels } from '#lib/service/devboxes/tunnels.ts'
+import { authorityOf, ownNames } from '#lib/service/http/address-gate.ts'
 import { type LogError, sendError, toServiceError } from '#lib/service/http/error-response.ts'
+import type { OtherHosts } from '#lib/service/http/listener.ts'
 import { requestIdOf } from '#lib/service/http/request-id.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
-import type { TunnelOwner, Tunnels } from './tunnels.ts'
 
 const tokenHeader = 'x-runloop-tunnel-authorization'
 // Of one connection, not of the message (RFC 9110 7.6.1); what Connection names comes on top, but for the length: a body
@@ -35,18 +35,36 @@ interface Options {
   log: LogError
 }
 
-export interface TunnelProxy {
-  /** Whether the request is for an app in a devbox and not for the service. */
-  takes: (request: IncomingMessage) => boolean
-  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>
-  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
+export interface TunnelHost {
+  port: number
+  key: string
+}
+
+/**
+ * Reads `{port}-{key}.tunnel.{name}`, where the name is one of the service's, on whichever port: a proxy in front may
+ * have another. Of a name that begins with `api.` the public clients leave that out.
+ */
+export const createTunnelHosts = (host: string, allowHosts: readonly string[]) => {
+  const names = new Set(
+    [...ownNames(host), ...allowHosts].map((each) =>
+      each
+        .toLowerCase()
+        .replace(/:\d+$/, '')
+        .replace(/^api\./, ''),
+    ),
+  )
+  return (request: IncomingMessage): TunnelHost | undefined => {
+    const [, port, key, name] = /^(\d{1,5})-([\w-]+)\.tunnel\.(.+?)(?::\d+)?$/i.exec(authorityOf(request) ?? '') ?? []
+    if (key === undefined || name === undefined || !names.has(name.toLowerCase())) return undefined
+    return { port: Number(port), key: key.toLowerCase() }
+  }
 }
 
 /**
  * Passes requests for `{port}-{key}.tunnel.{name of the service}` to that port of the devbox whose tunnel has the key.
  * Who may ask, from which page and for what is the app's affair: none of the service's own rules hold here.
  */
-export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): TunnelProxy => {
+export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): OtherHosts => {
   const open = async (request: IncomingMessage, signal: AbortSignal) => {
     const { port, key } = hostOf(request) as TunnelHost
     const owner = tunnels.find(key)
@@ -91,7 +109,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     return outgoing
   }
 
-  const answer: TunnelProxy['answer'] = async (request, response) => {
+  const answer: OtherHosts['answer'] = async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort()).on('error', () => gone.abort())
     const fail = (error: unknown) => {
@@ -120,7 +138,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     }
   }
 
-  const upgrade: TunnelProxy['upgrade'] = async (request, socket, head) => {
+  const upgrade: OtherHosts['upgrade'] = async (request, socket, head) => {
     const gone = new AbortController()
     socket.once('close', () => gone.abort()).on('error', () => gone.abort())
     const plain = () => {

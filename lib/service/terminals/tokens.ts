@@ -1,23 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import type { PtyGrant, PtyTokens } from '#lib/service/http/auth.ts'
-import type { Caller } from '#lib/service/http/implement.ts'
 
 const tokenLifeMs = 12 * 60 * 60 * 1000
 const ticketLifeMs = 60_000
 
-interface Ticket extends PtyGrant {
+/** Whose terminals a token or ticket opens, and of which devbox. */
+export interface TerminalGrant {
+  account: string
+  devboxId: string
+  /** Of the key that asked for it. */
+  revoked?: AbortSignal
+}
+
+interface Ticket extends TerminalGrant {
   sessionName: string
 }
 
 /** Tokens open the terminals of one devbox; tickets open one session once. Both are forgotten with the service. */
-export class TerminalTokens implements PtyTokens {
-  readonly #tokens = new Map<string, PtyGrant>()
+export class TerminalTokens {
+  readonly #tokens = new Map<string, TerminalGrant>()
   /** By the key that stands in a host name; it opens nothing by itself. */
-  readonly #keys = new Map<string, PtyGrant>()
+  readonly #keys = new Map<string, TerminalGrant>()
   readonly #tickets = new Map<string, Ticket>()
 
-  create(grant: PtyGrant): PtyTunnel {
+  create(grant: TerminalGrant): PtyTunnel {
     return {
       tunnel_key: keep(this.#keys, grant, tokenLifeMs, randomBytes(16).toString('hex')),
       auth_token: keep(this.#tokens, grant, tokenLifeMs),
@@ -28,15 +34,17 @@ export class TerminalTokens implements PtyTokens {
     return this.#keys.has(key)
   }
 
-  find(token: string): PtyGrant | undefined {
+  /** The grant of a token of `devboxes.createPtyTunnel`; it may be used many times. */
+  find(token: string): TerminalGrant | undefined {
     return this.#tokens.get(token)
   }
 
-  issue(grant: PtyGrant, sessionName: string): string {
+  issue(grant: TerminalGrant, sessionName: string): string {
     return keep(this.#tickets, { ...grant, sessionName }, ticketLifeMs)
   }
 
-  redeem(ticket: string, sessionName: string): PtyGrant | undefined {
+  /** Uses up the one-use ticket of a `connect_url`; undefined when it is unknown, old, used, or of another session. */
+  redeem(ticket: string, sessionName: string): TerminalGrant | undefined {
     const grant = this.#tickets.get(ticket)
     this.#tickets.delete(ticket)
     return grant?.sessionName === sessionName ? grant : undefined
@@ -50,7 +58,10 @@ export class TerminalTokens implements PtyTokens {
 }
 
 /** What a caller may pass on: it ends with the key that the caller used. */
-export const grantOf = ({ account, revoked }: Pick<Caller, 'account' | 'revoked'>, devboxId: string): PtyGrant => ({
+export const grantOf = (
+  { account, revoked }: Pick<TerminalGrant, 'account' | 'revoked'>,
+  devboxId: string,
+): TerminalGrant => ({
   account,
   devboxId,
   ...(revoked && { revoked }),
