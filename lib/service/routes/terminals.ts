@@ -25,31 +25,31 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
 
   return implement(terminals, {
     connect: async ({ params: { session_name }, query, ...caller }) => {
-      const { key, session, created } = await open(caller, session_name, query.size)
+      const { key, shell, created } = await open(caller, session_name, query.size)
       const ticket = ptyTokens.issue(grantOf(caller, key.devboxId), session_name)
-      return session.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
+      return shell.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
     },
     control: ({ params: { session_name }, body, ...caller }) => {
-      const session = runtime.find(keyOf(caller, session_name)) ?? notFound('terminal session', session_name)
-      if (body.action === 'resize') session.resize(body)
-      else if (body.action === 'close') session.close()
-      else if (!session.signal(body.signal))
+      const shell = runtime.find(keyOf(caller, session_name)) ?? notFound('terminal session', session_name)
+      if (body.action === 'resize') shell.resize(body)
+      else if (body.action === 'close') shell.close()
+      else if (!shell.signal(body.signal))
         throw new ServiceError('invalid_argument', 'The terminal has no foreground process group', {
           shouldRetry: false,
         })
       return { session_name, status: body.action === 'close' ? 'closed' : 'ready' }
     },
     attach: async ({ params: { session_name }, query, setHeader, ...caller }) => {
-      const { session: before } = await open(caller, session_name, query.size)
+      const { shell: before } = await open(caller, session_name, query.size)
       // Unspecified: the status for a second client of a session.
       if (!(await before.isFree()))
         throw new ServiceError('conflict', `Terminal session ${session_name} has a client already`)
       // The shell may have ended meanwhile.
-      const { session } = await open(caller, session_name, query.size)
-      const offset = session.offsetFor(query.after)
+      const { shell } = await open(caller, session_name, query.size)
+      const offset = shell.offsetFor(query.after)
       setHeader(outputOffsetHeader, String(offset))
-      setHeader(shellIdHeader, session.shellId)
-      return (client) => session.attach(client, offset, query.size)
+      setHeader(shellIdHeader, shell.id)
+      return (client) => shell.attach(client, offset, query.size)
     },
   })
 }

@@ -1,18 +1,18 @@
 const maxBatchBytes = 32 * 1024
 
 /**
- * Puts together what a program prints without a pause: it is read in pieces of 4 KiB at most, each of which costs
- * everyone on its way to the screen. The first piece is passed on at once; those that follow in the same turn of the
- * event loop, or without a turn between them, go together.
+ * Joins what a program prints without a pause: it is read in pieces of 4 KiB at most, and each piece costs a message on
+ * every hop to the screen. The first piece is passed on at once; pieces that follow in the same turn of the event loop,
+ * or without a turn between them, go together.
  */
 export class Batches {
   readonly #pass: (bytes: Buffer) => void
-  /** What was passed on lies before `#start`, what waits between that and `#end`. */
+  /** Bytes before `#start` were passed on, those from there to `#end` wait. */
   #room = Buffer.allocUnsafe(maxBatchBytes)
   #start = 0
   #end = 0
   #isOpen = false
-  #hasNews = false
+  #hasMore = false
 
   constructor(pass: (bytes: Buffer) => void) {
     this.#pass = pass
@@ -27,7 +27,7 @@ export class Batches {
     }
     this.#room.set(piece, this.#end)
     this.#end += piece.length
-    this.#hasNews = true
+    this.#hasMore = true
     if (this.#isOpen) return
     this.flush()
     this.#isOpen = true
@@ -42,11 +42,11 @@ export class Batches {
   }
 
   #wait() {
-    this.#hasNews = false
+    this.#hasMore = false
     // The first comes before the next read, the second after it.
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#hasNews) return this.#wait()
+        if (this.#hasMore) return this.#wait()
         this.#isOpen = false
         this.flush()
       }),

@@ -1,12 +1,12 @@
 import type { RawData, WebSocket } from 'ws'
 
-// A ping after each piece: every client answers them, and so tells what has arrived. What the network between holds is
-// megabytes otherwise, late for whoever presses Ctrl-C and lost with the connection.
+// A ping follows each piece: every client answers pings, which tells what has arrived. Without that count the network
+// between would hold megabytes: what Ctrl-C stops would go on for long, and be lost with the connection.
 const pieceBytes = 64 * 1024
 const heartbeatMs = 15_000
 const maxSilentHeartbeats = 3
-// More than a connection holds: it is being sent now.
-const surelyLiveBytes = 16 * 1024 * 1024
+// A connection buffers less than this, so a client that has sent it since the ping is alive.
+const provenBytes = 16 * 1024 * 1024
 
 interface Events {
   /** The client has taken more of what was sent. */
@@ -26,10 +26,10 @@ export class TerminalClient {
   #pinged: number
   #taken: number
   #silentHeartbeats = 0
-  #isDeaf = false
-  /** How many wait for a sign of life, and what was typed meanwhile. */
-  #asked = 0
-  #heard = 0
+  #isInputPaused = false
+  /** Calls of `answers` that wait, and the bytes typed since the first of them. */
+  #probes = 0
+  #typedBytes = 0
 
   /** `offset`: of the first byte that will be sent. */
   constructor(socket: WebSocket, offset: number, events: Events) {
@@ -41,27 +41,27 @@ export class TerminalClient {
     socket.on('message', (data) => {
       this.#silentHeartbeats = 0
       const bytes = bytesOf(data)
-      if (this.#asked > 0) this.#heard += bytes.length
-      if (this.#heard > surelyLiveBytes) this.#tell(true)
+      if (this.#probes > 0) this.#typedBytes += bytes.length
+      if (this.#typedBytes > provenBytes) this.#settleProbes(true)
       events.typed(bytes)
     })
     socket.on('error', () => socket.terminate())
     this.#closed = new Promise((resolve) =>
       socket.once('close', (code) => {
         clearInterval(this.#heartbeat)
-        this.#tell(false)
+        this.#settleProbes(false)
         events.closed(code)
         resolve()
       }),
     )
   }
 
-  /** The offset up to which the client has said to have everything. */
+  /** The offset up to which the client has confirmed everything. */
   get takenTo(): number {
     return this.#taken
   }
 
-  /** While it is not read from, what has left this process counts as taken: the answers of the client wait as well. */
+  /** While its input is paused its pongs wait too, so what has left this process counts as taken. */
   get bytesOnTheWay(): number {
     const unanswered = this.#sent - this.#taken
     return this.#socket.isPaused ? Math.min(unanswered, this.#socket.bufferedAmount) : unanswered
@@ -80,17 +80,17 @@ export class TerminalClient {
     this.#socket.close(code, reason)
   }
 
-  /** Whether what is typed is left where it is for now. */
-  set deaf(deaf: boolean) {
-    this.#isDeaf = deaf
-    this.#listenOrNot()
+  /** Whether what is typed stays in the connection for now. */
+  set isInputPaused(isPaused: boolean) {
+    this.#isInputPaused = isPaused
+    this.#pauseOrResume()
   }
 
-  /** Cuts the connection unless the client answers within this time. True when it did. */
-  async isThere(withinMs: number): Promise<boolean> {
-    this.#asked++
-    this.#listenOrNot()
-    const alive = await new Promise<boolean>((resolve) => {
+  /** Cuts the connection unless the client answers a ping within this time. True when it did. */
+  async answers(withinMs: number): Promise<boolean> {
+    this.#probes++
+    this.#pauseOrResume()
+    const isAlive = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), withinMs)
       this.#answered.push((answered) => {
         clearTimeout(timer)
@@ -98,18 +98,18 @@ export class TerminalClient {
       })
       this.#ping()
     })
-    this.#heard = 0
-    this.#asked--
-    this.#listenOrNot()
-    if (alive) return true
+    this.#typedBytes = 0
+    this.#probes--
+    this.#pauseOrResume()
+    if (isAlive) return true
     this.#socket.terminate()
     await this.#closed
     return false
   }
 
-  /** An answer comes behind what was typed before. */
-  #listenOrNot() {
-    const pause = this.#isDeaf && this.#asked === 0
+  /** A probe reads on: the pong comes behind what was typed before it. */
+  #pauseOrResume() {
+    const pause = this.#isInputPaused && this.#probes === 0
     if (pause === this.#socket.isPaused) return
     if (pause) this.#socket.pause()
     else this.#socket.resume()
@@ -124,18 +124,18 @@ export class TerminalClient {
   #pong(payload: Buffer) {
     this.#silentHeartbeats = 0
     const offset = Number(payload.toString('latin1'))
-    // Nobody can have taken what was not sent: a pong may say anything.
+    // A pong may hold any number: only offsets up to the last ping count.
     if (offset > this.#taken && offset <= this.#pinged) this.#taken = offset
     this.#events.taken()
-    this.#tell(true)
+    this.#settleProbes(true)
   }
 
-  #tell(answered: boolean) {
+  #settleProbes(answered: boolean) {
     for (const each of this.#answered.splice(0)) each(answered)
   }
 
   #beat() {
-    // Who is not read from cannot be heard.
+    // Pongs of a client whose input is paused are not read.
     if (this.#socket.isPaused) this.#silentHeartbeats = 0
     if (this.#silentHeartbeats++ >= maxSilentHeartbeats) this.#socket.terminate()
     else this.#ping()

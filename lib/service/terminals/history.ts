@@ -1,4 +1,4 @@
-/** More than can be on its way to a client at once: whatever a lost connection had taken along is still here. */
+/** More than can be on its way to a client at once, so that it can be sent again after a lost connection. */
 export const maxHistoryBytes = 1024 * 1024
 const firstHistoryBytes = 64 * 1024
 

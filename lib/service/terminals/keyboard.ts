@@ -4,7 +4,7 @@ import type { PseudoTerminal } from './pseudo-terminal.ts'
 const typeAgainMs = 5
 
 /**
- * Types into a terminal and never waits for it: a stream's `write` holds up the whole process while a program does not
+ * Types into a terminal without blocking: a stream's `write` would hold up the whole process while a program does not
  * read what was typed.
  */
 export class Keyboard {
@@ -54,7 +54,7 @@ export class Keyboard {
     }
   }
 
-  /** How many bytes the terminal took, which may be none; undefined when it takes no more, ever. */
+  /** How many bytes the terminal took, which may be none; undefined when it has been closed. */
   #writeOnce(bytes: Buffer): number | undefined {
     // The number of a closed terminal may be another file's.
     if (!this.#terminal.isOpen) return undefined
