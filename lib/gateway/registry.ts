@@ -79,7 +79,7 @@ export interface OpenTerminal {
   readonly held: HeldTerminal
   viewersOf(kind: 'followers' | 'signed in'): number
   join(viewer: Viewer): void
-  /** Ends the shell itself. False when the service could not be told. */
+  /** Ends the shell itself, and resolves once it has ended. False when the service could not be told. */
   close(): Promise<boolean>
   /** Lets go of everything but the shell, which is the service's. */
   end(closeCode: number, reason: string): void

@@ -22,6 +22,4 @@ it('may be overdrawn, and says when the debt is paid', () => {
   expect(allowance.debtMs).toBe(500)
   vi.advanceTimersByTime(500)
   expect(allowance.debtMs).toBe(0)
-  allowance.refill()
-  expect(allowance.left).toBe(100)
 })

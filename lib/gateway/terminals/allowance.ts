@@ -30,12 +30,6 @@ export class Allowance {
     return this.#left
   }
 
-  /** As after a rest. */
-  refill(): void {
-    this.#left = this.#limits.burst
-    this.#at = performance.now()
-  }
-
   /** Until there is no debt any more. */
   get debtMs(): number {
     return (Math.max(0, -this.left) / this.#limits.perSecond) * 1000

@@ -7,7 +7,6 @@ import type { Core } from '#lib/terminal/xterm/internals.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
-import { bytesScrolledPast, isPlain } from './scrolled-past.ts'
 
 /** Then others have their turn: a frame of a flood must not make the keystrokes of another terminal wait. */
 const turnMs = 6
@@ -16,12 +15,6 @@ const turnMs = 6
  * fewer: a millionth of a second and less for a cell makes 0.1 s at worst.
  */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
-/**
- * Plain text that waits a little has mostly scrolled away before anyone could look at it, and need not be parsed. It
- * waits no longer than `waitMs`, and whatever someone waits for has it parsed at once. When there is much of it, what
- * has scrolled away by then is forgotten.
- */
-const flood = { pieceBytes: 4 * 1024, waitMs: 250, bytes: 640 * 1024, skipFrom: 64 * 1024 }
 /** 12 bytes each. */
 const maxCells = 2 * 1024 * 1024
 /** A program that asks more often is none that waits for the answers. */
@@ -70,8 +63,6 @@ export class TerminalMirror {
   #pendingBytes = 0
   #sliceBytes = slice.most
   #next: NodeJS.Immediate | undefined
-  #soon: NodeJS.Timeout | undefined
-  #floodUntil = 0
   #isDisposed = false
   readonly #answers = new Allowance(answers)
 
@@ -141,7 +132,6 @@ export class TerminalMirror {
   /** Nobody is called any more. */
   dispose(): void {
     this.#isDisposed = true
-    clearTimeout(this.#soon)
     clearImmediate(this.#next)
     this.#steps = []
     this.#pendingBytes = 0
@@ -162,18 +152,10 @@ export class TerminalMirror {
   #take(step: Step): void {
     if (this.#isDisposed) return
     this.#steps.push(step)
-    const now = performance.now()
-    // Between large pieces come small ones.
-    if ('bytes' in step && step.bytes.length >= flood.pieceBytes) this.#floodUntil = now + flood.waitMs
-    const mayWait = 'bytes' in step && now < this.#floodUntil && isPlain(step.bytes)
-    if (mayWait && this.#pendingBytes >= flood.bytes) this.#skipScrolledPast()
-    if (!mayWait || this.#pendingBytes >= flood.bytes) this.#goOn()
-    else if (!this.#next) this.#soon ??= setTimeout(() => this.#goOn(), flood.waitMs)
+    this.#goOn()
   }
 
   #goOn(): void {
-    clearTimeout(this.#soon)
-    this.#soon = undefined
     // Not xterm's own queue: its timer waits a millisecond at least, and what it throws nobody could catch.
     if (this.#steps.length > 0) this.#next ??= setImmediate(() => this.#turn())
   }
@@ -183,7 +165,6 @@ export class TerminalMirror {
     const end = performance.now() + turnMs
     let taken = 0
     try {
-      this.#skipScrolledPast()
       for (let now = 0; now < end && taken < this.#steps.length; now = performance.now()) {
         const step = this.#steps[taken]
         if (!step) break
@@ -199,31 +180,6 @@ export class TerminalMirror {
       this.#steps.splice(0, taken)
       this.#goOn()
     }
-  }
-
-  /** Leaves out what would scroll out of the terminal before anyone could look at it. */
-  #skipScrolledPast(): void {
-    const { buffers, rows, _inputHandler: handler } = this.#core
-    const { normal, active } = buffers
-    const isPlainScreen = active === normal && normal.scrollTop === 0 && normal.scrollBottom === rows - 1
-    if (this.#pendingBytes < flood.skipFrom || !isPlainScreen || handler._parser.currentState !== 0) return
-    const stop = this.#steps.findIndex((step) => 'run' in step)
-    const pieces = (stop < 0 ? this.#steps : this.#steps.slice(0, stop)) as Piece[]
-    const skipped = bytesScrolledPast(
-      pieces.map(({ bytes, at }) => bytes.subarray(at)),
-      // Those it keeps, and those below the cursor.
-      normal.lines.maxLength + rows,
-    )
-    this.#pendingBytes -= skipped
-    let whole = 0
-    for (let left = skipped; left > 0; ) {
-      const piece = pieces[whole] as Piece
-      const part = Math.min(left, piece.bytes.length - piece.at)
-      piece.at += part
-      left -= part
-      if (piece.at === piece.bytes.length) whole++
-    }
-    for (const { parsed } of this.#steps.splice(0, whole) as Piece[]) parsed?.()
   }
 
   /** True when all of it is parsed. */

@@ -55,6 +55,7 @@ export class SharedTerminal implements OpenTerminal {
   #answers = false
   #saidUnheard = false
   #ended = false
+  readonly #end = Promise.withResolvers<void>()
   #restTimer: NodeJS.Timeout | undefined
   #endsAtMs: number | null = null
 
@@ -159,11 +160,14 @@ export class SharedTerminal implements OpenTerminal {
     void this.#welcome(viewer)
   }
 
-  /** Ends the shell itself. False when the service could not be told. */
+  /** Ends the shell itself, and resolves once it has ended. False when the service could not be told. */
   async close(): Promise<boolean> {
+    const late = () => delay(closeWaitMs, undefined, { ref: false })
     this.#link.wake()
-    await Promise.race([this.#link.live(), delay(closeWaitMs, undefined, { ref: false })])
-    return this.#control({ action: 'close' }, 'closed')
+    await Promise.race([this.#link.live(), late()])
+    if (!(await this.#control({ action: 'close' }, 'closed'))) return false
+    await Promise.race([this.#end.promise, late()])
+    return true
   }
 
   /** Lets go of everything but the shell, which is the service's. */
@@ -183,6 +187,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#people.clear()
     this.#follow?.end()
     this.#output.dispose()
+    this.#end.resolve()
   }
 
   // What pages do
@@ -191,7 +196,7 @@ export class SharedTerminal implements OpenTerminal {
     if (viewer !== this.#people.writer) return
     this.#link.send(bytes)
     if (this.#link.isFull) viewer.hold('shell', true)
-    if (isInterrupt(bytes)) viewer.hurry()
+    if (isInterrupt(bytes)) viewer.interrupted()
   }
 
   /** Told once for each time the service is away. */

@@ -7,18 +7,12 @@ import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/ter
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { Allowance } from './allowance.ts'
 import type { Ending } from './ending.ts'
-import { isPlain } from './scrolled-past.ts'
 import type { Size } from './size-keeper.ts'
 import { closeSoon, hangUpMs, watchForDeath } from './sockets.ts'
 
 /** A page that has more than this unread falls behind: it is sent nothing until it has less than `lowWaterBytes`. */
 const highWaterBytes = 256 * 1024
 const lowWaterBytes = 128 * 1024
-/**
- * So does one that is sent more plain text than anyone can watch scrolling by: pictures tell as much of it, and what the
- * page need not parse is time its machine has for other things. A burst is shown whole, and so is what draws.
- */
-const watchable = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
 const snapshotGapMs = 100
 /** Lines above the screen while output floods; all of them follow once it is quiet. */
 const floodScrollback = 500
@@ -85,13 +79,12 @@ export class Viewer {
   #askedForAll = false
   #lastSnapshotAt = 0
   #snapshotTimer: NodeJS.Timeout | undefined
-  #isHurried = false
+  #skipsGap = false
   /** Lines above the screen it lacks, since the last snapshot was cut short. */
   #isShort = false
   #wantsAll = true
   #quietTimer: NodeJS.Timeout | undefined
   #holds = new Set<'rate' | 'shell'>()
-  readonly #watchable = new Allowance(watchable)
   readonly #typeable = new Allowance(typeable)
   #rateTimer: NodeJS.Timeout | undefined
 
@@ -168,7 +161,7 @@ export class Viewer {
     }
     this.#phase = 'behind'
     this.#wantsAll = true
-    this.#isHurried = true
+    this.#skipsGap = true
     this.#catchUp()
   }
 
@@ -182,7 +175,7 @@ export class Viewer {
   output(bytes: Buffer): void {
     this.#quietTimer?.refresh()
     if (this.#phase !== 'live') return
-    if (this.#unread <= highWaterBytes && this.#mayScrollBy(bytes)) this.#send(bytes)
+    if (this.#unread <= highWaterBytes) this.#send(bytes)
     else {
       this.#phase = 'behind'
       this.#catchUp()
@@ -217,11 +210,10 @@ export class Viewer {
     this.#catchUp()
   }
 
-  /** What was typed is to be seen soon: nothing is held back for the sake of what was shown last. */
-  hurry(): void {
-    this.#watchable.refill()
+  /** A page that is behind is shown what comes of a key such as Ctrl-C without the gap between snapshots. */
+  interrupted(): void {
     if (this.#phase !== 'behind') return
-    this.#isHurried = true
+    this.#skipsGap = true
     clearTimeout(this.#snapshotTimer)
     this.#snapshotTimer = undefined
     this.#catchUp()
@@ -255,13 +247,6 @@ export class Viewer {
     this.#socket.send(bytes, { binary: true }, this.#flushed)
   }
 
-  #mayScrollBy(bytes: Buffer): boolean {
-    if (!isPlain(bytes)) return true
-    if (this.#watchable.left <= 0) return false
-    this.#watchable.spend(bytes.length)
-    return true
-  }
-
   readonly #flushed = (error?: Error | null) => {
     if (error) return
     this.#alive.heard()
@@ -271,7 +256,7 @@ export class Viewer {
   #catchUp(): void {
     if (this.#phase !== 'behind' || this.#askedForSnapshot || this.#snapshotTimer || !this.isOpen) return
     if (this.#unread > lowWaterBytes) return
-    const waitMs = this.#isHurried ? 0 : this.#lastSnapshotAt + snapshotGapMs - Date.now()
+    const waitMs = this.#skipsGap ? 0 : this.#lastSnapshotAt + snapshotGapMs - Date.now()
     if (waitMs > 0) {
       this.#snapshotTimer = setTimeout(() => {
         this.#snapshotTimer = undefined
@@ -288,7 +273,7 @@ export class Viewer {
   #forgetSnapshot(): void {
     clearTimeout(this.#snapshotTimer)
     this.#snapshotTimer = undefined
-    this.#askedForSnapshot = this.#isHurried = this.#wantsAll = false
+    this.#askedForSnapshot = this.#skipsGap = this.#wantsAll = false
   }
 
   #isQuiet(): void {
