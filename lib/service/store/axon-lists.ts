@@ -83,13 +83,11 @@ export const createAxonLists = (database: DatabaseSync) => {
     const found = remember(request)
     if (found && query.include_total_count) found.total ??= total(countStatement(found.walks.count))
     const count = found ? found.total : 0
-    // Knowing that there are no more saves walking on in search of one.
-    const most = before === undefined && count !== undefined ? Math.min(query.limit + 1, count) : query.limit + 1
     const lines: string[] = []
     let hasMore = false
-    if (found && most > 0) {
+    if (found && count !== 0) {
       let bytes = 0
-      const { sql, values } = linesOf(pageStatement(found.walks.page, before, most))
+      const { sql, values } = linesOf(pageStatement(found.walks.page, before, query.limit + 1))
       const statement = database.prepare(sql)
       statement.setReturnArrays(true)
       for (const [line] of statement.iterate(...values) as Iterable<unknown> as Iterable<[string]>) {
