@@ -1,5 +1,4 @@
 import { mkdir, statfs } from 'node:fs/promises'
-import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LaunchParameters } from '#lib/contract/devboxes.ts'
@@ -13,6 +12,7 @@ import { at } from '#lib/service/kit/timer.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
+import { statusOfSignal } from '#lib/service/sandbox/processes.ts'
 import { type Box, markers, type RunningDevbox, type Sandbox } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxSpec, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs.ts'
@@ -27,7 +27,7 @@ const settleMs = 100
 /** A disk with less room left than this counts as full. */
 const fullBytes = 8 * 2 ** 20
 // A process ends with this that wrote more to a file than its devbox may have of the disk.
-const fileTooLargeStatus = 128 + constants.signals.SIGXFSZ
+const fileTooLargeStatus = statusOfSignal('SIGXFSZ')
 // A kill for want of memory this long before the end of a devbox was its cause.
 const oomMemoryMs = 5000
 

@@ -6,11 +6,12 @@ import type { Execution, ExecutionStatus, OutputChunk, StdinSignal } from '#lib/
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
+import type { Stream } from '#lib/service/sandbox/output-pipes.ts'
 import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
 import type { DevboxLogs } from '#lib/service/store/logs.ts'
-import { killedStatus, LiveExecution, type Stream } from './live-execution.ts'
+import { killedStatus, LiveExecution } from './live-execution.ts'
 import { decodeChunks, readFinished, readTail } from './output-buffer.ts'
 
 /** Unspecified: how much of each stream an answer carries, counted from its end; the streams carry all of it. */

@@ -1,32 +1,19 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { Socket } from 'node:net'
-import { constants as os } from 'node:os'
 import { join } from 'node:path'
+import { OutputPipes, type Stream, streams } from '#lib/service/sandbox/output-pipes.ts'
 import type { Pipes } from '#lib/service/sandbox/pipes.ts'
-import { signal, waitUntil } from '#lib/service/sandbox/processes.ts'
-import { putRunFile } from '#lib/service/sandbox/run-file.ts'
-import { type Command, type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
+import { exitStatusOf, signal, statusOfSignal, waitUntil } from '#lib/service/sandbox/processes.ts'
+import { bashCommand } from '#lib/service/sandbox/run-file.ts'
+import { type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { shellFileName, shellScript } from './shell-script.ts'
 import { Stdin } from './stdin.ts'
 
-export const killedStatus = 128 + os.signals.SIGKILL
-
-// One argument of a process takes 128 KiB; longer scripts go through a file.
-const maxArgumentBytes = 100_000
-// A background process may hold the pipes for ever. Output that comes this long after the command's end is not its own.
-const quietMs = 150
-const maxDrainMs = 2000
-// What the command left in its two pipes comes first, and a pipe holds at most 1 MiB.
-const maxDrainBytes = 4 * 1024 * 1024
-
-export type Stream = 'stdout' | 'stderr'
-const streams = ['stdout', 'stderr'] as const
+export const killedStatus = statusOfSignal('SIGKILL')
 
 interface Options {
   account: string
@@ -56,8 +43,6 @@ export class LiveExecution {
   #droppedStatus: number | undefined
   #devboxStopped = false
   #child: ChildProcess | undefined
-  /** The command, when it is too long for an argument. */
-  #scriptFile: string | undefined
 
   constructor({ account, record, devbox, folder, pipes, log, attachStdin }: Options) {
     this.account = account
@@ -127,102 +112,54 @@ export class LiveExecution {
 
   #drop(name: 'SIGKILL' | 'SIGINT') {
     if (this.#child) return
-    this.#droppedStatus ??= 128 + os.signals[name]
+    this.#droppedStatus ??= statusOfSignal(name)
     this.#dropped.resolve()
   }
 
   async #spawn(): Promise<number> {
-    const command = await this.#command()
-    /** Ends of pipes that are the command's, open here until it has them. */
-    const theirs: number[] = []
-    const readers: Socket[] = []
+    const { argv, file } = await bashCommand(this.#devbox, this.#script())
+    const output = await OutputPipes.open(this.#pipes, (stream, reader) => {
+      reader.pipe(this.output[stream].sink, { end: false })
+      reader.on('data', (chunk: Buffer) => this.#log.output(stream, chunk))
+    })
+    let stdin: number | undefined
+    const closeOurEnds = () => {
+      output.closeWriteEnds()
+      if (stdin !== undefined) closeSync(stdin)
+      stdin = undefined
+    }
     try {
-      let stdin: number | 'ignore' = 'ignore'
       if (this.stdin) {
         const { read, write } = await this.#pipes.forInput()
-        theirs.push(read)
         stdin = read
         this.stdin.connect(write)
       }
-      for (const stream of streams) {
-        const { read, write } = await this.#pipes.forOutput()
-        theirs.push(write)
-        readers.push(this.#read(stream, read))
-      }
-      const drained = Promise.all(readers.map((reader) => new Promise((resolve) => reader.once('close', resolve))))
       if (this.#droppedStatus !== undefined) return this.#droppedStatus
-      const [stdout, stderr] = theirs.slice(-streams.length) as [number, number]
-      const child = spawnIn(this.#devbox.box.launch(command), { detached: true, stdio: [stdin, stdout, stderr] })
+      const { box, env } = this.#devbox
+      const stdio = [stdin ?? ('ignore' as const), ...output.writeEnds]
+      const child = spawnIn(box.launch({ argv, env }), { detached: true, stdio })
       this.#child = child
-      // Ours closed, the pipes end with the last process that holds them.
-      for (const end of theirs.splice(0)) closeSync(end)
-      const [code, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-      await orQuiet(drained, readers)
-      return code ?? 128 + os.signals[signalName ?? 'SIGKILL']
+      closeOurEnds()
+      const exitStatus = await exitStatusOf(child)
+      await output.drained()
+      return exitStatus
     } finally {
-      for (const end of theirs) closeSync(end)
-      for (const reader of readers) reader.destroy()
-      if (this.#scriptFile) await rm(this.#scriptFile, { force: true })
+      closeOurEnds()
+      output.destroy()
+      if (file) await rm(file, { force: true })
     }
   }
 
-  #read(stream: Stream, descriptor: number): Socket {
-    const reader = new Socket({ fd: descriptor, readable: true, writable: false })
-    reader.pipe(this.output[stream].sink, { end: false })
-    reader.on('data', (chunk: Buffer) => this.#log.output(stream, chunk))
-    // A broken pipe has ended like any other.
-    reader.on('error', () => undefined)
-    return reader
-  }
-
-  /** A word of our own among what the command said. */
+  /** Adds a line of the service to the command's stderr. */
   #say(message: string) {
     const line = Buffer.from(`devdeck: ${message}\n`)
     this.output.stderr.sink.write(line)
     this.#log.output('stderr', line)
   }
 
-  async #command(): Promise<Command> {
-    const { box, env, runFolder } = this.#devbox
+  #script(): string {
     const { command, shell_name } = this.record
-    const script = shell_name === null ? command : shellScript(command, `${box.run}/shell-${shellFileName(shell_name)}`)
-    if (Buffer.byteLength(script) <= maxArgumentBytes) return { argv: ['/bin/bash', '-c', script], env }
-    const name = await putRunFile(runFolder, 'script', script)
-    this.#scriptFile = join(runFolder, name)
-    return { argv: ['/bin/bash', '-c', `. '${box.run}/${name}'`], env }
+    if (shell_name === null) return command
+    return shellScript(command, `${this.#devbox.box.run}/shell-${shellFileName(shell_name)}`)
   }
-}
-
-/**
- * Resolves when `drained` does, or when nothing has come for a while, or at last when too much has. A reader that waits
- * for the disk is not quiet: what it has yet to read may be the command's own.
- */
-const orQuiet = async (drained: Promise<unknown>, readers: readonly Socket[]): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let isOver = false
-  let drainedBytes = 0
-  const endAfter = (ms: number, unlessMore: boolean) => {
-    const timer: NodeJS.Timeout = setTimeout(() => {
-      // A process that had to wait for its turn finds its timers due before it has looked at the pipes: first it looks.
-      const bytesBefore = drainedBytes
-      setImmediate(() => {
-        if (isOver) return
-        if (readers.some((reader) => reader.isPaused()) || (unlessMore && drainedBytes > bytesBefore)) timer.refresh()
-        else resolve()
-      })
-    }, ms)
-    return timer
-  }
-  const quiet = endAfter(quietMs, true)
-  const last = endAfter(maxDrainMs, false)
-  const onData = (chunk: Buffer) => {
-    quiet.refresh()
-    drainedBytes += chunk.length
-    if (drainedBytes > maxDrainBytes) resolve()
-  }
-  for (const reader of readers) reader.on('data', onData)
-  await Promise.race([drained, promise])
-  isOver = true
-  clearTimeout(quiet)
-  clearTimeout(last)
 }

@@ -1,4 +1,7 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Reads of /proc and signals. Each answers for a process that has gone meanwhile as for one that never was. */
@@ -97,6 +100,15 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
     if (['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
     throw error
   }
+}
+
+/** Of a process that a signal ended: what a shell tells. */
+export const statusOfSignal = (name: NodeJS.Signals): number => 128 + constants.signals[name]
+
+/** The exit status of a child process at its end, as a shell tells it. Rejects when it could not be started. */
+export const exitStatusOf = async (child: ChildProcess): Promise<number> => {
+  const [code, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  return code ?? statusOfSignal(signalName ?? 'SIGKILL')
 }
 
 /** Asks again every few milliseconds until `done` says so. Throws after ten seconds: a process that outlives SIGKILL that long hangs in the kernel. */

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { RunningDevbox } from './sandbox.ts'
+
+// One argument of a process takes 128 KiB; longer scripts go through a file.
+const maxArgumentBytes = 100_000
 
 /**
  * Puts a text into a new file of a devbox's run folder and resolves to its name, which begins with `prefix`. The devbox
@@ -11,4 +15,14 @@ export const putRunFile = async (runFolder: string, prefix: string, text: string
   const name = `${prefix}-${randomBytes(8).toString('hex')}`
   await writeFile(join(runFolder, name), text, { mode: 0o600, flag: 'wx' })
   return name
+}
+
+/** The command that has bash run a script of any length; `file` is one of the run folder that holds a long script. */
+export const bashCommand = async (
+  { box, runFolder }: Pick<RunningDevbox, 'box' | 'runFolder'>,
+  script: string,
+): Promise<{ argv: string[]; file?: string }> => {
+  if (Buffer.byteLength(script) <= maxArgumentBytes) return { argv: ['/bin/bash', '-c', script] }
+  const name = await putRunFile(runFolder, 'script', script)
+  return { argv: ['/bin/bash', '-c', `. '${box.run}/${name}'`], file: join(runFolder, name) }
 }
