@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { chromium, type Page } from '@playwright/test'
 import { findChromium } from '#e2e/chromium.ts'
 import { type Product, signIn, startProduct } from '#e2e/product.ts'
-import { createAxonStore } from '#lib/service/store/axons.ts'
+import { createAxonStore } from '#lib/service/store/axons/axons.ts'
 import { databaseName } from '#lib/service/store/data-dir.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 

@@ -9,7 +9,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
-import type { SessionView } from '#lib/wire/relay.ts'
+import type { SessionView } from '#lib/wire/session.ts'
 
 export const AccountMenu = ({
   session: { account, service },

@@ -5,7 +5,7 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'rea
 import { EvictionBanner } from '#components/evictions/eviction-banner.tsx'
 import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
 import { StreamStatus } from '#components/evictions/stream-status.tsx'
-import type { SessionView } from '#lib/wire/relay.ts'
+import type { SessionView } from '#lib/wire/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { CommandPalette } from './command-palette.tsx'

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import type { RelayData, RelayEvent } from '#lib/wire/relay.ts'
+import type { RelayData, RelayEvent } from '#lib/wire/evictions.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { SignedIn } from './accounts/signed-in.ts'
 import type { Config } from './config.ts'

@@ -1,5 +1,5 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { SessionView } from '#lib/wire/relay.ts'
+import type { SessionView } from '#lib/wire/session.ts'
 import { askConsole } from '../api/browser-api.ts'
 
 const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>

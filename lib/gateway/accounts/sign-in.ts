@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/client.ts'
-import type { SessionView } from '#lib/wire/relay.ts'
+import type { SessionView } from '#lib/wire/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'

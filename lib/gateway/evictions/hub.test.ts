@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { parseEvents } from '#lib/client/events.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import type { RelayData, RelayEvent } from '#lib/wire/relay.ts'
+import type { RelayData, RelayEvent } from '#lib/wire/evictions.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { EvictionHub, relayTimes } from './hub.ts'
 

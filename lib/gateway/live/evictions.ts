@@ -1,4 +1,4 @@
-import type { RelayUpstream } from '#lib/wire/relay.ts'
+import type { RelayUpstream } from '#lib/wire/evictions.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
 import type { Outlet } from './subscription.ts'
 

@@ -1,6 +1,6 @@
 import { type AxonEvent, type AxonPublish, changeRefusal } from '#lib/contract/axons.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
-import type { AxonEventStore } from '#lib/service/store/axon-events.ts'
+import type { AxonEventStore } from '#lib/service/store/axons/events.ts'
 import { type Database, inTransaction } from '#lib/service/store/database.ts'
 
 interface Published {

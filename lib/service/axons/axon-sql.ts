@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { SqlStatement } from '#lib/contract/axons.ts'
 import { EncodedJson } from '#lib/service/kit/encoded.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
-import type { AxonListRequest } from '#lib/service/store/axon-lists.ts'
+import type { AxonListRequest } from '#lib/service/store/axons/lists.ts'
 import {
   maxCopyMs,
   maxListMs,

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { addSearchFunctions } from './axons/search-text.ts'
 import { inspectDatabase, inTransaction, openDatabase } from './database.ts'
 import { migrations } from './migrations.ts'
-import { addSearchFunctions } from './search-text.ts'
 
 let folder: string
 let file: string

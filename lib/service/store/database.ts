@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { StartError } from '#lib/service/kit/errors.ts'
+import { addSearchFunctions } from './axons/search-text.ts'
 import { migrations } from './migrations.ts'
 import { Reserve } from './reserve.ts'
-import { addSearchFunctions } from './search-text.ts'
 
 export class Database extends DatabaseSync {
   #reserve: Reserve | undefined

@@ -26,7 +26,7 @@ interface EventRow {
 }
 
 /** A statement that SQLite refused; which one of the call, counted from 0. */
-export class Refusal extends Error {
+export class SqlRefusal extends Error {
   readonly index: number
   readonly errcode: number
 
@@ -106,7 +106,7 @@ export class AxonDatabase {
     }
   }
 
-  /** Runs the statements in one transaction; throws a Refusal, having undone them all. */
+  /** Runs the statements in one transaction; throws an SqlRefusal, having undone them all. */
   run({ statements, isReadOnly }: SqlRequest): Result[] {
     const { bytes } = this.#database.prepare('SELECT bytes FROM rl_copied').get() as { bytes: number }
     this.#database.exec(
@@ -126,7 +126,7 @@ export class AxonDatabase {
       return results
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      throw new Refusal(index, error)
+      throw new SqlRefusal(index, error)
     } finally {
       this.#isOwn = true
       if (isReadOnly) this.#database.exec('PRAGMA query_only = OFF')

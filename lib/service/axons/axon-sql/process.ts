@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import { createAxonLists } from '#lib/service/store/axon-lists.ts'
-import { AxonDatabase, type ReadEvents, Refusal } from './database.ts'
+import { createAxonLists } from '#lib/service/store/axons/lists.ts'
+import { AxonDatabase, type ReadEvents, SqlRefusal } from './database.ts'
 import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer } from './protocol.ts'
 
 /**
@@ -65,7 +65,7 @@ const answer = (request: ProcessRequest): SqlAnswer => {
     const json = Buffer.from(JSON.stringify(body))
     return { json }
   } catch (error) {
-    if (request.kind === 'list' || !(error instanceof Refusal))
+    if (request.kind === 'list' || !(error instanceof SqlRefusal))
       return { failure: error instanceof Error ? error.message : String(error) }
     if (request.kind === 'query' || isTrouble(error)) return { refusal: error.message, errcode: error.errcode }
     // Unspecified: what a batch says about the statements around the one that failed. None of them has done anything.
@@ -82,7 +82,7 @@ const answer = (request: ProcessRequest): SqlAnswer => {
 }
 
 /** The disk, the file, the memory: SQLITE_INTERNAL, NOMEM, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
-const isTrouble = ({ errcode }: Refusal) => [2, 7, 10, 11, 13, 14, 26].includes(errcode & 0xff)
+const isTrouble = ({ errcode }: SqlRefusal) => [2, 7, 10, 11, 13, 14, 26].includes(errcode & 0xff)
 
 process.on('message', (request: ProcessRequest) => process.send?.(answer(request)))
 process.on('disconnect', () => process.exit())

@@ -1,4 +1,4 @@
-import type { AxonListRequest } from '#lib/service/store/axon-lists.ts'
+import type { AxonListRequest } from '#lib/service/store/axons/lists.ts'
 
 /** What the service and the processes that run SQL say to each other. */
 

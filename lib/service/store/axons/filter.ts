@@ -1,6 +1,6 @@
 import type { AxonListQuery } from '#lib/contract/axons.ts'
 import type { MetadataCondition } from '#lib/contract/query-string.ts'
-import { type Clause, metadataClause, sqlOf, valuesOf } from './clauses.ts'
+import { type Clause, metadataClause, sqlOf, valuesOf } from '../clauses.ts'
 import { containsMatch, isIndexed, searchText } from './search-text.ts'
 
 /** Whose axons: the number stands for the account in the search index. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createAxonEventStore } from './axon-events.ts'
-import { type Database, openDatabase } from './database.ts'
-import { migrations } from './migrations.ts'
+import { type Database, openDatabase } from '../database.ts'
+import { migrations } from '../migrations.ts'
+import { createAxonEventStore } from './events.ts'
 import { addSearchFunctions } from './search-text.ts'
 
 let folder: string

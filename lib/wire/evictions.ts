@@ -1,16 +1,4 @@
-import type { Account } from '#lib/contract/accounts.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-
-/**
- * What the console's server says to its own pages. No service knows these; they stand here because the gateway
- * writes them and the browser half reads them, and both may import the contract.
- */
-
-/** Answer of `GET` and `POST /api/session`. The key itself is never in it. */
-export interface SessionView {
-  account: Pick<Account, 'id' | 'name' | 'isolation'>
-  service: { url: string; embedded: boolean; isolation?: Account['isolation'] }
-}
 
 /** `attempt` counts the connections that failed since the stream was last live. */
 export interface RelayUpstream {

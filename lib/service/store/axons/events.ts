@@ -1,5 +1,5 @@
 import type { AxonEvent, AxonEventList, AxonEventListQuery } from '#lib/contract/axons.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../database.ts'
 
 export type NewEvent = Pick<AxonEvent, 'timestamp_ms' | 'origin' | 'source' | 'event_type' | 'payload'>
 

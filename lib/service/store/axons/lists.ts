@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AxonListQuery } from '#lib/contract/axons.ts'
+import type { Clause } from '../clauses.ts'
 import {
   type AxonFilter,
   conditionsOf,
@@ -8,8 +9,7 @@ import {
   pageStatement,
   probeStatement,
   type Walk,
-} from './axon-filter.ts'
-import type { Clause } from './clauses.ts'
+} from './filter.ts'
 import { addSearchFunctions } from './search-text.ts'
 
 export interface AxonListRequest {

@@ -1,8 +1,8 @@
 import type { Axon, AxonCreate } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { type Database, inTransaction } from './database.ts'
-import { createMetadataIndex } from './metadata.ts'
+import { type Database, inTransaction } from '../database.ts'
+import { createMetadataIndex } from '../metadata.ts'
 
 interface AxonRow {
   seq: number
