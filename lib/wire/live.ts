@@ -4,7 +4,7 @@ import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import type { OutputChunk } from '#lib/contract/executions.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
-import type { RelayEvent } from './relay.ts'
+import type { RelayEvent } from './evictions.ts'
 
 /**
  * What a page and the console's server say to each other over `/api/live`, the one WebSocket of a page for everything

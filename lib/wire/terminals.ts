@@ -1,6 +1,5 @@
 /**
- * What the console's server and its pages say to each other over `/api/terminals/{devbox_id}/{name}`. No service knows
- * it; it stands here because the gateway writes it and the browser half reads it, and both may import the contract.
+ * What the console's server and its pages say to each other over `/api/terminals/{devbox_id}/{name}`.
  *
  * Binary frames are terminal bytes, both ways, nothing before them. Text frames are one JSON object each, its kind in
  * `t`. Several pages may look at one terminal: one of them writes, the others watch.
