@@ -94,7 +94,7 @@ export const startServiceAlone = async ({
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   const url = /http:\/\/[\d.:]+/.exec(String(line))?.[0] ?? ''
   const apiKey = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
-  return { url, port: Number(new URL(url).port), dataDir, apiKey, stop: () => end(child) }
+  return { url, port: Number(new URL(url).port), dataDir, apiKey, pid: child.pid ?? 0, stop: () => end(child) }
 }
 
 const end = async (child: ChildProcess) => {

@@ -33,6 +33,18 @@ export const askConsoleSignedIn = (path: string, init?: RequestInit): Promise<Re
   })
 
 let leaving = false
+
+/** Signs out. Whatever finds out meanwhile that the session is over leaves the way from here to whoever asked for it. */
+export const leaveBy = async (signOut: () => Promise<void>): Promise<void> => {
+  leaving = true
+  try {
+    await signOut()
+  } catch (error) {
+    leaving = false
+    throw error
+  }
+}
+
 /** Many calls may find out at once; the page leaves once. */
 export const leaveForSignIn = async (): Promise<void> => {
   if (leaving) return

@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { SessionView } from '#lib/wire/session.ts'
-import { askConsole } from '../api/browser-api.ts'
+import { askConsole, leaveBy } from '../api/browser-api.ts'
 
 const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>
   askConsole('/api/session', {
@@ -27,5 +27,8 @@ export const sessionMutations = {
     }),
 
   signOut: () =>
-    mutationOptions({ mutationKey: ['session', 'sign-out'], mutationFn: async () => void (await send('DELETE')) }),
+    mutationOptions({
+      mutationKey: ['session', 'sign-out'],
+      mutationFn: () => leaveBy(async () => void (await send('DELETE'))),
+    }),
 }

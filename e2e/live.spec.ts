@@ -1,0 +1,60 @@
+import { rmSync } from 'node:fs'
+import type { Page } from '@playwright/test'
+import { expect, signIn, startProduct, startServiceAlone, test } from './product.ts'
+
+test.use({ journeys: 'live' })
+
+const isLive = (page: Page) => expect(page.getByRole('banner').getByText('Live', { exact: true })).toBeVisible()
+
+test('ten commands run in one page beside ten tabs, and all of them stay live', async ({ signedIn: page, product }) => {
+  test.setTimeout(120_000)
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'busy-box' } })
+  await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  const numbers = Array.from({ length: 10 }, (_, i) => i + 1)
+  const card = (number: number) => page.getByRole('article', { name: `Command echo running-${number};` })
+  for (const number of numbers) {
+    await page.getByRole('textbox', { name: 'Command' }).fill(`echo running-${number}; exec sleep 1000`)
+    await page.getByRole('button', { name: 'Run command' }).click()
+    await expect(card(number).getByRole('log', { name: 'Output' })).toHaveText(`running-${number}`)
+  }
+
+  // Each of them follows the evictions, and some of them more.
+  const tabs: Page[] = []
+  for (const number of numbers) {
+    const tab = await page.context().newPage()
+    await tab.goto(`${product.url}/devboxes/${id}${number % 2 ? '?tab=log' : ''}`)
+    await isLive(tab)
+    if (number % 2)
+      await expect(tab.getByRole('log', { name: 'Records' })).toContainText('$ echo running-10; exec sleep 1000')
+    tabs.push(tab)
+  }
+  const eleventh = await page.context().newPage()
+  await eleventh.goto(`${product.url}/devboxes`)
+  await expect(eleventh.getByRole('row', { name: /busy-box/ })).toBeVisible()
+
+  await page.bringToFront()
+  for (const number of numbers) {
+    await card(number).getByRole('button', { name: 'Kill command' }).click()
+    await expect(card(number).getByText('Exit 137 (SIGKILL)')).toBeVisible()
+  }
+  for (const [at, tab] of tabs.entries())
+    if (at % 2 === 0) await expect(tab.getByRole('log', { name: 'Records' }).getByText('exit 137')).toHaveCount(10)
+})
+
+test('a service that freezes is late on every page, and live again afterwards', async ({ page }) => {
+  const service = await startServiceAlone()
+  const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
+  try {
+    await signIn(page, { url: product.url, apiKey: service.apiKey })
+    await isLive(page)
+    process.kill(service.pid, 'SIGSTOP')
+    await expect(page.getByRole('banner').getByText('Late', { exact: true })).toBeVisible()
+    process.kill(service.pid, 'SIGCONT')
+    await isLive(page)
+  } finally {
+    process.kill(service.pid, 'SIGCONT')
+    await product.stop()
+    await service.stop()
+    rmSync(service.dataDir, { recursive: true, force: true })
+  }
+})
