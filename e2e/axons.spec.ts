@@ -95,6 +95,11 @@ test('however many rows there are, few are in the page, and the focus goes with 
   await size(page, '640 of 640')
   const table = page.getByRole('table')
   await expect(table).toHaveAttribute('aria-rowcount', '641')
+  const heights = page
+    .locator('tbody tr[data-key]')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+  // What the place of each row is reckoned by.
+  expect(new Set(await heights)).toEqual(new Set([36]))
   const rows = () => page.locator('tbody tr').count()
   expect(await rows()).toBeLessThanOrEqual(60)
   await page.evaluate(() => window.scrollTo(0, 12_000))
