@@ -163,11 +163,13 @@ export class SharedTerminal implements OpenTerminal {
   /** Ends the shell itself, and resolves once it has ended. False when the service could not be told. */
   async close(): Promise<boolean> {
     const late = () => delay(closeWaitMs, undefined, { ref: false })
+    clearTimeout(this.#restTimer)
     this.#link.wake()
     await Promise.race([this.#link.live(), late()])
-    if (!(await this.#control({ action: 'close' }, 'closed'))) return false
-    await Promise.race([this.#end.promise, late()])
-    return true
+    const isClosed = await this.#control({ action: 'close' }, 'closed')
+    if (isClosed) await Promise.race([this.#end.promise, late()])
+    else if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
+    return isClosed
   }
 
   /** Lets go of everything but the shell, which is the service's. */

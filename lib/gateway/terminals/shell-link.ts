@@ -125,7 +125,10 @@ export class ShellLink {
   rest(): void {
     if (this.#phase === 'resting') return
     this.#beginRest()
-    if (this.#attached) closeSoon(this.#attached.socket)
+    const socket = this.#attached?.socket
+    // What is typed or asked from now on waits for the next connection instead of being lost with this one.
+    this.#attached = undefined
+    if (socket) closeSoon(socket)
   }
 
   wake(): void {
