@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestService } from '#lib/service/testing/service.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import type { TestConsole } from '../testing.ts'
-import { startTerminals, TestPage } from './testing.ts'
+import { startTerminals, TestPage, until } from './testing.ts'
 
 let service: TestService
 let gateway: TestConsole
@@ -37,7 +37,7 @@ describe('a link to follow by', () => {
     const follower = follow(token)
     await follower.told({ t: 'people', role: 'watcher' })
     expect(follower.last('ready')).toMatchObject({ cols: 80, rows: 24, role: 'watcher' })
-    await vi.waitFor(() => expect(writer.last('people')?.viewers).toHaveLength(2))
+    await until(() => expect(writer.last('people')?.viewers).toHaveLength(2))
     expect(writer.last('people')?.viewers[1]).toMatchObject({ follower: true })
     follower.type('echo no-$((1+1))\n')
     for (const request of ['takeover', 'close', 'record', 'follow', 'resize', 'signal'])

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { type HeldTerminal, terminalClose } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { CuttableProxy, TestPage } from './testing.ts'
+import { CuttableProxy, TestPage, until } from './testing.ts'
 
 const proxy = new CuttableProxy()
 let proxyPort: number
@@ -83,7 +83,7 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
     const page = await open('removed')
     await page.leave()
     expect((await remove('removed')).status).toBe(204)
-    await vi.waitFor(async () => expect((await list()).map(({ name }) => name)).not.toContain('removed'))
+    await until(async () => expect((await list()).map(({ name }) => name)).not.toContain('removed'))
     const next = await open('removed')
     expect(next.last('ready')?.created).toBe(true)
     expect((await remove('removed')).status).toBe(204)
@@ -135,7 +135,7 @@ describe('a terminal', () => {
     second.type('echo secret-word\n')
     await second.shows('secret-word\r\n')
     await second.leave()
-    await vi.waitFor(() => expect(log.mock.calls.flat().join('\n')).toMatch(/left by A program/))
+    await until(() => expect(log.mock.calls.flat().join('\n')).toMatch(/left by A program/))
     const lines = log.mock.calls.flat().filter((line) => line.includes('/audited '))
     expect(lines).toMatchObject([
       expect.stringMatching(/opened by Chrome on Linux as writer, 81x25$/),
@@ -155,17 +155,15 @@ describe('the number of terminals', () => {
     // What is opened stays open, and costs no shell.
     proxy.fallSilent()
     const pages = Array.from({ length: 64 }, (_, i) => new TestPage(stalled, `/api/terminals/d/t${i}`, { cookie: own }))
-    await vi.waitFor(() => expect(stalled.registry.terminals.size).toBe(64))
+    await until(() => expect(stalled.registry.terminals.size).toBe(64))
     const refused = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
     expect((await refused.closed).code).toBe(terminalClose.tooMany)
     expect(refused.last('problem')?.message).toBe('64 terminals of this account are open already; close some')
     expect(stalled.registry.terminals.size).toBe(64)
     await pages[5]?.leave()
-    await vi.waitFor(() =>
-      expect([...stalled.registry.terminals.values()].some(({ held }) => held.ends_at_ms)).toBe(true),
-    )
+    await until(() => expect([...stalled.registry.terminals.values()].some(({ held }) => held.ends_at_ms)).toBe(true))
     const next = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
-    await vi.waitFor(() => expect([...stalled.registry.terminals.keys()].join()).toContain(' d more'))
+    await until(() => expect([...stalled.registry.terminals.keys()].join()).toContain(' d more'))
     expect(stalled.registry.terminals.size).toBe(64)
     await stalled.close()
     expect((await next.closed).code).toBe(terminalClose.consoleRestarting)

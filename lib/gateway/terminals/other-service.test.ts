@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type WebSocket, WebSocketServer } from 'ws'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { TestPage } from './testing.ts'
+import { TestPage, until } from './testing.ts'
 
 /** A service that is not ours: it counts no bytes, and does as each test says. */
 const service = {
@@ -88,7 +88,7 @@ describe('a service that does not count what a shell prints', () => {
     await page.told({ t: 'ready', created: false, from: 'snapshot' })
     await page.shows('replayed')
     expect(service.targets[0]).not.toContain('after')
-    await vi.waitFor(() =>
+    await until(() =>
       expect(service.controls).toEqual([
         { action: 'resize', cols: 80, rows: 23 },
         { action: 'resize', cols: 80, rows: 24 },
@@ -100,14 +100,17 @@ describe('a service that does not count what a shell prints', () => {
 
   it('is shown anew when its connection was lost, by another epoch', async () => {
     let times = 0
+    let lose = () => undefined as unknown
     service.attached = (client) => {
       client.send(Buffer.from(times++ === 0 ? 'first' : 'first and more'))
-      if (times === 1) setTimeout(() => client.terminate(), 50)
+      lose = () => client.terminate()
     }
     const page = open()
     await page.told({ t: 'ready', created: true })
+    await page.shows('first')
     const { epoch } = page
     service.created = false
+    lose()
     await page.told({ t: 'state', upstream: 'retrying' })
     await page.shows('first and more')
     expect(page.epoch).not.toBe(epoch)

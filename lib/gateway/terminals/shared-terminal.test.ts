@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { CuttableProxy, TestPage } from './testing.ts'
+import { CuttableProxy, TestPage, until } from './testing.ts'
 
 let service: TestService
 let proxy: CuttableProxy
@@ -106,6 +106,8 @@ const lastPrinted = async (name: string): Promise<string> => {
   await once(socket, 'close')
   return String(data)
 }
+const execute = (command: string) =>
+  service.client.executions.executeSync({ params: { id: devboxId }, body: { command } })
 const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
 
 /** What a terminal shows after these bytes. */
@@ -129,7 +131,7 @@ describe('a page that comes back', () => {
       const { epoch, offset: since } = page
       page = at('exact', { client: 'p', epoch, since, ack: '1' })
       await page.told({ t: 'ready', from: 'since', offset: since })
-      await vi.waitFor(() => expect(page.offset).toBeGreaterThan(since), { timeout: 10_000, interval: 1 })
+      await until(() => expect(page.offset).toBeGreaterThan(since))
     }
     await endNumbers(page)
     expectNumbers(Buffer.concat([...printed, ...page.printed]).toString())
@@ -184,7 +186,7 @@ describe('a lost connection to the service', () => {
     const startedWith = proxy.connections
     for (let cuts = 0; cuts < 100; cuts++) {
       const { offset } = page
-      await vi.waitFor(() => expect(page.offset).toBeGreaterThan(offset), { timeout: 10_000, interval: 1 })
+      await until(() => expect(page.offset).toBeGreaterThan(offset))
       proxy.cut()
     }
     await endNumbers(page)
@@ -205,12 +207,29 @@ describe('a lost connection to the service', () => {
     await page.told({ t: 'problem', code: 'unavailable' })
     expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(1)
     page.ask({ t: 'signal', signal: 'SIGINT' })
-    await vi.waitFor(() => expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(2))
+    await until(() => expect(page.notices.filter(({ t }) => t === 'problem')).toHaveLength(2))
     proxy.lead(service.url)
-    await vi.waitFor(() => expect(page.last('state')?.upstream).toBe('live'), { timeout: 10_000 })
+    await until(() => expect(page.last('state')?.upstream).toBe('live'))
     page.type('echo back-$((1+1))\n')
     await page.shows('back-2')
     expect(page.shown).not.toContain('lost')
+  })
+
+  it('is made again when the service was started anew, and the shell is told to be a new one', async () => {
+    const page = await open('anew')
+    await run(page, 'echo old-$((1+1))')
+    await page.shows('old-2')
+    proxy.lead(undefined)
+    await service.restart()
+    await service.client.devboxes.waitForStatus({
+      params: { id: devboxId },
+      body: { statuses: ['running'], timeout_seconds: 30 },
+    })
+    page.notices.length = 0
+    proxy.lead(service.url)
+    await page.told({ t: 'ready', created: true, has_last_shell: true })
+    await run(page, 'echo new-$((1+1))')
+    await page.shows('new-2')
   })
 
   it('ends when another console takes over, which goes on where the page stands', async () => {
@@ -238,6 +257,8 @@ describe('a terminal in turmoil', () => {
     const first = await open(name, { client: 'c0', ack: '1' })
     await run(first, print)
     const looking = [first]
+    // It misses nothing, so that the others may: between their turns the shell has printed something.
+    const reader = await open(name, { client: 'reader', ack: '1', role: 'watch' })
     for (let i = 1; i < 4; i++) looking.push(await open(name, { client: `c${i}`, ack: '1', role: 'watch' }))
     for (let turn = 0; turn < 60; turn++) {
       const index = (turn * 7) % looking.length
@@ -260,8 +281,8 @@ describe('a terminal in turmoil', () => {
         if (back.last('ready')?.from === 'since') back.painted.unshift(...painted)
         looking[index] = back
       }
-      const { bytes } = page
-      await vi.waitFor(() => expect(page.bytes).toBeGreaterThan(bytes), { timeout: 100, interval: 5 }).catch(() => 0)
+      const { offset } = reader
+      await until(() => expect(reader.offset).toBeGreaterThan(offset))
     }
     for (const page of looking) page.read()
     await vi.waitFor(
@@ -272,7 +293,7 @@ describe('a terminal in turmoil', () => {
       { timeout: 20_000, interval: 100 },
     )
     const late = await open(name, { role: 'watch' })
-    await vi.waitFor(() => {
+    await until(() => {
       for (const page of looking) expect(page.offset).toBe(late.offset)
     })
     const painted = [late, ...looking].map((page) => Buffer.concat(page.painted))
@@ -292,12 +313,12 @@ describe('a terminal that nobody looks at', () => {
     const own = await another({ terminalGraceMs: 20 })
     const ownCookie = await own.signIn(service.key)
     const page = await open('rest', { ack: '1' }, own, ownCookie)
-    await run(page, 'sleep 1; echo in-between-$((1+1))')
+    await run(page, 'until [ -e ~/left ]; do sleep 0.05; done; echo in-between-$((1+1))')
     await page.shows('in-between')
     await page.leave()
     const [session] = own.registry.terminals.values()
     let ttlSeconds = 0
-    await vi.waitFor(async () => {
+    await until(async () => {
       const { attached, idle_ttl_seconds = 0 } = await service.client.terminals.connect({
         params: { session_name: `${devboxId}-rest` },
       })
@@ -306,7 +327,8 @@ describe('a terminal that nobody looks at', () => {
     })
     expect(session?.held.ends_at_ms).toBeLessThanOrEqual(Date.now() + 20 + ttlSeconds * 1000)
     const { epoch, offset } = page
-    await vi.waitFor(async () => expect(await lastPrinted('rest')).toContain('in-between-2'), { timeout: 10_000 })
+    await execute('touch ~/left')
+    await until(async () => expect(await lastPrinted('rest')).toContain('in-between-2'))
     const back = await open('rest', { ack: '1', epoch, since: offset }, own, ownCookie)
     await back.shows('in-between-2')
     expect(back.last('ready')).toMatchObject({ created: false, from: 'since', offset })
@@ -320,7 +342,7 @@ describe('a terminal that nobody looks at', () => {
     const ownCookie = await own.signIn(service.key)
     const page = await open('rest-closed', {}, own, ownCookie)
     await page.leave()
-    await vi.waitFor(() => expect([...own.registry.terminals.values()][0]?.held.viewers).toEqual([]))
+    await until(() => expect([...own.registry.terminals.values()][0]?.held.viewers).toEqual([]))
     const init = { method: 'DELETE', cookie: ownCookie }
     expect((await own.fetch(`/api/terminals/${devboxId}/rest-closed`, init)).status).toBe(204)
     const next = await open('rest-closed', {}, own, ownCookie)
@@ -367,7 +389,7 @@ describe('output faster than a page reads it', () => {
     expect(slow.shown).not.toContain('finished')
     slow.read()
     await slow.shows('finished')
-    await vi.waitFor(() => expect(slow.offset).toBe(writer.offset))
+    await until(() => expect(slow.offset).toBe(writer.offset))
     expect(slow.peakUnread).toBeLessThan(1_200_000)
     expect(writer.peakUnread).toBeLessThan(1_200_000)
   })
@@ -396,7 +418,7 @@ describe('output faster than a page reads it', () => {
     await stopped.shows('finished')
     expect(stopped.offset - offset).toBeGreaterThan(4_000_000)
     expect(stopped.bytes - before).toBeLessThan(600_000)
-    await vi.waitFor(() => expect(stopped.offset).toBe(writer.offset))
+    await until(() => expect(stopped.offset).toBe(writer.offset))
   })
 
   it('lets Ctrl-C through at once', async () => {
@@ -405,7 +427,7 @@ describe('output faster than a page reads it', () => {
     await page.shows(/y\r\ny\r\n/)
     page.stopReading()
     // A page with this much unread is shown no more.
-    await vi.waitFor(() => expect(page.unread).toBeGreaterThan(128 * 1024), { timeout: 10_000 })
+    await until(() => expect(page.unread).toBeGreaterThan(128 * 1024))
     page.type('\u0003')
     page.type('echo free-$((3+3))\n')
     page.read()
@@ -430,9 +452,8 @@ describe('output faster than a page reads it', () => {
     await writer.shows(/\d{4}\r\n/)
     for (let times = 0; times < 15; times++) {
       const page = await open('middle', { ack: '1', role: 'watch' })
-      await vi
-        .waitFor(() => expect(page.painted.length).toBeGreaterThan(2), { timeout: 1000, interval: 1 })
-        .catch(() => 0)
+      // Some of the flood after its first picture, unless there is no more to come.
+      await until(() => expect(page.painted.length).toBeGreaterThan(writer.shown.includes('done') ? 0 : 2))
       const { lines } = await screenOf(Buffer.concat(page.painted), { cols: 80, rows: 24 })
       const numbers = lines.filter((line) => /^\d+$/.test(line ?? '')).map(Number)
       // The last may not be there in full.
@@ -451,7 +472,7 @@ describe('output faster than a page reads it', () => {
     await other.shows('finished')
     page.read()
     await page.shows('finished')
-    await vi.waitFor(() => expect(page.lastSnapshot?.toString()).toContain('198500\r\n'), { timeout: 10_000 })
+    await until(() => expect(page.lastSnapshot?.toString()).toContain('198500\r\n'))
   })
 })
 
@@ -466,26 +487,26 @@ describe('several pages', () => {
     await second.told({ t: 'problem', code: 'conflict' })
     second.ask({ t: 'takeover' })
     await first.told({ t: 'taken', by: expect.objectContaining({ id: second.last('people')?.you }) })
-    await vi.waitFor(() => expect(first.last('people')?.role).toBe('watcher'))
+    await until(() => expect(first.last('people')?.role).toBe('watcher'))
     first.type('echo never\n')
     await run(second, 'echo mine-$((1+1))')
     await first.shows('mine-2')
     expect(second.shown).not.toContain('never')
     await second.leave()
-    await vi.waitFor(() => expect(first.last('people')).toMatchObject({ writer: null, viewers: [{}] }))
+    await until(() => expect(first.last('people')).toMatchObject({ writer: null, viewers: [{}] }))
   })
 
   it('keep the role of a writer that was cut off, but for a new page', async () => {
     const writer = await open('kept', { client: 'w' })
     const watcher = await open('kept', { client: 'x' })
     await writer.vanish()
-    await vi.waitFor(() => expect(watcher.last('people')?.writer).toBeNull())
+    await until(() => expect(watcher.last('people')?.writer).toBeNull())
     const back = await open('kept', { client: 'x' })
     expect(back.last('people')?.role).toBe('watcher')
     const writerBack = await open('kept', { client: 'w' })
     expect(writerBack.last('people')?.role).toBe('writer')
     await writerBack.vanish()
-    await vi.waitFor(() => expect(back.last('people')?.writer).toBeNull())
+    await until(() => expect(back.last('people')?.writer).toBeNull())
     const fresh = await open('kept', { client: 'y' })
     expect(fresh.last('people')?.role).toBe('writer')
     expect((await open('kept', { client: 'w' })).last('people')?.role).toBe('watcher')
@@ -497,26 +518,29 @@ describe('several pages', () => {
     expect(watcher.last('ready')).toMatchObject({ cols: 90, rows: 20 })
     watcher.ask({ t: 'resize', cols: 30, rows: 10 })
     for (let cols = 50; cols <= 77; cols++) writer.ask({ t: 'resize', cols, rows: 21 })
-    await vi.waitFor(() => expect(watcher.last('size')).toMatchObject({ cols: 77, rows: 21 }))
+    await until(() => expect(watcher.last('size')).toMatchObject({ cols: 77, rows: 21 }))
     expect(writer.last('size')).toBeUndefined()
     await run(writer, 'stty size')
     await watcher.shows('21 77')
     watcher.ask({ t: 'takeover' })
     // What a watcher said of its window counts from when it writes.
-    await vi.waitFor(() => expect(writer.last('size')).toMatchObject({ cols: 30, rows: 10 }))
+    await until(() => expect(writer.last('size')).toMatchObject({ cols: 30, rows: 10 }))
     const late = await open('sizes', { role: 'watch' })
     expect(late.last('snap')).toMatchObject({ cols: 30, rows: 10 })
   })
 })
 
 describe('what a program asks the terminal', () => {
-  const ask = `IFS= read -rsd R -t 5 -p $'\\e[6n' a; IFS= read -rsn 1 -t 0.3 b; echo "got \${#a} and \${#b}"`
+  const ask = `IFS= read -rsd R -t 30 -p $'\\e[6n' a; IFS= read -rsn 1 -t 0.3 b; echo "got \${#a} and \${#b}"`
 
   it.each([0, 1, 3])('is answered once with %i pages looking', async (count) => {
     const page = await open(`asks-${count}`)
     for (let i = 1; i < count; i++) await open(`asks-${count}`)
-    await run(page, count === 0 ? `sleep 0.5; ${ask}` : ask)
-    if (count === 0) await page.leave()
+    await run(page, count === 0 ? `until [ -e ~/asks ]; do sleep 0.05; done; ${ask}` : ask)
+    if (count === 0) {
+      await page.leave()
+      await execute('touch ~/asks')
+    }
     const later = count === 0 ? await open(`asks-${count}`) : page
     await later.shows(/got \d and 0/)
     expect(later.shown).not.toContain('got 0')
@@ -573,16 +597,7 @@ describe('a page that means harm', () => {
     await page.told({ t: 'pong', id: 1 })
     page.stopReading()
     await run(page, 'yes | head -c 4000000; touch ~/ahead')
-    await vi.waitFor(
-      async () => {
-        const { stdout } = await service.client.executions.executeSync({
-          params: { id: devboxId },
-          body: { command: 'ls ~' },
-        })
-        expect(stdout).toContain('ahead')
-      },
-      { timeout: 15_000, interval: 100 },
-    )
+    await until(async () => expect((await execute('ls ~')).stdout).toContain('ahead'))
     expect(page.unread).toBeLessThan(1_200_000)
   })
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { ShellOutput } from './shell-output.ts'
+import { until } from './testing.ts'
 import { Viewer } from './viewer.ts'
 
 const size = { cols: 80, rows: 24 }
@@ -68,9 +69,9 @@ it('sends what was printed while a snapshot was on its way right after it', asyn
   viewer.begin(ready, undefined)
   print(Buffer.from('one '))
   print(Buffer.from('two '))
-  await vi.waitFor(() => expect(snapshots).toHaveLength(1))
+  await until(() => expect(snapshots).toHaveLength(1))
   print(Buffer.from('three'))
-  await vi.waitFor(() => expect(snapshots[0]?.after.toString()).toBe('one two three'))
+  await until(() => expect(snapshots[0]?.after.toString()).toBe('one two three'))
   expect(snapshots[0]?.offset).toBe(colourful.length)
   expect(snapshots[0]?.bytes.toString()).not.toContain('one')
   output.dispose()
@@ -83,7 +84,7 @@ it('takes another snapshot when more was printed than a page is to be sent', asy
   viewer.begin(ready, undefined)
   print(colourful)
   print(Buffer.from('the end'))
-  await vi.waitFor(() => expect(snapshots.at(-1)?.bytes.toString()).toContain('the end'))
+  await until(() => expect(snapshots.at(-1)?.bytes.toString()).toContain('the end'))
   expect(snapshots.map(({ offset }) => offset)).toEqual([colourful.length, 2 * colourful.length + 7])
   expect(snapshots[0]?.after).toHaveLength(0)
   output.dispose()
@@ -95,7 +96,7 @@ it('takes another snapshot when the size has changed meanwhile', async () => {
   output.add(colourful, () => undefined)
   viewer.begin(ready, undefined)
   output.resize({ cols: 40, rows: 12 })
-  await vi.waitFor(() => expect(snapshots).toHaveLength(1))
+  await until(() => expect(snapshots).toHaveLength(1))
   expect(snapshots[0]).toMatchObject({ cols: 40, offset: colourful.length })
   output.dispose()
 })
@@ -107,7 +108,7 @@ it('shows fewer lines rather than more than a page can hold', async () => {
   for (let i = 0; i < 10_000; i++)
     output.add(Buffer.from(`\x1b[1;3${i % 8}m${i} ${'long '.repeat(14)}\x1b[0m\r\n`), () => undefined)
   viewer.begin(ready, undefined)
-  await vi.waitFor(() => expect(snapshots).toHaveLength(1), { timeout: 10_000 })
+  await until(() => expect(snapshots).toHaveLength(1))
   const { length } = snapshots[0]?.bytes ?? []
   expect(length).toBeGreaterThan(500_000)
   expect(length).toBeLessThan(900 * 1024)

@@ -17,6 +17,10 @@ export const startTerminals = async () => {
   return { service, gateway, cookie, devboxId }
 }
 
+/** Until it passes: longer than a busy machine takes. */
+export const until = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: 20_000, interval: 10 })
+
 const maxShown = 32 * 1024
 
 interface Options {
@@ -95,20 +99,14 @@ export class TestPage {
   }
 
   shows(text: string | RegExp) {
-    return vi.waitFor(
-      () => {
-        if (this.shown.search(text) === -1)
-          throw new Error(`${text} is not shown; what is, ends with ${JSON.stringify(this.shown.slice(-300))}`)
-      },
-      { timeout: 15_000, interval: 10 },
-    )
+    return until(() => {
+      if (this.shown.search(text) === -1)
+        throw new Error(`${text} is not shown; what is, ends with ${JSON.stringify(this.shown.slice(-300))}`)
+    })
   }
 
   told(notice: Partial<TerminalNotice>) {
-    return vi.waitFor(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)), {
-      timeout: 15_000,
-      interval: 10,
-    })
+    return until(() => expect(this.notices).toContainEqual(expect.objectContaining(notice)))
   }
 
   /** Why the upgrade was refused. */
