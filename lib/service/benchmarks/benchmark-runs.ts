@@ -8,7 +8,7 @@ import {
 import type { BenchmarkRunStart } from '#lib/contract/benchmarks.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
-import { mergeProfiles, unmetNeeds } from '#lib/service/domain/run-profile.ts'
+import { mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
@@ -46,7 +46,7 @@ export class BenchmarkRuns {
     return this.#options.store.benchmarkRuns.get(account, id) ?? notFound('benchmark run', id)
   }
 
-  /** Starts no scenario: whoever asked does. Throws 400 or 404. */
+  /** Starts no scenario; the caller does. Throws 400 or 404. */
   async start(account: string, body: BenchmarkRunStart, requestId: string): Promise<BenchmarkRun> {
     const key = callKey(account, requestId, body)
     return this.get(account, await this.#replays.once(key, async () => this.#start(account, body)))
@@ -58,14 +58,7 @@ export class BenchmarkRuns {
     if (benchmark.status !== 'active')
       throw invalid({ field: 'benchmark_id', message: `benchmark ${benchmark.id} is archived and cannot be run` })
     const profile = mergeProfiles({}, body.runProfile ?? {})
-    const secrets = [...new Set(Object.values(profile.secrets ?? {}))]
-    const problems = [
-      ...unmetNeeds(benchmark, profile),
-      ...store.secrets
-        .missing(account, secrets)
-        .map((name) => ({ field: 'runProfile.secrets', message: `there is no secret ${name}` })),
-    ]
-    if (problems.length > 0) throw invalid(...problems)
+    requireNeedsMet(store.secrets, account, benchmark, profile)
     const id = newId('bmr')
     store.benchmarkRuns.insert({
       id,
@@ -83,16 +76,16 @@ export class BenchmarkRuns {
   }
 
   /**
-   * Unspecified: scenario runs that have not ended by then. Those that are scored are completed, the others canceled.
-   * Resolves when their devboxes are gone, or go. Throws 404 or 409.
+   * Unspecified: what a complete does to scenario runs that have not ended. Those that are scored are completed, the
+   * others canceled. Resolves when their devboxes are gone, or after five seconds. Throws 404 or 409.
    */
   complete(account: string, id: string): Promise<BenchmarkRun> {
     return this.#end(account, id, 'complete')
   }
 
   /**
-   * Cancels every scenario run that has not ended; resolves when their devboxes are gone, or go. A canceled run stays as
-   * it is. Throws 404 or 409.
+   * Cancels every scenario run that has not ended; resolves when their devboxes are gone, or after five seconds. Nothing
+   * happens to a canceled run. Throws 404 or 409.
    */
   cancel(account: string, id: string): Promise<BenchmarkRun> {
     return this.#end(account, id, 'cancel')
@@ -114,8 +107,8 @@ export class BenchmarkRuns {
   }
 
   /**
-   * Gives a run its last state and its score, and ends what of its scenario runs has not ended, all in one step; their
-   * devboxes are shut down behind it. A run that has ended stays as it is.
+   * Gives a run its last state and its score and ends those of its scenario runs that have not ended, all in one
+   * transaction; their devboxes are shut down afterwards. Nothing happens to a run that has ended.
    */
   conclude(
     id: string,

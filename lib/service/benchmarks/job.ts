@@ -47,13 +47,13 @@ interface RunningRun {
   concurrency: number
 }
 
-/** What a service that starts again finds of a trial that was under way. */
+/** The failure of a scenario run that a restart of the service broke off. */
 const interrupted = {
   exception_type: 'ServiceRestartError',
   exception_message: 'The service was restarted while this ran; the trial is run again',
 }
 
-// How long a trial waits for room: for a devbox of the account, for space on the disk.
+// How long a trial waits before it asks again for a devbox of the account or for space on the disk.
 const firstWaitMs = 200
 const longestWaitMs = 5000
 
@@ -92,7 +92,7 @@ export class RunningJob {
     }
   }
 
-  /** A benchmark run has ended, by a caller or by itself: nothing more of it starts, and what runs of it ends. */
+  /** A benchmark run has ended, by a caller or by itself: its trials are ended and no more of them start. */
   runEnded(runId: string): void {
     const run = this.#runs.find(({ record }) => record.id === runId)
     if (!run || run.over.signal.aborted) return
@@ -116,7 +116,7 @@ export class RunningJob {
     }
   }
 
-  /** Makes the runs that are missing, and finds out what is still to do in the others. */
+  /** Makes the runs that are missing and finds the trials of the others that have no outcome yet. */
   async #takeUp(): Promise<void> {
     const { store } = this.#deps
     const { id, plan, spec } = this.#job
@@ -205,7 +205,7 @@ export class RunningJob {
     }
   }
 
-  /** A trial with all its retries. Its place among the concurrent ones is held while a retry waits. */
+  /** Runs a trial with all its retries. It stays one of the job's concurrent trials while a retry waits. */
   async #perform(run: RunningRun, trial: PendingTrial): Promise<void> {
     const { plan, spec, account } = this.#job
     const signal = AbortSignal.any([run.over.signal, this.#stop])
@@ -273,7 +273,7 @@ export class RunningJob {
     return isRetry
   }
 
-  /** Resolves when the devbox is gone, or goes: until then the trial holds its place. */
+  /** Resolves when the devbox is gone, or after five seconds; the trial keeps its slot until then. */
   async #settle(id: string, { state, failure_reason, result }: TrialEnd): Promise<void> {
     const ending = { outcome: state, ...(result && { result }), ...(failure_reason && { failure: failure_reason }) }
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)

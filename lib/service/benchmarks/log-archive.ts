@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { StringMap } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { notFound } from '#lib/service/kit/errors.ts'
+import { firstCharacter } from '#lib/service/kit/utf8.ts'
 import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
@@ -12,10 +13,10 @@ import { createScrubber, type Scrubber } from './scrub.ts'
 import { type ZipEntry, zip } from './zip.ts'
 
 interface Options {
-  /** Where the logs of a scenario run were put when it ended. */
+  /** Where the logs of a scenario run are saved when it ends. */
   folderOf: (scenarioRunId: string) => string
   devboxFolderOf: (devboxId: string) => string
-  /** Resolves when what happened in devboxes so far is in their folders. */
+  /** Resolves when all logs of devboxes so far are in their folders. */
   flush: () => Promise<void>
   store: {
     scenarioRuns: Pick<ScenarioRunStore, 'record' | 'ofBenchmarkRun'>
@@ -31,8 +32,8 @@ type Job = JobRecord<JobPlan>
 const maxFilesPerRun = 10_000
 
 /**
- * Zips of what scenario runs left behind, or have so far: their logs, what happened in their devboxes, and results.json.
- * The values of the secrets a run was given are not in them.
+ * Zips of the logs of scenario runs, of the logs and executions of their devboxes, and of a results.json. The values of
+ * the secrets a run was given are not in them.
  */
 export class LogArchives {
   readonly #options: Options
@@ -42,9 +43,8 @@ export class LogArchives {
   }
 
   /**
-   * Flat: each name begins with the id of the run, and tools that know this format take that off and write what is left
-   * into one folder. Throws 404, and a SealError when secrets
-   * cannot be opened.
+   * Without folders: each name begins with the id of the run, which the public command line cuts off to write all files
+   * into one folder. Throws 404, and a SealError when secrets cannot be opened.
    */
   async ofScenarioRun(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { store } = this.#options
@@ -57,7 +57,7 @@ export class LogArchives {
     return zip(this.#entries(results, run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
   }
 
-  /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws as the other. */
+  /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws as `ofScenarioRun`. */
   async ofBenchmarkRun(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { store } = this.#options
     const run = store.benchmarkRuns.record(id) ?? notFound('benchmark run', id)
@@ -126,7 +126,7 @@ export class LogArchives {
     }
     if (run.devbox_id === null) return
     const devbox = devboxFolderOf(run.devbox_id)
-    // Where the logs were put aside, they tell it all. Until then it is in the devbox.
+    // The saved logs of a run that has ended are complete; those of another run are still in the devbox.
     if (seen.size > 0 && hasScenarioRunEnded(run.state)) return
     for await (const file of filesBelow(join(devbox, 'root', 'logs'), omit))
       if (!seen.has(file.path.join('/'))) yield file
@@ -147,7 +147,7 @@ export class LogArchives {
   }
 }
 
-// What is said of what is left out.
+// How many omitted files the archive names.
 const maxOmissions = 1000
 
 const secretsOf = (run: ScenarioRunRecord | BenchmarkRunRecord | undefined): StringMap => ({
@@ -166,7 +166,7 @@ const jobFile = ({ name, source, spec, create_time_ms }: Job): LogFile =>
     ? textFile('job.yaml', source.inline_yaml, create_time_ms)
     : jsonFile('job.json', { name, job_source: source, job_spec: spec }, create_time_ms)
 
-/** As the public tools write it beside the logs. */
+/** In the form that the public tools write beside the logs. */
 const resultOf = (run: ScenarioRunRecord) => ({
   scenario_run_id: run.id,
   scenario_id: run.scenario_id,
@@ -196,7 +196,7 @@ const resultsOf = (run: BenchmarkRunRecord, runs: ScenarioRunRecord[]) => ({
   scenario_runs: runs.map(resultOf),
 })
 
-/** The same for as long as the run stays as it is. */
+/** A fixed time as long as the run does not change, so that its archive is the same bytes each time. */
 const timeOf = (run: ScenarioRunRecord | BenchmarkRunRecord) => run.end_time_ms ?? run.start_time_ms
 
 const toEntry = ({ modifiedMs, content }: LogFile, name: string, scrubber: Scrubber): ZipEntry => ({
@@ -222,9 +222,9 @@ async function* under(path: string[], files: AsyncIterable<LogFile>): AsyncGener
   for await (const file of files) yield { ...file, path: [...path, ...file.path] }
 }
 
-/** Names none of which is there twice. */
+/** Makes names unique. */
 class Names {
-  /** With the number the next one of that name begins to look at. */
+  /** For each name the number that was given last. */
   readonly #taken = new Map<string, number>()
 
   take(name: string): string {
@@ -245,7 +245,7 @@ const safePart = (part: string): string => {
   return safe === '.' || safe === '..' ? '_' : safe
 }
 
-/** A scenario's name may be anything; a folder's must be one everywhere. */
+/** A scenario's name may be any text; the folder's name must be valid on every file system. */
 const safeFolder = (name: string): string =>
   cut(
     safePart(name.toWellFormed())
@@ -253,14 +253,13 @@ const safeFolder = (name: string): string =>
       .replace(/^[. ]+|[. ]+$/g, '_'),
   ) || '_'
 
-// Room for what comes before and behind it: file systems know names of 255 bytes.
+// File systems take 255 bytes; the id and a number come beside this.
 const maxNameBytes = 180
 
-/** The end is what tells files apart. */
+/** Keeps the end, because that is where the names of files differ. */
 const cut = (text: string): string => {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxNameBytes) return text
-  let start = bytes.length - maxNameBytes
-  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++
-  return bytes.toString('utf8', start)
+  const end = bytes.subarray(bytes.length - maxNameBytes)
+  return end.toString('utf8', firstCharacter(end))
 }

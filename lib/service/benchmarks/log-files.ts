@@ -2,24 +2,24 @@ import { constants, existsSync } from 'node:fs'
 import { type FileHandle, open, opendir } from 'node:fs/promises'
 
 export interface LogFile {
-  /** Its name below the folder, part by part; what is no UTF-8 in it is U+FFFD. */
+  /** Its name below the folder, part by part; bytes that are not UTF-8 are U+FFFD. */
   path: string[]
   modifiedMs: number
   /** To be read before the next file is asked for. A file that grows meanwhile ends where it ended when it was found. */
   content: AsyncIterable<Uint8Array>
 }
 
-/** Told of what is there and left out: its path, and why. */
+/** Called with the path of each thing that is left out, and why. */
 type Omit = (path: string[], reason: string) => void
 
-/** Unspecified: how much of one folder is looked at. */
+/** Unspecified: how many entries of one folder are read. */
 const maxEntriesPerFolder = 10_000
 const maxDepth = 64
 const readBytes = 256 * 1024
 
 /**
- * The regular files below a folder, by name; nothing when there is no such folder. A devbox may be changing it
- * meanwhile: each step goes by the open folder it is in and never through a link, so that nothing outside is reached.
+ * The regular files below a folder, by name; none when there is no such folder. A devbox may be changing the folder
+ * meanwhile, so every name is opened relative to its open parent and never through a link: nothing outside is reached.
  */
 export async function* filesBelow(folder: string, omit: Omit): AsyncGenerator<LogFile> {
   const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(ifMissing)
@@ -59,13 +59,13 @@ async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator
   }
 }
 
-// Where there is no /proc, a folder that is replaced meanwhile can lead elsewhere.
+// Without /proc the path is opened anew, and a folder that is replaced meanwhile can lead elsewhere.
 const hasProc = existsSync('/proc/self/fd')
 const inside = ({ handle, location }: Folder) => (hasProc ? `/proc/self/fd/${handle.fd}` : location)
 
 const namesIn = async (folder: Folder, path: string[], omit: Omit): Promise<Buffer[]> => {
   const names: Buffer[] = []
-  // Names need not be text; the types know of no other kind.
+  // Names need not be UTF-8; the types do not know that they can be buffers.
   for await (const entry of await opendir(inside(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
     if (names.length === maxEntriesPerFolder) {
       omit([...path, '…'], `there are more than ${maxEntriesPerFolder} in one folder`)
@@ -94,7 +94,7 @@ const reasons: Record<string, string> = {
 }
 
 const ifMissing = (error: NodeJS.ErrnoException) => {
-  // A link, or a file, in the place of the folder is none.
+  // A link or a file in the place of the folder counts as no folder.
   if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) return undefined
   throw error
 }

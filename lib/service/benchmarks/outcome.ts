@@ -4,7 +4,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 /** Values by name, as the verifier wrote them. */
 export type Rewards = Record<string, number>
 
-/** Named as Harbor names its exceptions: readers of its results know these words. */
+/** Named as Harbor names its exceptions, which readers of results know. */
 export interface TrialException {
   exception_type: string
   exception_message: string
@@ -27,7 +27,7 @@ export class TrialError extends Error {
 
 export const asException = (error: unknown): TrialException => {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
-  // Python has no plain Error, and readers of results do not know the service's own.
+  // Readers of results know neither JavaScript's Error nor the service's own.
   const isOurs = name === 'Error' || error instanceof ServiceError
   return { exception_type: isOurs ? 'RuntimeError' : name, exception_message: message }
 }

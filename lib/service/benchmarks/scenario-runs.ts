@@ -12,7 +12,7 @@ import {
 } from '#lib/contract/scenario-runs.ts'
 import { defaultScorerTimeoutSeconds, type Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import { mergeLaunchParameters, mergeProfiles, unmetNeeds } from '#lib/service/domain/run-profile.ts'
+import { mergeLaunchParameters, mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
 import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenario-runs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -30,14 +30,13 @@ import { judge } from './score.ts'
 import { createScrubber } from './scrub.ts'
 import { quotePath, Workbench } from './workbench.ts'
 
-/** The public clients expect to meet a run while it is being scored, however fast its scorers are. */
+/** The public clients expect to see the state `scoring` at least once, however fast the scorers are. */
 const minScoringMs = 150
-/** An answer waits this long for the end of a devbox, which goes on without it. */
+/** How long an answer waits for the end of a devbox; the shutdown goes on afterwards. */
 const shutdownAnswerMs = 5000
-// More at once take no less time, and the service answers others later meanwhile.
+// More at once would not be done sooner and would delay other answers of the service.
 const shutdownsAtOnce = 16
 const saveMs = 3000
-const maxStartMs = 24 * 60 * 60 * 1000
 /** Unspecified: how long a repeated call answers the run that the first one started. */
 const replayMs = 10 * 60 * 1000
 
@@ -57,16 +56,16 @@ interface Options {
 }
 
 export interface Opening {
-  /** Made up when it is absent. */
+  /** A new one when it is absent. */
   id?: string
   account: string
   scenario: Pick<Scenario, 'id' | 'name' | 'environment'>
   benchmarkRunId: string | null
   name: string | null
   metadata: Record<string, string>
-  /** Whole: that of the benchmark run is in it. */
+  /** Merged with that of the benchmark run. */
   profile: RunProfile
-  /** Of a job's run. Its devbox may then end without ending it: the job decides. */
+  /** Of a job's run, which does not end with its devbox: the job decides how it ends. */
   attempt?: number
   retry?: number
   /** Of its devbox. */
@@ -100,8 +99,8 @@ export class ScenarioRuns {
   }
 
   /**
-   * Takes up where the last life of the service ended; the devboxes must have been. Those of runs that have ended are
-   * shut down, and runs that were being scored are scored anew. Runs of jobs are left to the job.
+   * Goes on with the runs of the service's last life; the devboxes must have recovered before. Devboxes of runs that have
+   * ended are shut down, and runs that were being scored are scored again. Runs of jobs are left to the job.
    */
   recover(): void {
     const { store, devboxes, log } = this.#options
@@ -117,7 +116,7 @@ export class ScenarioRuns {
     }
   }
 
-  /** Gives up what is being scored; the next life takes it up. */
+  /** Breaks off the scoring of runs; `recover` of the next life scores them again. */
   async close(): Promise<void> {
     this.#options.devboxes.changes.off('status', this.#devboxMoved)
     this.#closing.abort()
@@ -142,14 +141,7 @@ export class ScenarioRuns {
       throw invalid({ field: 'scenario_id', message: `scenario ${scenario.id} is archived and cannot be run` })
     const under = body.benchmark_run_id ? this.#profileOf(account, body.benchmark_run_id, scenario.id) : {}
     const profile = mergeProfiles(under, body.runProfile ?? {})
-    const secrets = [...new Set(Object.values(profile.secrets ?? {}))]
-    const problems = [
-      ...unmetNeeds(scenario, profile),
-      ...store.secrets
-        .missing(account, secrets)
-        .map((name) => ({ field: 'runProfile.secrets', message: `there is no secret ${name}` })),
-    ]
-    if (problems.length > 0) throw invalid(...problems)
+    requireNeedsMet(store.secrets, account, scenario, profile)
     return this.open({
       account,
       scenario,
@@ -190,7 +182,7 @@ export class ScenarioRuns {
       account,
       {
         name: name ?? scenario.name,
-        // Unspecified: who makes the working directory. It is there when the devbox runs, whoever made it.
+        // Unspecified: who makes the working directory. The service does, unless it is there already.
         launch_parameters: folder
           ? mergeLaunchParameters(launchParameters, { launch_commands: [`mkdir -p -- ${quotePath(folder)}`] })
           : launchParameters,
@@ -202,7 +194,7 @@ export class ScenarioRuns {
       { initiatorType: 'scenario', initiatorId: id, ...(root && { root }), ...(network && { network }) },
     )
     try {
-      // It may have ended while the devbox was made; from here to the insert nothing can come in between.
+      // The benchmark run may have ended while the devbox was made. Nothing runs between this check and the insert.
       if (benchmarkRunId !== null) requireRunning(store.benchmarkRuns.record(benchmarkRunId)?.state ?? 'gone')
       store.scenarioRuns.insert({
         id,
@@ -227,7 +219,7 @@ export class ScenarioRuns {
     return id
   }
 
-  /** A working directory like /app is below a folder that only a devbox with a root of its own can have. */
+  /** The folder at `/` that a working directory like /app is in; only a devbox with a root of its own can have one. */
   #ownFolder(workingDirectory: string): string[] | undefined {
     const [, top] = /^\/([A-Za-z0-9][A-Za-z0-9_-]*)(\/|$)/.exec(workingDirectory) ?? []
     const isOwn = top !== undefined && !readdirSync('/').includes(top) && this.#options.isolation !== 'none'
@@ -248,7 +240,7 @@ export class ScenarioRuns {
     return this.get(account, id)
   }
 
-  /** Resolves when the devbox is gone, or goes. A completed run stays as it is. Throws 404 or 409. */
+  /** Resolves when the devbox is gone, or after five seconds. Nothing happens to a completed run. Throws 404 or 409. */
   async complete(account: string, id: string): Promise<ScenarioRun> {
     const run = this.#own(account, id)
     if (run.state !== 'completed') requireAllowed('complete', run)
@@ -256,7 +248,7 @@ export class ScenarioRuns {
     return this.get(account, id)
   }
 
-  /** Resolves when the devbox is gone, or goes. A canceled run stays as it is. Throws 404 or 409. */
+  /** Resolves when the devbox is gone, or after five seconds. Nothing happens to a canceled run. Throws 404 or 409. */
   async cancel(account: string, id: string): Promise<ScenarioRun> {
     const run = this.#own(account, id)
     if (run.state !== 'canceled') requireAllowed('cancel', run)
@@ -265,8 +257,8 @@ export class ScenarioRuns {
   }
 
   /**
-   * Ends a run and shuts its devbox down; resolves when that is gone, or after five seconds. A run that has ended stays
-   * as it is.
+   * Ends a run and shuts its devbox down; resolves when that is gone, or after five seconds. Nothing happens to a run that
+   * has ended.
    */
   async end(id: string, event: EndingEvent, ending: Ending = {}): Promise<void> {
     this.settle(id, event, ending)
@@ -279,8 +271,8 @@ export class ScenarioRuns {
   }
 
   /**
-   * `work` is under way in the devbox of a run. When that ends before the work does, the devbox is shut down only once
-   * the work has saved what it wants to keep, or after three seconds.
+   * Registers work in the devbox of a run. When the run ends first, its devbox is shut down only when the work has ended,
+   * which saves its logs, or after three seconds.
    */
   async working<T>(id: string, work: Promise<T>): Promise<T> {
     this.#working.set(id, work)
@@ -291,7 +283,7 @@ export class ScenarioRuns {
     }
   }
 
-  /** Ends runs, and writes what `also` does, in one step; their devboxes are shut down behind it. */
+  /** Ends runs and does what `also` writes in one transaction; the devboxes are shut down afterwards. */
   endAll(endings: readonly (Ending & { id: string; event: EndingEvent })[], also: () => void = () => undefined): void {
     const { store } = this.#options
     const ended = store.scenarioRuns.together(() => {
@@ -306,7 +298,7 @@ export class ScenarioRuns {
     for (const { run, to } of ended) {
       const release = this.#shutdowns
         .run(this.#closing.signal, () => this.#release(run))
-        // The service stops: its next life shuts the devbox down.
+        // Rejects when the service stops; its next life shuts the devbox down.
         .catch(() => undefined)
         .finally(() => this.#releases.delete(run.id))
       this.#releases.set(run.id, release)
@@ -319,24 +311,24 @@ export class ScenarioRuns {
     await settledWithin(Promise.all(ids.map((id) => this.#releases.get(id))), shutdownAnswerMs)
   }
 
-  /** What the scorers of its scenario give for the devbox as it is now. Rejects when the devbox does not run. */
+  /** Runs the scorers of a run's scenario in its devbox as it is now. Rejects when the devbox does not run. */
   async judge(run: ScenarioRunRecord, signal: AbortSignal = this.#closing.signal): Promise<ScoringResult> {
     const { store, devboxes, executions } = this.#options
     const { account, scenario_id } = run
     const devboxId = run.devbox_id ?? ''
-    await devboxes.reaches(account, devboxId, notStarting, maxStartMs, signal)
-    signal.throwIfAborted()
+    const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
+    await workbench.settled()
     // Unspecified: a scenario changed while it ran. It is scored as it is by now.
     const scenario = store.scenarios.get(account, scenario_id) ?? notFound('scenario', scenario_id)
     const timeoutMs = (scenario.scorer_timeout_sec ?? defaultScorerTimeoutSeconds) * 1000
     const bench = {
-      workbench: new Workbench({ account, devboxId, devboxes, executions, signal }),
+      workbench,
       workingDirectory: scenario.environment?.working_directory || null,
       deadlineMs: Date.now() + timeoutMs,
     }
     const customScorer = (type: string) => store.scorers.byType(account, type)?.bash_script
     const result = await judge({ scenario, bench, customScorer })
-    // A devbox that was suspended or ended took the scorers with it: what they gave is worth nothing.
+    // Results of scorers whose devbox was suspended or ended meanwhile do not count: this throws then.
     devboxes.running(account, devboxId, 'execute')
     const { text } = createScrubber(Object.values(store.secrets.reveal(account, run.profile.secrets ?? {})))
     const results = result.scoring_function_results.map((each) => ({ ...each, output: text(each.output) }))
@@ -354,7 +346,7 @@ export class ScenarioRuns {
         await delay(Math.max(0, untilMs - Date.now()), undefined, { signal: over })
       } catch (error) {
         if (over.aborted) return
-        // Canceled or failed with its devbox, it is past being scored; else the caller can try again.
+        // A run that was canceled or failed meanwhile has ended; any other can be scored again by its caller.
         if (store.scenarioRuns.record(run.id)?.state === 'scoring')
           log({ level: 'warn', message: `Scenario run ${run.id} could not be scored`, error: String(error) })
       }
@@ -386,7 +378,7 @@ export class ScenarioRuns {
       from: run.state,
       to,
       timeMs: Date.now(),
-      // A score that is being made anew is none until then.
+      // A run that is scored again has no score until then.
       ...(event === 'score' && { result: null }),
       ...ending,
     })
@@ -412,8 +404,8 @@ export class ScenarioRuns {
   }
 
   /**
-   * Unspecified: a run whose devbox ended by itself. One that was scored is complete, as the end of the devbox is all
-   * that was left to do; any other has failed.
+   * Unspecified: what becomes of a run whose devbox ended by itself. One that was scored is completed, because only the
+   * end of its devbox was missing; any other has failed.
    */
   #endWithDevbox(run: ScenarioRunRecord, status: string) {
     if (run.state === 'scored') this.#move(run, 'complete')
@@ -425,7 +417,6 @@ export class ScenarioRuns {
 }
 
 const starting = ['scheduled', 'queued', 'provisioning', 'initializing', 'resuming']
-const notStarting = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 
 /** Resolves when the work has ended, however it did, or when the time is over. */
 const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> => {
@@ -439,7 +430,7 @@ const settledWithin = async (work: Promise<unknown>, ms: number): Promise<void> 
 const isOfJob = ({ attempt }: ScenarioRunRecord) => attempt !== null
 
 const requireAllowed = (action: 'score' | 'complete' | 'cancel', run: ScenarioRunRecord) => {
-  // What it counts for is the job's to find out; it may be taken away, as its whole benchmark run may.
+  // The job scores and ends its runs; a caller may cancel one, as it may cancel the whole benchmark run.
   const ofJob =
     isOfJob(run) && action !== 'cancel' ? 'The scenario run belongs to a job, which scores and ends it' : null
   const refusal = scenarioRunRefusal(action, run.state) ?? ofJob

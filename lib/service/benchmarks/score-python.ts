@@ -93,7 +93,7 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // Something the devbox runs before every Python, as sitecustomize, wrote in between.
+    // A sitecustomize of the devbox has written something before.
     return undefined
   }
 }

@@ -22,7 +22,7 @@ describe('the last score in an output', () => {
     },
   )
 
-  // A pattern that looks back and forth takes hours for this, which are more than a test has.
+  // A pattern that backtracks takes hours for this, and the test runs out of time.
   it('is looked for in a megabyte of anything', () => {
     for (const unit of ['\n', '1', 'score=', 'score=1', ' ', 'score=1.'])
       for (const find of [lastScore, numberInLastLine]) find(unit.repeat(2 ** 20 / unit.length))

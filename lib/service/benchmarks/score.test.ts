@@ -70,7 +70,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
 
   it('run in the working directory, with the variables and secrets of the run', async () => {
     await service.client.secrets.create({ body: { name: 'TOKEN', value: 'swordfish' } })
-    // The scorer has the secret; the record of what it said has not.
+    // The scorer sees the secret; the record of its output does not have it.
     // biome-ignore lint/suspicious/noTemplateCurlyInString: bash's, not ours
     const scenario = await makeScenario(service, script('echo "$PWD:$A:${#T}:$T"; [[ -e made ]] && echo score=1'), {
       environment_parameters: { working_directory: "~/it's/deep" },
@@ -109,7 +109,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
         python('print("done")'),
         python('print(-1)'),
       ],
-      // Were any of the others taken for Python's own, it would score full marks.
+      // A scorer that imported one of the others in place of Python's own would give 1.
       `echo "answer = 42" >solution.py
       for name in sitecustomize usercustomize json platform runpy importlib; do echo 'print(1); exit(0)' >$name.py; done`,
     )
@@ -169,7 +169,7 @@ describeUnderEachIsolation('scorers under isolation', (isolation) => {
     })
     const { results: without } = await scoreAll([scorer('foo')])
     expect(without).toEqual([error('There is no ast-grep in the devbox')])
-    // Stands in for the real one, which this machine may not have: it gets what that would.
+    // In place of the real ast-grep, which this machine may not have; it gets the same arguments.
     const fake = `#!/bin/bash
 [[ $* == "run --pattern console.log(\\$A) --lang js --json=stream -- src" ]] && echo '{"text":"console.log(1)"}' && exit
 [[ $3 == broken ]] && exit 8

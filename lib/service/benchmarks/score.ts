@@ -85,7 +85,7 @@ const scorers: Scorers = {
     )
     if (found.exitStatus === 127)
       throw new ScorerError('There is no ast-grep in the devbox, which this scorer needs', found.output)
-    // Like grep it ends with 1 when it found nothing.
+    // ast-grep ends with 1, like grep, when it found nothing.
     if (found.exitStatus > 1) throw new ScorerError(`ast-grep ended with ${found.exitStatus}`, found.output)
     return { score: found.stdout.trim() === '' ? 0 : 1, output: found.output }
   },
@@ -96,7 +96,7 @@ const scorers: Scorers = {
     const finished = await runScorer(judging.bench, script, {
       RL_SCORER_CONTEXT: scorerContext(scorer_params, judging),
     })
-    // Unspecified: how it tells the score. Like a bash script scorer, or with the number alone in its last line.
+    // Unspecified: how a custom scorer tells its score. Like a bash script scorer, or by a last line that is a number.
     return byLine(finished, numberInLastLine)
   },
 }
@@ -112,8 +112,8 @@ export const testFilePath = (path: string | null | undefined): string | undefine
 const maxContextBytes = 100_000
 
 /**
- * Unspecified: what RL_SCORER_CONTEXT holds. The parameters of the scorer are its own keys, as the public examples read
- * them, and beside them stands what the scenario knows, as far as there is room in an environment variable.
+ * Unspecified: what RL_SCORER_CONTEXT holds. The scorer's parameters are keys of it, as the public examples read them,
+ * and so are the fields of the scenario, when all of it fits into an environment variable.
  */
 const scorerContext = (params: unknown, { scenario }: Judging): string => {
   const own = typeof params === 'object' && params !== null && !Array.isArray(params) ? params : {}
@@ -131,7 +131,7 @@ const scorerContext = (params: unknown, { scenario }: Judging): string => {
 
 const byExitStatus = ({ exitStatus, output }: Scored): Score => ({ score: exitStatus === 0 ? 1 : 0, output })
 
-/** Unspecified: several scores, and an exit status beside one. The last score counts, whatever the exit status. */
+/** Unspecified: which of several scores counts, and what the exit status means. The last one counts, whatever that is. */
 const byLine = (finished: Scored, otherwise: (text: string) => string | undefined = () => undefined): Score => {
   const { stdout, output, exitStatus } = finished
   const text = lastScore(stdout) ?? otherwise(stdout)

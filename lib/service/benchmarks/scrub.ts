@@ -1,15 +1,15 @@
-/** What stands in a text where a secret stood. */
+/** What takes the place of a secret. */
 const mask = Buffer.from('***')
 
 export interface Scrubber {
   text(text: string): string
-  /** The bytes of `content` without the secrets, wherever its chunks are cut. Never more bytes than there were. */
+  /** The bytes of `content` without the secrets, also where a secret lies over two chunks. Never more bytes than before. */
   bytes(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 }
 
 /**
- * Replaces the values by asterisks, as they are and as JSON spells them. Unspecified: values a program has encoded in
- * some other way, or written in parts, are not found.
+ * Replaces the values by asterisks, as they are and as JSON writes them. Unspecified: what happens to values that a
+ * program encoded in another way or wrote in parts. They are not found.
  */
 export const createScrubber = (values: readonly string[]): Scrubber => {
   const spellings = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])
@@ -27,7 +27,7 @@ async function* scrub(content: AsyncIterable<Uint8Array>, needles: readonly Buff
   let covered = 0
   for await (const chunk of content) {
     const bytes = Buffer.concat([held, chunk])
-    // What a secret may have begun in waits for the rest of it.
+    // The end, in which a secret may begin, waits for the next chunk.
     const cut = Math.max(0, bytes.length - longest + 1)
     const { parts, done } = masked(bytes, needles, covered, cut)
     yield* parts
@@ -37,7 +37,7 @@ async function* scrub(content: AsyncIterable<Uint8Array>, needles: readonly Buff
   yield* masked(held, needles, covered).parts
 }
 
-/** Of the first `covered` bytes the asterisks are out already; of those from `cut` on only a secret that began before. */
+/** For the first `covered` bytes the asterisks have been given out already; from `cut` on only the rest of a secret is masked. */
 const masked = (bytes: Buffer, needles: readonly Buffer[], covered = 0, cut = bytes.length) => {
   const parts: Buffer[] = []
   let done = covered
@@ -51,7 +51,7 @@ const masked = (bytes: Buffer, needles: readonly Buffer[], covered = 0, cut = by
   return { parts, done }
 }
 
-/** From where to where, in order; secrets that overlap are one. */
+/** Start and end of each secret, in order; secrets that overlap are one. */
 const found = (bytes: Buffer, needles: readonly Buffer[], covered: number): [number, number][] => {
   const places: [number, number][] = covered > 0 ? [[0, covered]] : []
   for (const needle of needles)

@@ -62,7 +62,7 @@ const into = async ({ devbox, signal }: Sending, content: Readable, script: stri
     words = (words + chunk).slice(-4096)
   })
   try {
-    // What does not read any more has said why, and ends with it.
+    // A script that stopped reading has written its reason to stderr and exits with a status.
     const sent = pipeline(content, child.stdin as Writable, { signal }).catch(() => undefined)
     const [code] = (await once(child, 'close')) as [number | null]
     await sent
@@ -101,7 +101,7 @@ export const readSmall = async (
 
 /**
  * Copies the regular files below a folder that a devbox may be writing to, without the secrets; never through a link.
- * What cannot be copied is told and left out.
+ * `omit` is called for what cannot be copied.
  */
 export const saveFiles = async (
   from: string,

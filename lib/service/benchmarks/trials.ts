@@ -1,5 +1,5 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
-import { type Devbox, maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
+import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
@@ -12,7 +12,15 @@ import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
 import { runHarborTrial } from './harbor/trial.ts'
-import { asException, type Outcome, outcomeOf, type Rewards, type TrialException } from './outcome.ts'
+import {
+  asException,
+  type Outcome,
+  outcomeOf,
+  pythonSeconds,
+  type Rewards,
+  TrialError,
+  type TrialException,
+} from './outcome.ts'
 import type { HarborPart, JobPlan } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { createScrubber } from './scrub.ts'
@@ -55,9 +63,7 @@ export const createRunTrial =
     return runScenarioTrial(deps, trial, id, signal)
   }
 
-// Every way a devbox can settle after it was asked to start.
-const settled = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
-/** Of a devbox, beyond the time of its agent: to start, to be scored, to be shut down. */
+/** The time of a devbox beyond that of its agent: to start, to be scored, to be shut down. */
 const spareSeconds = 2 * 3600
 
 /** Opens the scenario run of a trial: its devbox is starting. Throws when no devbox can be made. */
@@ -86,16 +92,15 @@ const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signa
   const scenario = store.scenarios.get(account, trial.scenario.id)
   const devboxId = scenarioRun?.devbox_id
   if (!scenarioRun || !scenario || !devboxId) throw new Error(`Scenario run ${id} has no devbox or no scenario`)
+  const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
   try {
-    const devbox = await devboxes.reaches(account, devboxId, settled, maxStartMs, signal)
-    signal.throwIfAborted()
-    if (devbox?.status !== 'running') return endedBy(startFailure(devbox))
-    const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
+    await workbench.within(maxStartSeconds, startTimeout, (limit) => workbench.started(limit))
     const exception = await runCommand(deps, workbench, { ...trial, scenario }, signal)
     const result = await scenarioRuns.judge(scenarioRun, signal)
     return { ...outcomeOf({ reward: result.score }, exception), result }
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof TrialError) return endedBy(asException(error))
     if (isWantOfRoom(error)) throw error
     const { status } = devboxes.get(account, devboxId)
     if (status === 'running') return endedBy(asException(error))
@@ -200,7 +205,11 @@ const verifierResult = (score: number, rewards: Rewards | null): ScoringResult =
   ],
 })
 
-const maxStartMs = 3600 * 1000
+const maxStartSeconds = 3600
+const startTimeout = new TrialError(
+  'EnvironmentStartTimeoutError',
+  `Environment start timed out after ${pythonSeconds(maxStartSeconds)} seconds`,
+)
 
 /** A day and a half at most: the devbox has to outlive it. */
 const timeoutOf = ({ agent, retry, plan }: Pick<Trial, 'agent' | 'retry' | 'plan'>): number =>
@@ -208,19 +217,6 @@ const timeoutOf = ({ agent, retry, plan }: Pick<Trial, 'agent' | 'retry' | 'plan
 const maxAgentSeconds = maxKeepAliveSeconds - 2 * spareSeconds
 
 export const endedBy = (exception: TrialException): TrialEnd => ({ ...outcomeOf(null, exception), result: null })
-
-const startFailure = (devbox: Devbox | undefined): TrialException => {
-  if (!devbox)
-    return {
-      exception_type: 'EnvironmentStartTimeoutError',
-      exception_message: `Environment start timed out after ${maxStartMs / 1000} seconds`,
-    }
-  const reason = devbox.failure_reason ?? devbox.shutdown_reason ?? devbox.status
-  return {
-    exception_type: 'SandboxBuildFailedError',
-    exception_message: `Devbox ${devbox.id} did not start: ${reason}`,
-  }
-}
 
 /** Whether a later time may do: the account has as many devboxes or commands as it may, or the disk is full. */
 export const isWantOfRoom = (error: unknown): boolean =>

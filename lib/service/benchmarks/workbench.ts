@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { writeFile as writeInDevbox } from '#lib/service/devboxes/files.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -7,6 +8,7 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { putRunFile } from '#lib/service/sandbox/run-file.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
+import { TrialError } from './outcome.ts'
 import { readSmall, sendFile, sendFolder } from './transfer.ts'
 
 interface Options {
@@ -18,7 +20,7 @@ interface Options {
 }
 
 interface Command {
-  /** Beside what the devbox gives every command. Not kept with the command, so there may be secrets among it. */
+  /** In addition to the devbox's own variables. It is not recorded with the command, so it may hold secrets. */
   env?: Record<string, string>
   /** The home directory unless it is given. */
   cwd?: string | null
@@ -33,15 +35,16 @@ export interface Finished {
   stderr: string
 }
 
+const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 const maxRewardBytes = 1024 * 1024
 /** How much of what a command wrote the message of a failure tells. */
 const shownLines = 20
 const maxShownLength = 2000
 
-// Root of a container needs no permission to empty a folder of its own; the user of a devbox first gives itself that.
+// The root user of a container needs no permission to empty a folder; the user of a devbox has to take it first.
 const removeFolder = '{ [ -L "$FOLDER" ] || chmod -R u+rwX -- "$FOLDER" 2>/dev/null; rm -rf -- "$FOLDER"; }'
 
-/** The devbox of a scenario run made ready: what its agent, its build, its verifier and its scorers do goes through it. */
+/** The devbox of a scenario run made ready for work: its build, agent, verifier and scorers run through it. */
 export class Workbench {
   readonly #options: Options
   /** The execution that runs now. */
@@ -54,6 +57,22 @@ export class Workbench {
   /** A folder of the service's in the devbox, outside what the devbox's disk keeps. */
   get runFolder(): string {
     return this.#devbox().box.run
+  }
+
+  /** The devbox once it has started, or has not and never will. */
+  async settled(signal = this.#options.signal): Promise<Devbox | undefined> {
+    const { account, devboxId, devboxes } = this.#options
+    const devbox = await devboxes.reaches(account, devboxId, settledStatuses, longestTimerMs, signal)
+    signal.throwIfAborted()
+    return devbox
+  }
+
+  /** Resolves when the devbox runs. Throws a TrialError with the reason when it does not start. */
+  async started(signal: AbortSignal): Promise<void> {
+    const devbox = await this.settled(signal)
+    if (devbox?.status === 'running') return
+    const reason = devbox?.failure_reason ?? devbox?.shutdown_reason ?? devbox?.status
+    throw new TrialError('SandboxBuildFailedError', `Devbox ${this.#options.devboxId} did not start: ${reason}`)
   }
 
   /**
@@ -79,12 +98,12 @@ export class Workbench {
     const { exit_status, stdout, stderr } = await executions.get(devboxId, id)
     const finished = { exitStatus: exit_status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '' }
     if (!isDone && limit) throw limit.error(finished)
-    // A command whose devbox was ended under it has ended as well, but not by itself.
+    // Throws when the command ended because its devbox did.
     if (finished.exitStatus !== 0) this.#devbox()
     return finished
   }
 
-  /** Runs a script of the service's own, which fails of nothing but of what became of the devbox. */
+  /** Runs a script of the service's own and throws when it fails. */
   async must(script: string, env: Record<string, string> = {}, signal = this.#options.signal): Promise<void> {
     const finished = await this.run(script, { env, cwd: '/', signal })
     if (finished.exitStatus !== 0) throw new Error(`${shown(finished) || script} (exit code ${finished.exitStatus})`)

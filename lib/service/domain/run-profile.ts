@@ -1,6 +1,7 @@
 import type { StringMap } from '#lib/contract/common.ts'
 import type { LaunchParameters } from '#lib/contract/devboxes.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
+import { invalid } from '#lib/service/kit/errors.ts'
 
 /** One profile over another, as that of a scenario run lies over that of its benchmark run. */
 export const mergeProfiles = (under: RunProfile, over: RunProfile): RunProfile => ({
@@ -38,4 +39,19 @@ export const unmetNeeds = (needs: Needs, { envVars, secrets }: RunProfile): { fi
       .filter((name) => !provided.has(name))
       .map((name) => ({ field: 'runProfile.secrets', message: `needs the secret ${name}` })),
   ]
+}
+
+interface Secrets {
+  /** Those of the names that are no secret of the account. */
+  missing(account: string, names: readonly string[]): string[]
+}
+
+/** Throws one 400 with all that a run needs and is not given, and with the secrets of its profile that do not exist. */
+export const requireNeedsMet = (secrets: Secrets, account: string, needs: Needs, profile: RunProfile): void => {
+  const missing = secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
+  const problems = [
+    ...unmetNeeds(needs, profile),
+    ...missing.map((name) => ({ field: 'runProfile.secrets', message: `there is no secret ${name}` })),
+  ]
+  if (problems.length > 0) throw invalid(...problems)
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The programs of which a build runs only what installs nothing. */
+/** The programs whose installs a build skips. */
 const names = [
   ...['apt', 'apt-get', 'apt-key', 'apt-mark', 'aptitude', 'add-apt-repository', 'dpkg', 'apk', 'pacman', 'brew'],
   ...['yum', 'dnf', 'microdnf', 'zypper', 'rpm', 'locale-gen', 'update-ca-certificates', 'corepack'],
@@ -19,7 +19,7 @@ export const putBuildPrograms = (folder: string) => ({
   env: { FOLDER: folder, PROGRAM: read('build-program.sh'), PIP: read('build-pip.py'), NAMES: names.join(' ') },
 })
 
-/** What the programs, in `folder`, need of the environment of the RUN of a line. */
+/** The variables of a RUN, with those that the programs in `folder` need. */
 export const withBuildPrograms = (folder: string, line: number, env: Record<string, string>) => ({
   ...env,
   PATH: `${folder}:${env.PATH}`,
@@ -28,5 +28,5 @@ export const withBuildPrograms = (folder: string, line: number, env: Record<stri
   DEVDECK_DOCKERFILE_LINE: String(line),
 })
 
-/** What was skipped, a sentence each, in the order it was. */
+/** One line for each skipped call, in order. */
 export const skippedFile = (folder: string) => `${folder}/skipped`

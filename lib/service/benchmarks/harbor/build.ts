@@ -3,10 +3,10 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
 
-/** What a devbox is to do so that it is what a Dockerfile describes. */
+/** The steps that make a devbox what a Dockerfile describes. */
 export interface BuildPlan {
   steps: BuildStep[]
-  /** Of the image, for whatever runs in it. */
+  /** The variables of every command in the image. */
   env: Record<string, string>
   workdir: string
   warnings: string[]
@@ -76,7 +76,7 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
         if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) fail(`there is no shell ${shell[0]} here`)
         break
       case 'USER':
-        // Unspecified: who a task's commands are where there is but one user. Only root's name means nothing more.
+        // Unspecified: what USER means in a devbox, which has one user. Only root is taken, as that user.
         if (!/^(root|0)(:(root|0))?$/.test(text)) fail(`USER ${text}: a devbox has one user`)
         break
       case 'RUN':
@@ -102,19 +102,19 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
 export const rootFoldersOf = (plan: BuildPlan | undefined, workdir: string | null): string[] => {
   const paths = [workdir ?? '/', plan?.workdir ?? '/', ...(plan?.steps ?? []).map(placeOf)]
   const names = paths.map((path) => path.split('/')[1] ?? '')
-  // Read-only unless the devbox has its own; the other folders commands make at / are as good in memory.
+  // /opt is read-only unless the devbox has its own; other folders that commands make at / may be in memory.
   if (plan?.steps.some((step) => step.kind === 'run' && /(^|[\s"'=:>])\/opt\b/.test(step.argv.join(' '))))
     names.push('opt')
-  // Tests and solutions come when it is their time: until then there is nothing of that name.
+  // /tests and /solution must not be there before the trial puts them there.
   const later = ['tests', 'solution', '']
-  // A Dockerfile says what there is, and what it makes later must not be there before.
+  // The commands of a Dockerfile may expect that folders they make are not there.
   const usual = plan ? [] : ['app', 'workspace', 'data']
   return [...new Set(['logs', 'root', ...usual, ...names])].filter(
     (name) => !later.includes(name) && isRootFolder(name),
   )
 }
 
-// One file at / is no folder.
+/** A file at `/` itself needs no folder. */
 const placeOf = (step: BuildStep): string => {
   if (step.kind === 'workdir') return step.path
   if (step.kind === 'run') return '/'
@@ -127,7 +127,7 @@ type Fail = (problem: string) => never
 const assignments = (text: string, variables: ReadonlyMap<string, string>, fail: Fail): [string, string][] => {
   const words = wordsOf(text, variables)
   const isName = (name: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
-  // The old form: one name, and the rest of the line its value.
+  // The old form `ENV name rest of the line`.
   if (!words[0]?.includes('=')) {
     const [, name = '', value = ''] = /^(\S+)\s+([\s\S]*)$/.exec(text) ?? []
     if (!isName(name)) fail('ENV needs NAME=value')
@@ -152,10 +152,10 @@ const runStep = ({ text, heredocs, line }: Instruction, { shell, env, cwd }: Run
   if (exec) return { kind: 'run', line, argv: exec, env, cwd, said }
   const script = scriptOf(text, heredocs)
   const shebang = heredocs.length === 1 && isOnlyHeredoc(text) ? /^#!\s*(\S+)([^\n]*)/.exec(script) : null
-  // A script of its own language, not of the shell's.
+  // A heredoc with the shebang of another language is run by that, not by the shell.
   if (shebang && !/sh$/.test(shebang[1] ?? '') && !/env\s+(ba|da)?sh/.test(shebang[0]))
     return { kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(script, shebang[0])], env, cwd, said }
-  // The PATH of a login shell is the profile's.
+  // A login shell sets PATH anew.
   const isLogin = shell.some((word) => /^(-[a-z]*l[a-z]*|--login)$/.test(word))
   const path = isLogin ? 'PATH="$DEVDECK_BUILD_PROGRAMS:$PATH"\n' : ''
   return { kind: 'run', line, argv: [...shell, path + script], env, cwd, said }

@@ -3,7 +3,7 @@ import { basename, join, relative, sep } from 'node:path'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { matches } from './names.ts'
 
-/** Something of a build context: a folder whose contents are copied, or a file. */
+/** A file of a build context, or a folder whose contents are copied. */
 export interface Source {
   /** Without links in it. */
   path: string
@@ -13,8 +13,8 @@ export interface Source {
 }
 
 /**
- * What the sources of a COPY are. Throws a SandboxBuildFailedError when there is none, and for links out of the context:
- * the files of this machine are not part of a task.
+ * The files and folders that the sources of a COPY name. Throws a SandboxBuildFailedError when there is none, and for
+ * links out of the context, because other files of this machine are not part of a task.
  */
 export const findSources = async (context: string, patterns: readonly string[]): Promise<Source[]> => {
   const found: Source[] = []

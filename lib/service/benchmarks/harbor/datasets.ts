@@ -5,8 +5,8 @@ import { basename, isAbsolute, join, sep } from 'node:path'
 
 /**
  * The folder a job file means, without links in it, when it lies in one the operator allowed; relative ones are looked
- * for below each of those. Undefined alike when it is elsewhere and when it does not exist: nobody is to learn by this
- * what else is on the machine.
+ * for below each of those. Undefined alike when it is elsewhere and when it does not exist, so that an account cannot
+ * find out what else is on the machine.
  */
 export const findFolder = async (path: string, roots: readonly string[]): Promise<string | undefined> =>
   (await findInside(path, roots, (stats) => stats.isDirectory()))?.path
@@ -29,12 +29,12 @@ const findInside = async (path: string, roots: readonly string[], isRight: (stat
 
 const isBelow = (path: string, root: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/** The folders of a dataset that are meant to be tasks, by name in the order of their characters. */
+/** The names of a dataset's folders that have a task.toml, sorted. */
 export const taskFolders = async (dataset: string): Promise<string[]> => {
   const entries = await readdir(dataset, { withFileTypes: true })
   const folders = await Promise.all(
     entries.map(async (entry) => {
-      // A linked folder could be anywhere.
+      // A link could lead out of the dataset.
       if (!entry.isDirectory()) return []
       return (await isThere(join(dataset, entry.name, 'task.toml'))) ? [entry.name] : []
     }),

@@ -17,7 +17,7 @@ export interface Heredoc {
   quoted: boolean
 }
 
-/** The environment of a task cannot be built; the message says by which line. */
+/** The environment of a task cannot be built; the message names the line. */
 export class SandboxBuildFailedError extends Error {
   override readonly name = 'SandboxBuildFailedError'
 }
@@ -32,7 +32,7 @@ export const parseDockerfile = (source: string): Instruction[] => {
     const begin = lines[i++] ?? ''
     if (/^\s*(#|$)/.test(begin)) continue
     let text = begin
-    // Empty lines and comments in between are no end of it.
+    // Empty lines and comments do not end a continued instruction.
     while (text.trimEnd().endsWith(continuation) && i < lines.length) {
       text = text.trimEnd().slice(0, -1)
       while (i < lines.length && /^\s*(#|$)/.test(lines[i] ?? '')) i++
@@ -130,7 +130,7 @@ export const execForm = (text: string): string[] | undefined => {
     const value: unknown = JSON.parse(text)
     return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined
   } catch {
-    // As Docker does: what is no JSON is a command of the shell that begins with a bracket.
+    // Like Docker, takes text that is not JSON for a shell command that begins with a bracket.
     return undefined
   }
 }

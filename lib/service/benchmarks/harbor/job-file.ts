@@ -1,21 +1,17 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
 import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
 import {
   type Environment,
   type HarborAgent,
   type HarborPart,
-  type HarborScenario,
   type JobPlan,
   maxTrialsPerJob,
   type RetryPolicy,
 } from '../plan.ts'
 import { notRetriedByDefault } from '../retry.ts'
-import { checksumOf, findFile, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
-import { defaultRetry, JobFile, knownKeys, type Retry } from './job-schema.ts'
-import { matches } from './names.ts'
-import { readTask, type TaskProblem } from './task.ts'
+import { findFile } from './datasets.ts'
+import { defaultRetry, isGiven, JobFile, knownKeys, type Retry } from './job-schema.ts'
+import { readJobTasks, type TaskReading } from './job-tasks.ts'
 import { secretOf } from './templates.ts'
 import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
@@ -76,7 +72,7 @@ const without = (value: unknown, issues: readonly Issue[]): JobFile | undefined 
 
 const inOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
 
-class Reading {
+class Reading implements TaskReading {
   readonly problems: YamlProblem[] = []
   readonly #warnings: string[] = []
   readonly #source: YamlSource
@@ -91,12 +87,24 @@ class Reading {
       this.complain(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
   }
 
+  get account() {
+    return this.#surroundings.account
+  }
+
+  get datasetRoots() {
+    return this.#surroundings.datasetRoots
+  }
+
   complain(path: Path, message: string) {
     this.problems.push(this.#source.problem(path, message))
   }
 
+  warn(sentence: string) {
+    this.#warnings.push(sentence)
+  }
+
   /** A mistake of form has been found there or below, so the meaning is not checked. */
-  #isMisformed(path: Path) {
+  isMisformed(path: Path) {
     return this.#issues.some((issue) => path.every((key, i) => issue.path[i] === key))
   }
 
@@ -104,7 +112,7 @@ class Reading {
     this.#warnUnknown()
     this.#refuseUnsupported(file)
     const agents = this.#agents(file)
-    const scenarios = await this.#scenarios(file)
+    const scenarios = await readJobTasks(file, this)
     const settings = {
       timeoutMultiplier: file.timeout_multiplier,
       agentTimeoutMultiplier: file.agent_timeout_multiplier ?? null,
@@ -147,8 +155,7 @@ class Reading {
     const look = (path: string, each: unknown, known: readonly string[]) => {
       if (typeof each !== 'object' || each === null || Array.isArray(each)) return
       for (const key of Object.keys(each))
-        if (!known.includes(key))
-          this.#warnings.push(`${path ? `${path}.` : ''}${key} is no key of a job file; ignored`)
+        if (!known.includes(key)) this.warn(`${path ? `${path}.` : ''}${key} is no key of a job file; ignored`)
     }
     look('', value, knownKeys[''])
     look('retry', value.retry, knownKeys.retry)
@@ -178,22 +185,21 @@ class Reading {
     if (verifier?.disable)
       this.complain(['verifier', 'disable'], 'Without a verifier (disable) nothing tells the score')
     const type = environment?.type
-    if (type && type !== 'docker')
-      this.#warnings.push(`environment.type ${type}: tasks run in devboxes of this service instead`)
+    if (type && type !== 'docker') this.warn(`environment.type ${type}: tasks run in devboxes of this service instead`)
     const warnings: [unknown, string][] = [
       [file.orchestrator, 'orchestrator is the old form; its values now stand at the top of the file'],
       [file.plugins, 'plugins are not loaded'],
       [file.artifacts, 'artifacts: only what is in /logs/artifacts is kept'],
       [file.metrics?.some(({ type }) => type === 'uv-script'), 'metrics of type uv-script are not computed'],
     ]
-    for (const [applies, sentence] of warnings) if (isGiven(applies)) this.#warnings.push(sentence)
+    for (const [applies, sentence] of warnings) if (isGiven(applies)) this.warn(sentence)
   }
 
   #agents(file: JobFile): HarborAgent[] {
     const agents = file.agents ?? [{}]
     return agents.flatMap((agent, i) => {
       const path: Path = ['agents', i]
-      if (this.#isMisformed(path)) return []
+      if (this.isMisformed(path)) return []
       const kwargs = agent.kwargs ?? {}
       const name = agent.name ?? 'oracle'
       if (agent.import_path)
@@ -213,7 +219,7 @@ class Reading {
             'Agent command needs the command to run, as text in kwargs.command',
           )
         for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
-          if (isGiven(agent[key])) this.#warnings.push(`agents[${i}].${key} is not given to the agent`)
+          if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not given to the agent`)
         return {
           name,
           modelName: agent.model_name ?? null,
@@ -248,118 +254,10 @@ class Reading {
     return { variables, secrets }
   }
 
-  async #scenarios(file: JobFile): Promise<HarborScenario[]> {
-    const chosen: { path: string; source: string | null; at: Path }[] = []
-    for (const [i, dataset] of (file.datasets ?? []).entries()) {
-      const at: Path = ['datasets', i]
-      if (this.#isMisformed(at)) continue
-      const folder = await this.#folder(dataset, at, 'dataset')
-      if (folder === undefined) continue
-      for (const name of await this.#select(folder, dataset, at))
-        chosen.push({ path: join(folder, name), source: basename(folder), at: [...at, 'path'] })
-    }
-    for (const [i, task] of (file.tasks ?? []).entries()) {
-      const at: Path = ['tasks', i]
-      if (this.#isMisformed(at)) continue
-      const path = await this.#folder(task, at, 'task')
-      if (path === undefined) continue
-      if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null, at: [...at, 'path'] })
-      else this.complain([...at, 'path'], `${task.path} is no task: it has no task.toml`)
-    }
-    const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
-    if (lists.length === 0 && !this.#isMisformed(['datasets']) && !this.#isMisformed(['tasks']))
-      this.complain([], 'The job has no scenarios: name at least one dataset or task')
-    return this.#read(chosen)
-  }
-
-  /** The folder of a dataset or task, or undefined with the reason why it cannot be had. */
-  async #folder(given: Origin, at: Path, kind: 'dataset' | 'task'): Promise<string | undefined> {
-    for (const key of ['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const)
-      if (isGiven(given[key])) {
-        const where = key.startsWith('registry') ? 'a registry' : 'a git repository'
-        this.complain([...at, key], `${key}: ${kind}s cannot be fetched from ${where} here; name a folder with path`)
-        return undefined
-      }
-    if (given.name != null) {
-      const both = given.path != null
-      this.complain(
-        [...at, 'name'],
-        both
-          ? `A ${kind} has a path or a name, not both`
-          : `${given.name} is in a registry, which cannot be reached from here: name a folder with path`,
-      )
-      return undefined
-    }
-    if (!given.path) {
-      this.complain(at, `This ${kind} has no path`)
-      return undefined
-    }
-    const { datasetRoots } = this.#surroundings
-    const folder = await findFolder(given.path, datasetRoots)
-    if (folder === undefined)
-      this.complain(
-        [...at, 'path'],
-        datasetRoots.length === 0
-          ? 'The service was started without --datasets, so no folder may be used'
-          : `${given.path} is no folder in those the service was started with (--datasets)`,
-      )
-    return folder
-  }
-
-  /** The names of the tasks a dataset's filters leave. */
-  async #select(folder: string, dataset: NonNullable<JobFile['datasets']>[number], at: Path): Promise<string[]> {
-    const all = await taskFolders(folder)
-    const examples = all.slice(0, 5).join(', ')
-    if (all.length === 0) {
-      const hint = (await isTaskFolder(folder)) ? 'is itself a task: put it under tasks' : 'has no tasks'
-      this.complain([...at, 'path'], `${dataset.path} ${hint}`)
-      return []
-    }
-    const { task_names: wanted, exclude_task_names: unwanted, n_tasks } = dataset
-    const isLike = (name: string, patterns: readonly string[]) => patterns.some((pattern) => matches(name, pattern))
-    const found = wanted?.length ? all.filter((name) => isLike(name, wanted)) : all
-    if (found.length === 0) {
-      this.complain(
-        [...at, 'task_names'],
-        `task_names match no task of ${dataset.path}; it has, among others, ${examples}`,
-      )
-      return []
-    }
-    for (const pattern of wanted ?? [])
-      if (!all.some((name) => matches(name, pattern)))
-        this.#warnings.push(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
-    const left = unwanted ? found.filter((name) => !isLike(name, unwanted)) : found
-    if (left.length === 0)
-      this.complain(
-        [...at, 'exclude_task_names'],
-        `exclude_task_names leave no task of ${dataset.path}: all of ${found.slice(0, 5).join(', ')} match`,
-      )
-    return left.slice(0, n_tasks ?? undefined)
-  }
-
-  async #read(chosen: { path: string; source: string | null; at: Path }[]): Promise<HarborScenario[]> {
-    const scenarios = new Map<string, HarborScenario>()
-    for (const { path, source, at } of chosen) {
-      const { task, problems } = await readTask(path)
-      for (const problem of problems ?? []) this.complain(at, `Task ${basename(path)}: ${sentenceOf(problem)}`)
-      if (!task) continue
-      try {
-        const checksum = await checksumOf(path)
-        const origin = [source ?? basename(dirname(path)), basename(path), task.name]
-        const id = scenarioId([this.#surroundings.account, ...origin, checksum])
-        if (scenarios.has(id)) this.#warnings.push(`Task ${task.name} is named more than once; it runs as one`)
-        scenarios.set(id, { id, name: task.name, source, path, checksum })
-      } catch (error) {
-        this.complain(at, `Task ${task.name} cannot be read: ${(error as Error).message}`)
-      }
-    }
-    return [...scenarios.values()]
-  }
-
   async #extraInstructions({ extra_instructions: extra, extra_instruction_paths: paths }: JobFile): Promise<string[]> {
     const texts = typeof extra === 'string' ? [extra] : [...(extra ?? [])]
     for (const [i, path] of (paths ?? []).entries()) {
-      const file = await findFile(path, this.#surroundings.datasetRoots)
+      const file = await findFile(path, this.datasetRoots)
       if (file === undefined || file.size > maxInstructionBytes)
         this.complain(
           ['extra_instruction_paths', i],
@@ -371,26 +269,12 @@ class Reading {
   }
 }
 
-interface Origin {
-  path?: string | null | undefined
-  name?: string | null | undefined
-  registry?: unknown
-  registry_url?: unknown
-  registry_path?: unknown
-  repo?: unknown
-  git_url?: unknown
-  git_commit_id?: unknown
-}
-
 /** Agents of Harbor's own that need a model. */
 const hostedAgents = [
   ...['aider', 'claude-code', 'cline-cli', 'codex', 'copilot-cli', 'cursor-cli', 'gemini-cli', 'goose', 'kimi-cli'],
   ...['mini-swe-agent', 'opencode', 'openhands', 'openhands-sdk', 'qwen-coder', 'rovodev-cli', 'swe-agent'],
   ...['terminus', 'terminus-1', 'terminus-2', 'trae-agent'],
 ]
-
-const isGiven = (value: unknown) =>
-  value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)
 
 const maxInstructionBytes = 64 * 1024
 
@@ -402,10 +286,3 @@ const retryOf = (retry: Retry): RetryPolicy => ({
   minWaitSeconds: retry.min_wait_sec,
   maxWaitSeconds: retry.max_wait_sec,
 })
-
-const sentenceOf = ({ file, line, column, message }: TaskProblem) =>
-  `${file}${line === undefined ? '' : ` line ${line}, column ${column}:`} ${message}`
-
-/** Of the alphabet of other ids, without a time in it. */
-const scenarioId = (parts: readonly string[]) =>
-  `scn_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 26)}`

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { notRetriedByDefault } from '../retry.ts'
 
-// Harbor's reader takes numbers that are written as text, and nothing else that is no number.
+// Harbor's reader takes numbers that are written as text.
 const numeric = (value: unknown) =>
   typeof value === 'string' && /^[+-]?\d+(\.\d*)?$/.test(value.trim()) ? Number(value) : value
 const int = (least: number) =>
@@ -99,7 +99,7 @@ const Metric = z.object(
   mapping,
 )
 
-/** The file as it is written, without what only a look at the machine can tell. */
+/** The form of a job file; whether its folders and secrets exist is checked elsewhere. */
 export const JobFile = z.object(
   {
     job_name: z.nullish(text().check(z.maxLength(256, 'must be at most 256 characters'))),
@@ -115,7 +115,7 @@ export const JobFile = z.object(
     agent_setup_timeout_multiplier: z.nullish(factor()),
     environment_build_timeout_multiplier: z.nullish(factor()),
     retry: z.nullish(Retry),
-    /** What the three of its values that still mean something were once written below. */
+    /** The old form: three of its values are read, the others ignored. */
     orchestrator: z.nullish(
       z.object(
         {
@@ -186,7 +186,7 @@ export const defaultRetry: Retry = {
   max_wait_sec: 60,
 }
 
-/** The keys of a schema and of those in it, by which a file's own are known or not. */
+/** The keys a job file may have; any other is a warning. */
 export const knownKeys = {
   '': Object.keys(JobFile.shape),
   agents: Object.keys(Agent.shape),
@@ -194,3 +194,7 @@ export const knownKeys = {
   tasks: Object.keys(Task.shape),
   retry: Object.keys(Retry.shape),
 }
+
+/** Whether a key asks for something. */
+export const isGiven = (value: unknown) =>
+  value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)

@@ -1,11 +1,11 @@
-/** Whether a name matches a pattern of Python's fnmatch: `*`, `?`, `[abc]`, `[!abc]`. Linear in what a pattern can cost. */
+/** Whether a name matches a pattern of Python's fnmatch: `*`, `?`, `[abc]`, `[!abc]`. Takes at most the product of both lengths. */
 export const matches = (name: string, pattern: string): boolean => {
   const tokens = tokensOf(pattern)
   let at = 0
   let token = 0
   let star = -1
   let starAt = 0
-  // A later star can take whatever an earlier one would, so only the last is ever tried again.
+  // A later star can match all that an earlier one would, so only the last one is moved.
   while (at < name.length) {
     const current = tokens[token]
     if (current === '*') {

@@ -15,7 +15,7 @@ interface Surroundings {
 
 const field = 'spec.inline_yaml'
 
-/** What a Harbor job file asks for, as a job. Throws one 400 with every problem, each at its line and key. */
+/** Plans the job that a Harbor job file asks for. Throws one 400 with every problem, each at its line and key. */
 export const planHarborJob = async (
   { datasetRoots, isolation, store }: Surroundings,
   account: string,

@@ -1,6 +1,6 @@
 import { type Rewards, TrialError } from '../outcome.ts'
 
-/** What reward files say, as Harbor reads them: the JSON one first. Throws a TrialError. */
+/** Reads reward.json, or else reward.txt, as Harbor does. Throws a TrialError. */
 export const readRewards = async (
   folder: string,
   read: (path: string) => Promise<string | undefined>,
@@ -18,7 +18,7 @@ export const readRewards = async (
 
 const parseReward = (content: string, path: string): number => {
   const value = pythonFloat(content)
-  // Unspecified: a reward that is infinite or no number. Nothing can be counted with it, so it is none.
+  // Unspecified: what an infinite reward or NaN means. It cannot be averaged, so it is refused.
   if (value === undefined || !Number.isFinite(value))
     throw new TrialError('VerifierOutputParseError', `Failed to parse rewards from text file ${path}`)
   return value
@@ -51,14 +51,14 @@ const parseRewards = (content: string, path: string): Rewards => {
   return Object.fromEntries(rewards)
 }
 
-/** Whether a step reached what it must for the next one to begin. A number is about the reward called `reward`. */
+/** Whether a step reached its `min_reward`, without which the next one does not begin. A number is about the reward `reward`. */
 export const reaches = (rewards: Rewards, least: number | Record<string, number> | null): boolean => {
   if (least === null) return true
   const wanted = typeof least === 'number' ? { reward: least } : least
   return Object.entries(wanted).every(([name, value]) => (rewards[name] ?? Number.NEGATIVE_INFINITY) >= value)
 }
 
-/** One reward of those of the steps that have one: the mean by name, or that of the last step that was run. */
+/** The rewards of a task from those of its steps: the mean by name over the steps that have one, or the last step's. */
 export const combine = (steps: readonly (Rewards | null)[], strategy: 'mean' | 'final'): Rewards | null => {
   if (strategy === 'final') return steps.at(-1) ?? null
   const given = steps.filter((rewards) => rewards !== null)

@@ -12,7 +12,7 @@ interface Build {
   /** Where the files are that a COPY names. */
   context: string
   signal: AbortSignal
-  /** Told, at the end, what was skipped of each RUN. */
+  /** Called, at the end, with each install that was skipped. */
   warn: (sentence: string) => void
 }
 
@@ -37,7 +37,7 @@ const tellSkipped = async (workbench: Workbench, programs: string, warn: (senten
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
     for (const sentence of skipped.split('\n')) if (sentence !== '') warn(sentence)
   } catch (error) {
-    // The devbox has ended: of that the build fails, or what comes after it.
+    // The devbox has ended, which the build or the next step reports.
     warn(`What was skipped is not known: ${(error as Error).message}`)
   }
 }

@@ -49,7 +49,7 @@ const Verifier = z.object(
   'must be a table',
 )
 
-// A path in the result folders and in the task.
+// The name is part of paths in the task and in the results.
 const StepName = text().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, 'must be the name of a folder in steps/'))
 
 const Step = z.object(
@@ -66,10 +66,10 @@ const Step = z.object(
 
 const size = () => z.string().check(z.regex(/^\d+(\.\d+)?[KMGT]?i?B?$/i, 'must be a size like 2G'))
 
-/** task.toml from schema 1.0 on; keys that are not named here are left alone. */
+/** task.toml from schema 1.0 on; other keys are ignored. */
 export const TaskToml = z.object({
   schema_version: z.optional(z.union([z.string(), z.number()], 'must be text')),
-  /** What `schema_version` was called. */
+  /** The old name of `schema_version`. */
   version: z.optional(z.union([z.string(), z.number()], 'must be text')),
   task: z.optional(z.object({ name: z.optional(text().check(z.regex(/\S/, 'must not be empty'))) }, 'must be a table')),
   agent: z.optional(Agent),

@@ -9,7 +9,7 @@ import { type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
 export interface Task {
   path: string
   name: string
-  /** Nameless, and the only one, in a task without steps. */
+  /** A task without steps has a single one whose name is null. */
   steps: TaskStep[]
   rewardStrategy: 'mean' | 'final'
   environment: TaskEnvironment
@@ -43,15 +43,13 @@ interface TaskEnvironment {
   hasDockerfile: boolean
 }
 
-/** What keeps a directory from being a task; with a line where a file has the mistake. */
+/** Why a directory is not a task; with a line where the mistake is in a file. */
 export interface TaskProblem {
   /** Below the task's directory. */
   file: string
   line?: number
   column?: number
   message: string
-  /** It asks for Docker Compose, which nothing here stands in for. */
-  isCompose?: boolean
 }
 
 const defaultVerifierSeconds = 600
@@ -83,7 +81,6 @@ export const readTask = async (
     problems.push({
       file: 'environment',
       message: 'is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
-      isCompose: true,
     })
   const hasTests = existsSync(join(path, 'tests', 'test.sh'))
   const requireTests = (folder: string) => {
@@ -157,7 +154,7 @@ const readToml = async (path: string, problems: TaskProblem[]): Promise<TaskToml
     data = parseToml(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    // What follows the first line of the message is a picture of the place.
+    // The other lines of the message show the place in the file.
     const [message = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
     problems.push({ file, line: error.line, column: error.column, message: `is no TOML: ${message}` })
     return undefined
@@ -190,8 +187,8 @@ const lineOf = (text: string, keys: readonly PropertyKey[]): number | undefined 
 }
 
 /**
- * The text of a file of a task. A link that leads out of the task is not followed: what it shows would reach whoever
- * runs the task.
+ * The text of a file of a task. A link that leads out of the task is refused: the file would become readable for the
+ * account that runs the task.
  */
 const readInside = async (folder: string, file: string): Promise<string> => {
   const path = await realpath(join(folder, file)).catch(() => undefined)
@@ -208,12 +205,12 @@ const isFolderInside = async (folder: string, name: string): Promise<boolean> =>
     const path = await realpath(join(folder, name))
     return path.startsWith(folder + sep) && (await stat(path)).isDirectory()
   } catch {
-    // Missing, or a link to nothing.
+    // There is nothing of that name, or a link to nothing.
     return false
   }
 }
 
-/** Task sets mark their texts so that they can be found in what models learn from; agents are not shown the marks. */
+/** Task sets mark their texts with canary lines, so that training data can be searched for them; agents do not get them. */
 const withoutCanary = (text: string): string => {
   const lines = text.split('\n')
   const isCanary = (line: string) => /^\s*(<!--.*canary.*-->|#.*canary.*)\s*$/i.test(line)
@@ -232,8 +229,8 @@ const megabytes = (text: string | undefined): number | null => {
 }
 
 /**
- * Unspecified: what a devbox has of a network between all and none. It has none: a task that allows some of it must not
- * be solved with the rest. The same where only some phases have one.
+ * Unspecified: which network a task has that allows some hosts, or a network in some phases only. None, because a devbox
+ * has all or nothing and the task must not be solved with hosts it does not allow.
  */
 const networkOf = ({ environment, agent, verifier, steps }: TaskToml): 'host' | 'none' => {
   const modes = [environment, agent, verifier, ...(steps ?? []).flatMap((step) => [step.agent, step.verifier])]
@@ -254,7 +251,7 @@ const warningsOf = (toml: TaskToml): string[] => {
   return all.flatMap(([applies, sentence]) => (applies ? [sentence] : []))
 }
 
-/** Images a task may start from without a Dockerfile: they hold nothing but a system and a language. */
+/** Images that hold nothing but a system and a language: a task may name one of these without a Dockerfile. */
 const plainImage =
   /^(docker\.io\/)?(library\/)?(alpine|archlinux|bash|busybox|debian|fedora|golang|node|openjdk|perl|php|python|ruby|rust|ubuntu)(:[\w.-]+)?$/
 
@@ -268,6 +265,6 @@ const unsupportedOf = (
   if (isJudgedElsewhere || verifier?.environment) return 'The verifier needs an environment of its own'
   if (hasDockerfile) return null
   if (image === undefined) return 'environment/ has no Dockerfile'
-  // Unspecified: a task that is nothing but an image. FROM is ignored as well, so one of a bare system is no loss.
+  // Unspecified: how a task runs that names an image and has no Dockerfile. FROM is ignored, so a bare system will do.
   return plainImage.test(image) ? null : `There is no Dockerfile, and the image ${image} cannot be fetched`
 }

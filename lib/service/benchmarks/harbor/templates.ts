@@ -2,7 +2,7 @@ import type { StringMap } from '#lib/contract/common.ts'
 import { TrialError } from '../outcome.ts'
 import type { Environment } from '../plan.ts'
 
-/** What `${NAME}` or `${NAME:-fallback}` asks for; undefined for any other text. A template is the whole value or none. */
+/** The secret that `${NAME}` or `${NAME:-fallback}` asks for; undefined for any other text, also one that contains such. */
 export const secretOf = (value: string): { name: string; fallback?: string } | undefined => {
   const [, name, , fallback] = /^\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([\s\S]*))?\}$/.exec(value) ?? []
   if (name === undefined) return undefined

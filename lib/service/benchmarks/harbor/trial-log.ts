@@ -30,7 +30,7 @@ interface Step {
   exception_info: ReturnType<typeof infoOf> | null
 }
 
-/** What a trial leaves behind for people: result.json, trial.log, exception.txt and the logs of its devbox. */
+/** The record of a trial: result.json, trial.log, exception.txt and the logs of its devbox. */
 export class TrialLog {
   readonly #trial: LoggedTrial
   readonly #startedAt = new Date().toISOString()
@@ -58,7 +58,7 @@ export class TrialLog {
     this.#lines.push(`${new Date().toISOString()} ${sentence}`)
   }
 
-  /** Values that are not to be in any of it. */
+  /** Keeps these values out of the record. */
   hide(values: readonly string[]) {
     for (const value of values) this.#secrets.add(value)
   }

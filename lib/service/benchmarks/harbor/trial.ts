@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
-import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, runAgent } from '../agents.ts'
@@ -37,7 +36,7 @@ export interface TrialDeps {
 
 export interface TrialOptions extends LoggedTrial {
   account: string
-  /** What the job file says that does nothing here. */
+  /** What the job file asks for and is ignored. */
   warnings: readonly string[]
   /** Its abort cancels the trial, which then still resolves. */
   signal: AbortSignal
@@ -155,7 +154,7 @@ class HarborTrial {
     for (const warning of [...this.#options.warnings, ...task.warnings]) this.#log.say(`WARNING ${warning}`)
     const image = await this.#phase('environment_setup', () => this.#setUp(task))
     const workdir = task.environment.workdir ?? image?.workdir ?? '/'
-    // As root of an image has it: what tasks say of ~ is there.
+    // The home directory of root in an image, which tasks mean by ~.
     const env = {
       PATH: await searchPath(),
       HOME: '/root',
@@ -180,10 +179,9 @@ class HarborTrial {
     return combine(results, isMultiStep ? task.rewardStrategy : 'final')
   }
 
-  /** Resolves to what the image gives whatever runs in it. */
+  /** Builds the environment; resolves to the plan of its Dockerfile. */
   async #setUp(task: Task): Promise<BuildPlan | undefined> {
-    const { devboxes } = this.#deps
-    const { account, devboxId, settings, signal } = this.#options
+    const { settings, signal } = this.#options
     const { buildTimeoutSeconds, healthcheck } = task.environment
     const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
     const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
@@ -191,12 +189,7 @@ class HarborTrial {
     const plan = await planOf(task)
     for (const warning of plan?.warnings ?? []) this.#log.say(`WARNING ${warning}`)
     await this.#workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
-      const devbox = await devboxes.reaches(account, devboxId, settledStatuses, longestTimerMs, limit)
-      limit.throwIfAborted()
-      if (devbox?.status !== 'running')
-        throw new SandboxBuildFailedError(
-          `Devbox ${devboxId} did not start: ${devbox?.failure_reason ?? devbox?.shutdown_reason ?? devbox?.status}`,
-        )
+      await this.#workbench.started(limit)
       const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
       await this.#workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
       if (!plan) return
@@ -346,7 +339,6 @@ class HarborTrial {
 const instructionFile = '/logs/agent/instruction.md'
 const runSolution = 'chmod +x /solution/solve.sh && (/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
 const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
-const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 const verifiedAllTheSame = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
 /** The caller that cancels waits for this. */
 const cancelledSaveMs = 2000

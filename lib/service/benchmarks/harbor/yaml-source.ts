@@ -23,20 +23,20 @@ export interface YamlProblem {
   message: string
 }
 
-/** A YAML text read once: its value, and where in it each part of the value stands. */
+/** A YAML text: its value, and where in the text each part of the value is. */
 export interface YamlSource {
   value: unknown
   problem(path: Path, message: string): YamlProblem
 }
 
-// The reader takes a time that grows with the square of some of these, and everybody waits for it.
+// The time of the parser grows with the square of some of these, and the whole service waits for it.
 const maxAliases = 100
 const maxItems = 20_000
 const maxProblems = 100
 /** Deeper than any job file, and less than what overflows the stack of the reader. */
 const maxDepth = 100
 
-/** Reads YAML as PyYAML would, or tells everything that keeps it from being read. */
+/** Reads YAML as PyYAML would, or tells every problem of it. */
 export const readYaml = (
   text: string,
 ): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: YamlProblem[] } => {
@@ -50,13 +50,13 @@ export const readYaml = (
   try {
     const document = parseDocument(text, {
       lineCounter: lines,
-      // What Harbor's reader speaks: `yes` is true, and `<<` merges.
+      // The version that Harbor's reader knows: `yes` is true, and `<<` merges.
       version: '1.1',
       prettyErrors: false,
-      // Its own look for them compares every key with every other.
+      // The parser's own check compares every key with every other.
       uniqueKeys: false,
     })
-    // PyYAML's safe reader makes nothing of a tag it does not know; this one would go on without it.
+    // PyYAML's safe reader refuses a tag it does not know; this parser ignores it.
     const strangeTags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED')
     const errors = [...document.errors, ...strangeTags, ...repeatedKeys(document)]
     if (errors.length > 0)
@@ -78,7 +78,7 @@ export const readYaml = (
       },
     }
   } catch (error) {
-    // Aliases that stand for too much, or for themselves.
+    // An alias stands for too much, or for itself.
     return whole(`This YAML cannot be read: ${(error as Error).message}`)
   }
 }
@@ -103,7 +103,7 @@ const repeatedKeys = (document: Document): { pos: [number]; message: string }[] 
 const nameOf = (path: Path) =>
   path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name ? `${name}.${key}` : key), '')
 
-/** Where the last key of the path stands that is written in the file: what comes after it is missing or merged in. */
+/** The position of the last key of the path that is written in the file; later keys are missing or merged in. */
 const offsetOf = (contents: Node | null, path: Path): number => {
   let node: unknown = contents
   let offset = contents?.range?.[0] ?? 0
@@ -117,13 +117,13 @@ const offsetOf = (contents: Node | null, path: Path): number => {
       node = node.items[key]
       offset = (node as Node | undefined)?.range?.[0] ?? offset
     } else break
-    // What an alias stands for is somebody else's place.
+    // The value of an alias is at another place of the file.
     if (isAlias(node)) break
   }
   return offset
 }
 
-/** Brackets and indentation that only a hostile text has; strings that look like it are as good as never seen. */
+/** Where brackets, dashes or indentation nest too deep. Those inside strings are counted as well; no real file has so many. */
 const deepestPlace = (text: string): { line: number; column: number } | undefined => {
   let depth = 0
   let line = 1

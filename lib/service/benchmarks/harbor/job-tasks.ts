@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import type { HarborScenario } from '../plan.ts'
+import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
+import { isGiven, type JobFile } from './job-schema.ts'
+import { matches } from './names.ts'
+import { readTask, type TaskProblem } from './task.ts'
+import type { Path } from './yaml-source.ts'
+
+/** What tells the problems and warnings of a job file. */
+export interface TaskReading {
+  account: string
+  /** Folders that datasets and tasks may be in. */
+  datasetRoots: readonly string[]
+  complain(path: Path, message: string): void
+  warn(sentence: string): void
+  /** A mistake of form has been found there or below, so the meaning is not checked. */
+  isMisformed(path: Path): boolean
+}
+
+/** The tasks that a job file names, in order. */
+export const readJobTasks = async (file: JobFile, reading: TaskReading): Promise<HarborScenario[]> => {
+  const chosen: { path: string; source: string | null; at: Path }[] = []
+  for (const [i, dataset] of (file.datasets ?? []).entries()) {
+    const at: Path = ['datasets', i]
+    if (reading.isMisformed(at)) continue
+    const folder = await folderOf(reading, dataset, at, 'dataset')
+    if (folder === undefined) continue
+    for (const name of await selectTasks(reading, folder, dataset, at))
+      chosen.push({ path: join(folder, name), source: basename(folder), at: [...at, 'path'] })
+  }
+  for (const [i, task] of (file.tasks ?? []).entries()) {
+    const at: Path = ['tasks', i]
+    if (reading.isMisformed(at)) continue
+    const path = await folderOf(reading, task, at, 'task')
+    if (path === undefined) continue
+    if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null, at: [...at, 'path'] })
+    else reading.complain([...at, 'path'], `${task.path} is no task: it has no task.toml`)
+  }
+  const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
+  if (lists.length === 0 && !reading.isMisformed(['datasets']) && !reading.isMisformed(['tasks']))
+    reading.complain([], 'The job has no scenarios: name at least one dataset or task')
+  return readTasks(reading, chosen)
+}
+
+/** The folder of a dataset or task, or undefined with the reason why it cannot be had. */
+const folderOf = async (
+  reading: TaskReading,
+  given: Origin,
+  at: Path,
+  kind: 'dataset' | 'task',
+): Promise<string | undefined> => {
+  for (const key of ['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const)
+    if (isGiven(given[key])) {
+      const where = key.startsWith('registry') ? 'a registry' : 'a git repository'
+      reading.complain([...at, key], `${key}: ${kind}s cannot be fetched from ${where} here; name a folder with path`)
+      return undefined
+    }
+  if (given.name != null) {
+    const both = given.path != null
+    reading.complain(
+      [...at, 'name'],
+      both
+        ? `A ${kind} has a path or a name, not both`
+        : `${given.name} is in a registry, which cannot be reached from here: name a folder with path`,
+    )
+    return undefined
+  }
+  if (!given.path) {
+    reading.complain(at, `This ${kind} has no path`)
+    return undefined
+  }
+  const { datasetRoots } = reading
+  const folder = await findFolder(given.path, datasetRoots)
+  if (folder === undefined)
+    reading.complain(
+      [...at, 'path'],
+      datasetRoots.length === 0
+        ? 'The service was started without --datasets, so no folder may be used'
+        : `${given.path} is no folder in those the service was started with (--datasets)`,
+    )
+  return folder
+}
+
+/** The names of the tasks a dataset's filters leave. */
+const selectTasks = async (
+  reading: TaskReading,
+  folder: string,
+  dataset: NonNullable<JobFile['datasets']>[number],
+  at: Path,
+): Promise<string[]> => {
+  const all = await taskFolders(folder)
+  const examples = all.slice(0, 5).join(', ')
+  if (all.length === 0) {
+    const hint = (await isTaskFolder(folder)) ? 'is itself a task: put it under tasks' : 'has no tasks'
+    reading.complain([...at, 'path'], `${dataset.path} ${hint}`)
+    return []
+  }
+  const { task_names: wanted, exclude_task_names: unwanted, n_tasks } = dataset
+  const isLike = (name: string, patterns: readonly string[]) => patterns.some((pattern) => matches(name, pattern))
+  const found = wanted?.length ? all.filter((name) => isLike(name, wanted)) : all
+  if (found.length === 0) {
+    reading.complain(
+      [...at, 'task_names'],
+      `task_names match no task of ${dataset.path}; it has, among others, ${examples}`,
+    )
+    return []
+  }
+  for (const pattern of wanted ?? [])
+    if (!all.some((name) => matches(name, pattern)))
+      reading.warn(`datasets[${at[1]}].task_names: ${pattern} matches no task`)
+  const left = unwanted ? found.filter((name) => !isLike(name, unwanted)) : found
+  if (left.length === 0)
+    reading.complain(
+      [...at, 'exclude_task_names'],
+      `exclude_task_names leave no task of ${dataset.path}: all of ${found.slice(0, 5).join(', ')} match`,
+    )
+  return left.slice(0, n_tasks ?? undefined)
+}
+
+const readTasks = async (
+  reading: TaskReading,
+  chosen: { path: string; source: string | null; at: Path }[],
+): Promise<HarborScenario[]> => {
+  const scenarios = new Map<string, HarborScenario>()
+  for (const { path, source, at } of chosen) {
+    const { task, problems } = await readTask(path)
+    for (const problem of problems ?? []) reading.complain(at, `Task ${basename(path)}: ${sentenceOf(problem)}`)
+    if (!task) continue
+    try {
+      const checksum = await checksumOf(path)
+      const origin = [source ?? basename(dirname(path)), basename(path), task.name]
+      const id = scenarioId([reading.account, ...origin, checksum])
+      if (scenarios.has(id)) reading.warn(`Task ${task.name} is named more than once; it runs as one`)
+      scenarios.set(id, { id, name: task.name, source, path, checksum })
+    } catch (error) {
+      reading.complain(at, `Task ${task.name} cannot be read: ${(error as Error).message}`)
+    }
+  }
+  return [...scenarios.values()]
+}
+
+interface Origin {
+  path?: string | null | undefined
+  name?: string | null | undefined
+  registry?: unknown
+  registry_url?: unknown
+  registry_path?: unknown
+  repo?: unknown
+  git_url?: unknown
+  git_commit_id?: unknown
+}
+
+const sentenceOf = ({ file, line, column, message }: TaskProblem) =>
+  `${file}${line === undefined ? '' : ` line ${line}, column ${column}:`} ${message}`
+
+/** In the alphabet of other ids. */
+const scenarioId = (parts: readonly string[]) =>
+  `scn_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 26)}`
