@@ -30,8 +30,6 @@ const maxStartMs = 24 * 60 * 60 * 1000
 // More sandboxes at once start no sooner, and the service answers slower: after a restart hundreds may have to.
 const startsAtOnce = 8
 const watchMs = 2000
-/** Unspecified: how long a repeated call answers the devbox that the first one made. */
-const replayMs = 10 * 60 * 1000
 
 interface Options extends LifeOptions {
   /** Devboxes that have not ended. */
@@ -65,7 +63,7 @@ export class Devboxes {
   /** Ends under way: processes are being killed, then the disk goes if the devbox has ended. */
   readonly #endings = new Map<string, Promise<void>>()
   readonly #starts = new Slots(startsAtOnce)
-  readonly #replays = new Replays(replayMs)
+  readonly #replays = new Replays()
   readonly #closing = new AbortController()
   #watch: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()

@@ -79,8 +79,9 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     for (let i = 0; i < 4000; i++) writeFileSync(join(root, 'devboxes', id, 'home', `file${i}`), 'x')
     return id
   }
-  const take = async (devboxId: string) =>
-    snapshots.completed('test', snapshots.begin('test', devboxId, {}, newId('req')).id)
+  const begin = async (devboxId: string, requestId = newId('req')) =>
+    (await snapshots.begin('test', devboxId, {}, requestId)).id
+  const take = async (devboxId: string) => snapshots.completed('test', await begin(devboxId))
   const state = (id: string) => store.state('test', id)
 
   it('gives a devbox the disk: home and /tmp, nothing else', async () => {
@@ -163,7 +164,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
 
   it('says which snapshots no devbox can be started from', async () => {
     const devbox = addDevbox()
-    const { id } = snapshots.begin('test', devbox, {}, 'req')
+    const id = await begin(devbox)
     expect(() => snapshots.requireComplete('test', id)).toThrow(`Snapshot ${id} is still being taken`)
     await snapshots.completed('test', id)
     snapshots.requireComplete('test', id)
@@ -176,8 +177,8 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   it('gives up the snapshots of a devbox, copied or waiting, and no others', async () => {
     const large = addLargeDevbox()
     const other = addDevbox()
-    const begun = [1, 2, 3, 4].map((i) => snapshots.begin('test', large, {}, `req${i}`).id)
-    const kept = snapshots.begin('test', other, {}, 'req').id
+    const begun = await Promise.all([1, 2, 3, 4].map((i) => begin(large, `req${i}`)))
+    const kept = await begin(other)
     await waitUntil(() => existsSync(join(root, 'snapshots', begun[0] ?? '', 'home')))
     expect(snapshots.isBeingTaken(large)).toBe(true)
     await snapshots.settled(large, { abort: true })
@@ -196,7 +197,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
 
   it('waits for the snapshots of a devbox', async () => {
     const devbox = addDevbox()
-    const ids = Array.from({ length: 5 }, (_, i) => snapshots.begin('test', devbox, {}, `req${i}`).id)
+    const ids = await Promise.all(Array.from({ length: 5 }, (_, i) => begin(devbox, `req${i}`)))
     await snapshots.settled(devbox, { abort: false })
     for (const id of ids) expect(state(id)?.status).toBe('complete')
   })
@@ -232,7 +233,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   })
 
   it('fails what is being taken when the service stops', async () => {
-    const { id } = snapshots.begin('test', addLargeDevbox(), {}, 'req')
+    const id = await begin(addLargeDevbox())
     await waitUntil(() => existsSync(join(root, 'snapshots', id, 'home')))
     await snapshots.close()
     expect(state(id)).toMatchObject({
@@ -245,7 +246,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     const devbox = addDevbox()
     const script = 'cd "$1" && name=$(printf %050d) && for i in {1..100}; do mkdir $name && cd $name; done'
     expect(spawnSync('bash', ['-c', script, '', join(root, 'devboxes', devbox, 'home')]).status).toBe(0)
-    const { id } = snapshots.begin('test', devbox, {}, 'req')
+    const id = await begin(devbox)
     await expect(snapshots.completed('test', id)).rejects.toThrow('File name too long')
     expect(state(id)?.error_message).not.toContain(root)
     expect(existsSync(join(root, 'snapshots', id))).toBe(false)

@@ -5,6 +5,7 @@ import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
+import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
@@ -18,8 +19,6 @@ const copiesAtOnce = 2
 
 // Unspecified: the longest a copy may take. A devbox can hold it up on purpose, and others wait for its place.
 const maxCopyMs = 60 * 60 * 1000
-
-const rememberedCalls = 1000
 
 interface Options {
   store: SnapshotStore
@@ -48,7 +47,7 @@ export class Snapshots {
   // Apart, so that a devbox starts however many snapshots wait.
   readonly #takeSlots = new Slots(copiesAtOnce)
   readonly #restoreSlots = new Slots(copiesAtOnce)
-  readonly #byCall = new Map<string, string>()
+  readonly #replays = new Replays()
   readonly #closing = new AbortController()
 
   constructor(options: Options) {
@@ -81,13 +80,17 @@ export class Snapshots {
    * Begins a snapshot of a devbox that is running or suspended. A call that repeats `requestId` gets the snapshot of
    * the first: that is how the public clients retry one that took longer than they wait.
    */
-  begin(account: string, devboxId: string, body: SnapshotCreate, requestId: string): Snapshot {
-    const call = JSON.stringify([account, devboxId, requestId, body])
-    const { store } = this.#options
-    const before = store.state(account, this.#byCall.get(call) ?? '')
-    if (before && ['in_progress', 'complete'].includes(before.status)) return before.snapshot
+  async begin(account: string, devboxId: string, body: SnapshotCreate, requestId: string): Promise<Snapshot> {
+    const key = callKey(account, requestId, { devboxId, body })
+    const isGood = (id: string) =>
+      ['in_progress', 'complete'].includes(this.#options.store.state(account, id)?.status ?? '')
+    const id = await this.#replays.once(key, async () => this.#begin(account, devboxId, body), isGood)
+    return this.#snapshot(account, id)
+  }
+
+  #begin(account: string, devboxId: string, body: SnapshotCreate): string {
     const id = newId('snp')
-    store.insert({
+    this.#options.store.insert({
       id,
       account,
       source_devbox_id: devboxId,
@@ -96,12 +99,10 @@ export class Snapshots {
       commit_message: body.commit_message || null,
       metadata: body.metadata ?? {},
     })
-    if (this.#byCall.size >= rememberedCalls) this.#byCall.clear()
-    this.#byCall.set(call, id)
     const abort = new AbortController()
     const done = this.#take(id, devboxId, abort.signal).finally(() => this.#taking.delete(id))
     this.#taking.set(id, { devboxId, abort, done })
-    return this.#snapshot(account, id)
+    return id
   }
 
   /** The snapshot once it is complete. Throws what went wrong. */

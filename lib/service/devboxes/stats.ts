@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { processStat, readProc } from '#lib/service/kit/proc.ts'
 import type { DevboxLogs } from '#lib/service/store/logs.ts'
 
 /** Unspecified: how often a running devbox logs what it uses. */
@@ -24,7 +25,6 @@ interface Process {
   key: string
   parent: number
   residentBytes: number
-  /** Its own, and that of its ended children. */
   cpuTicks: number
   devboxId: string | undefined
 }
@@ -109,14 +109,14 @@ const processesOf = async (serviceId: string): Promise<Process[]> => {
   let untilPause = processesPerTurn
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    const found = readProcess(name, serviceId)
+    const found = readProcess(Number(name), serviceId)
     if (found) byPid.set(Number(name), found)
     if (--untilPause > 0) continue
     untilPause = processesPerTurn
     await nextTurn()
   }
   for (const process of byPid.values()) {
-    // No longer than a chain can be: pids that were given away meanwhile could close a circle.
+    // Bounded: pids that were given away meanwhile could close a circle.
     for (let parent = byPid.get(process.parent), left = 64; parent && !process.devboxId && left > 0; left--) {
       process.devboxId = parent.devboxId
       parent = byPid.get(parent.parent)
@@ -125,38 +125,19 @@ const processesOf = async (serviceId: string): Promise<Process[]> => {
   return [...byPid.values()]
 }
 
-const readProcess = (pid: string, serviceId: string): Process | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The command name stands in parentheses and may hold anything, further parentheses too.
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const field = (number: number) => fields[number - 3] ?? 0
-    return {
-      key: `${pid} ${field(22)}`,
-      parent: field(4),
-      residentBytes: field(24) * pageBytes(),
-      cpuTicks: field(14) + field(15) + field(16) + field(17),
-      devboxId: markOf(pid, serviceId),
-    }
-  } catch {
-    // Gone meanwhile.
-    return undefined
-  }
+const readProcess = (pid: number, serviceId: string): Process | undefined => {
+  const stat = processStat(pid)
+  if (!stat) return undefined
+  const { startTime, parent, residentPages, cpuTicks } = stat
+  const devboxId = markOf(pid, serviceId)
+  return { key: `${pid} ${startTime}`, parent, residentBytes: residentPages * pageBytes(), cpuTicks, devboxId }
 }
 
-const markOf = (pid: string, serviceId: string): string | undefined => {
-  try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
-    if (!variables.includes(`DEVDECK_SERVICE_ID=${serviceId}`)) return undefined
-    const name = 'DEVDECK_DEVBOX_ID='
-    return variables.find((variable) => variable.startsWith(name))?.slice(name.length)
-  } catch {
-    // Another user's, as after sudo.
-    return undefined
-  }
+const markOf = (pid: number, serviceId: string): string | undefined => {
+  const variables = readProc(pid, 'environ')?.split('\0')
+  if (!variables?.includes(`DEVDECK_SERVICE_ID=${serviceId}`)) return undefined
+  const name = 'DEVDECK_DEVBOX_ID='
+  return variables.find((variable) => variable.startsWith(name))?.slice(name.length)
 }
 
 let knownPageBytes: number | undefined

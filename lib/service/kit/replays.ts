@@ -5,6 +5,9 @@ interface Replay {
   untilMs: number
 }
 
+/** Unspecified: for how long a repeated call answers the resource that the first one made. */
+const defaultWindowMs = 10 * 60 * 1000
+
 /**
  * Remembers for a while which resource a call has made, so that a caller who lost the answer and repeats the call gets
  * that one and no second. A call that failed is forgotten: repeating it tries again.
@@ -13,12 +16,12 @@ export class Replays {
   readonly #windowMs: number
   readonly #made = new Map<string, Replay>()
 
-  constructor(windowMs: number) {
+  constructor(windowMs = defaultWindowMs) {
     this.#windowMs = windowMs
   }
 
-  /** The id that the first call under `key` made, or makes at this moment. */
-  once(key: string, make: () => Promise<string>): Promise<string> {
+  /** The id that the first call under `key` made, or makes at this moment, unless that one is not `isGood` any more. */
+  async once(key: string, make: () => Promise<string>, isGood: (id: string) => boolean = () => true): Promise<string> {
     const now = Date.now()
     // In the order they were made in, so the old ones come first.
     for (const [old, { untilMs }] of this.#made) {
@@ -26,7 +29,12 @@ export class Replays {
       this.#made.delete(old)
     }
     const known = this.#made.get(key)
-    if (known) return known.answer
+    if (known) {
+      const id = await known.answer
+      if (isGood(id)) return id
+      if (this.#made.get(key) === known) this.#made.delete(key)
+      return this.once(key, make, isGood)
+    }
     const answer = make()
     const replay = { answer, untilMs: now + this.#windowMs }
     this.#made.set(key, replay)

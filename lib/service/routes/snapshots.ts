@@ -43,7 +43,7 @@ export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) =>
       await runtime.delete(account, params.id)
       return {}
     },
-    create: (call) => runtime.completed(call.account, begin(call).id),
+    create: async (call) => runtime.completed(call.account, (await begin(call)).id),
     createAsync: begin,
   })
 }

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { places, removeGroupsOf } from './cgroup.ts'
 import { endProcesses, plainProcess } from './plain-process.ts'
-import { findProcesses, isGone } from './processes.ts'
+import { exitStatusOf, findProcesses, isGone } from './processes.ts'
 import { type Box, markers, type Site, spawnIn } from './sandbox.ts'
 
 const limits = { cpuCores: 0.5, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 }
@@ -51,11 +51,6 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       detached: true,
     })
 
-  const statusOf = async (child: ChildProcess): Promise<number> => {
-    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-    return code ?? 128 + constants.signals[signal ?? 'SIGKILL']
-  }
-
   const groupsOf = (box: Box) => (box.launch({ argv: ['/bin/true'], env: {} }).joins ?? []).map((file) => dirname(file))
 
   afterEach(async () => {
@@ -80,10 +75,10 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     async () => {
       const [box, neighbour] = await Promise.all([startBox('greedy'), startBox('neighbour')])
       const before = process.memoryUsage.rss()
-      expect(await statusOf(spawnScript(box, allocate))).toBe(137)
+      expect(await exitStatusOf(spawnScript(box, allocate))).toBe(137)
       expect(box.outOfMemoryKills()).toBeGreaterThan(0)
       expect(neighbour.outOfMemoryKills()).toBe(0)
-      expect(await statusOf(spawnScript(box, 'exit 3'))).toBe(3)
+      expect(await exitStatusOf(spawnScript(box, 'exit 3'))).toBe(3)
       expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20)
       await box.stop()
       expect(box.outOfMemoryKills()).toBeGreaterThan(0)
@@ -91,7 +86,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
   )
 
   it.runIf(!hasGroups)('end what takes more memory than there is by itself', async () => {
-    expect(await statusOf(spawnScript(await startBox('greedy'), allocate))).not.toBe(0)
+    expect(await exitStatusOf(spawnScript(await startBox('greedy'), allocate))).not.toBe(0)
   })
 
   it.runIf(hasGroups || (isUser && isolation === 'bubblewrap'))(
@@ -104,7 +99,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       await expect.poll(count, { timeout: 10_000 }).toBeGreaterThan(100)
       for (let round = 0; round < 3; round++) {
         const before = performance.now()
-        expect(await statusOf(spawnScript(neighbour, 'exit 3'))).toBe(3)
+        expect(await exitStatusOf(spawnScript(neighbour, 'exit 3'))).toBe(3)
         expect(performance.now() - before).toBeLessThan(2000)
       }
       expect(count()).toBeLessThanOrEqual(1200)
@@ -119,7 +114,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
   it.runIf(hasGroups)('find a process that shed its environment, session and parent', async () => {
     const box = await startBox('shed')
     const [group] = groupsOf(box) as [string]
-    await statusOf(spawnScript(box, 'setsid -f env -i /bin/sleep 1000'))
+    await exitStatusOf(spawnScript(box, 'setsid -f env -i /bin/sleep 1000'))
     const sleepers = () =>
       readFileSync(join(group, 'cgroup.procs'), 'utf8')
         .split('\n')

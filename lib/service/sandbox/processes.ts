@@ -1,34 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-
-/** Reads of /proc and signals. Each answers for a process that has gone meanwhile as for one that never was. */
-
-interface ProcessStat {
-  state: string
-  parent: number
-  session: number
-  /** Foreground process group of the controlling terminal, -1 without one. */
-  foregroundGroup: number
-}
-
-export const processStat = (pid: number): ProcessStat | undefined => {
-  const text = read(`/proc/${pid}/stat`)
-  if (text === undefined) return undefined
-  // The command name stands in parentheses and may hold anything, further parentheses too.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return {
-    state: fields[0] ?? '',
-    parent: Number(fields[1]),
-    session: Number(fields[3]),
-    foregroundGroup: Number(fields[5]),
-  }
-}
+import { type ProcessStat, processStat, readProc } from '#lib/service/kit/proc.ts'
 
 export const childrenOf = (pid: number): number[] =>
-  (read(`/proc/${pid}/task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number)
+  (readProc(pid, `task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number)
 
 /** True for a zombie as well: it runs nothing any more. */
 export const isGone = (pid: number): boolean => {
@@ -45,7 +23,7 @@ const readTable = (): ProcessTable => {
     const pid = Number(entry)
     const stat = Number.isInteger(pid) ? processStat(pid) : undefined
     if (stat && stat.state !== 'Z' && stat.state !== 'X')
-      alive.set(pid, { ...stat, environment: read(`/proc/${pid}/environ`) })
+      alive.set(pid, { ...stat, environment: readProc(pid, 'environ') })
   }
   return alive
 }
@@ -53,15 +31,15 @@ const readTable = (): ProcessTable => {
 let nextTable: Promise<ProcessTable> | undefined
 
 /**
- * As `findProcesses`, after a moment: all who ask until then share one look, which takes the longer the more processes
- * there are. A hundred devboxes that end together would else keep everything waiting for seconds.
+ * As `findProcesses`, after a moment: all calls until then share one look at /proc, which takes the longer the more
+ * processes there are. A hundred devboxes that end together would otherwise block the service for seconds.
  */
-export const findProcessesSoon = async (marked: Record<string, string>): Promise<number[]> => {
+export const findProcessesSoon = async (marked: Record<string, string>, look = readTable): Promise<number[]> => {
   nextTable ??= new Promise((resolve, reject) => {
     setImmediate(() => {
       nextTable = undefined
       try {
-        resolve(readTable())
+        resolve(look())
       } catch (error) {
         reject(error)
       }
@@ -77,7 +55,7 @@ export const findProcesses = (marked: Record<string, string>, alive: ProcessTabl
   const found = new Set<number>()
   const sessions = new Set<number>()
   for (const [pid, stat] of alive) {
-    // Most have none of it: they are not worth being taken apart.
+    // Splitting is the slow part, and most have none of it.
     if (!stat.environment || !wanted.every((one) => stat.environment?.includes(one))) continue
     const variables = stat.environment.split('\0')
     if (!wanted.every((one) => variables.includes(one))) continue
@@ -117,14 +95,5 @@ export const waitUntil = async (done: () => boolean | Promise<boolean>): Promise
   while (!(await done())) {
     if (Date.now() > giveUpAt) throw new Error('Processes did not end within 10 s')
     await delay(5)
-  }
-}
-
-const read = (file: string): string | undefined => {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    // Gone, or another user's.
-    return undefined
   }
 }

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartError } from '#lib/service/kit/errors.ts'
+import { processStat } from '#lib/service/kit/proc.ts'
 import { newApiKey } from './keys.ts'
 
 /** The file in the data folder that holds all records. */
@@ -127,7 +128,7 @@ const lock = (path: string) => {
   rmSync(join(path, reserveName), { force: true })
   // wx: of two that start at the same moment, one is refused.
   const handle = openSync(file, 'wx', 0o600)
-  writeSync(handle, `${process.pid} ${startTime(process.pid) ?? ''}\n`)
+  writeSync(handle, `${process.pid} ${processStat(process.pid)?.startTime ?? ''}\n`)
   closeSync(handle)
   return () => rmSync(file, { force: true })
 }
@@ -143,8 +144,8 @@ const readHolder = (file: string): number | undefined => {
   }
   const [pid = '', since = ''] = text.trim().split(' ')
   if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return undefined
-  // A pid comes round again, in containers at every start: the same process began at the same time.
-  const actual = startTime(Number(pid))
+  // A pid is given away again, in containers at every start: the same process began at the same time.
+  const actual = processStat(Number(pid))?.startTime
   return actual === undefined || since === '' || actual === since ? Number(pid) : undefined
 }
 
@@ -154,15 +155,5 @@ const isAlive = (pid: number) => {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Field 22 of /proc/PID/stat, counted behind the name, which may hold spaces; undefined where there is no /proc. */
-const startTime = (pid: number): string | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  } catch {
-    return undefined
   }
 }

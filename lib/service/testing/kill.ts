@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '#lib/client/client.ts'
+import { processStat } from '#lib/service/kit/proc.ts'
+import { findProcesses, isGone } from '#lib/service/sandbox/processes.ts'
 import { runCommand } from './process.ts'
 
 export interface KillReport {
@@ -198,7 +200,7 @@ const lookAgain = async ({ child, ready, ended, output }: Started, dataDir: stri
       const problem = await check(client).catch((error: Error) => error.message)
       if (problem !== undefined) report.lost.push(`${problem}; the service said: ${output.stderr || 'nothing'}`)
     }
-    const left = () => load.processes.filter((each) => startTimeOf(each.split(' ')[0] ?? '') === each.split(' ')[1])
+    const left = () => load.processes.filter(isAlive)
     while (left().length > 0 && performance.now() - startedAt < orphanGraceMs) await delay(20)
     report.orphans.push(...left())
     // So that the next round begins with nothing to start again.
@@ -231,27 +233,12 @@ const integrityOf = (file: string): string => {
 }
 
 /** pid and start time, together never used twice, of the processes of the folder's service. */
-const processesOf = (dataDir: string): string[] => {
-  const mark = `DEVDECK_SERVICE_ID=${readFileSync(join(dataDir, 'service-id'), 'utf8').trim()}`
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark) ? [`${pid} ${startTimeOf(pid)}`] : []
-      } catch {
-        // It ended between the two looks.
-        return []
-      }
-    })
-}
+const processesOf = (dataDir: string): string[] =>
+  findProcesses({ DEVDECK_SERVICE_ID: readFileSync(join(dataDir, 'service-id'), 'utf8').trim() }).map(
+    (pid) => `${pid} ${processStat(pid)?.startTime}`,
+  )
 
-/** Undefined for one that is gone, or only waits to be reaped. */
-const startTimeOf = (pid: string): string | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
-  } catch {
-    return undefined
-  }
+const isAlive = (process: string): boolean => {
+  const [pid, startTime] = process.split(' ')
+  return !isGone(Number(pid)) && processStat(Number(pid))?.startTime === startTime
 }

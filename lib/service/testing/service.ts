@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { defaultLimits, type ServiceConfig } from '#lib/service/config.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
+import { readProc } from '#lib/service/kit/proc.ts'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
 import { createService, type Service } from '#lib/service/service.ts'
 
 export interface TestService {
@@ -71,7 +73,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     close: async () => {
       await service.close()
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
-      const left = processesOf(serviceId)
+      const left = findProcesses({ DEVDECK_SERVICE_ID: serviceId }).map((pid) => `${pid} ${readProc(pid, 'cmdline')}`)
       if (left.length > 0) throw new Error(`The service left processes behind: ${left.join(', ')}`)
     },
   }
@@ -103,17 +105,3 @@ export const sendRaw = (url: string, { method = 'GET', path, headers = {}, body 
     outgoing.once('error', reject)
     outgoing.end(body)
   })
-
-/** The living processes that carry the mark of this service, with their command lines. */
-const processesOf = (serviceId: string): string[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`DEVDECK_SERVICE_ID=${serviceId}`)) return []
-        return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`]
-      } catch {
-        // It ended between the two looks, or it is not ours to read.
-        return []
-      }
-    })
