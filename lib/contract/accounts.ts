@@ -27,6 +27,5 @@ export const accounts = {
     path: '/v1/accounts/me',
     response: json(Account),
     stability: 'stable',
-    summary: 'Get the account of the key',
   }),
 }

@@ -130,7 +130,6 @@ export const axons = {
     query: AxonListQuery,
     response: json(AxonList),
     stability: 'beta',
-    summary: 'List axons, newest first, deleted ones included',
   }),
   create: defineEndpoint({
     id: 'axons.create',
@@ -139,7 +138,6 @@ export const axons = {
     body: AxonCreate,
     response: json(Axon),
     stability: 'beta',
-    summary: 'Create an axon',
   }),
   metadataKeys: defineEndpoint({
     id: 'axons.metadataKeys',
@@ -147,7 +145,6 @@ export const axons = {
     path: '/v1/axons/metadata/keys',
     response: json(MetadataKeys),
     stability: 'beta',
-    summary: 'List the metadata keys axons can be filtered by',
   }),
   metadataValues: defineEndpoint({
     id: 'axons.metadataValues',
@@ -156,7 +153,6 @@ export const axons = {
     params: ByKey,
     response: json(MetadataValues),
     stability: 'beta',
-    summary: 'List the values a metadata key has among axons',
   }),
   get: defineEndpoint({
     id: 'axons.get',
@@ -165,7 +161,6 @@ export const axons = {
     params: ById,
     response: json(Axon),
     stability: 'beta',
-    summary: 'Get an axon',
   }),
   update: defineEndpoint({
     id: 'axons.update',
@@ -175,7 +170,6 @@ export const axons = {
     body: AxonUpdate,
     response: json(Axon),
     stability: 'beta',
-    summary: 'Replace the metadata of an axon',
   }),
   publish: defineEndpoint({
     id: 'axons.publish',
@@ -185,7 +179,6 @@ export const axons = {
     body: AxonPublish,
     response: json(z.object({ sequence: z.int(), timestamp_ms: EpochMs })),
     stability: 'beta',
-    summary: 'Append an event to the log of an axon',
   }),
   events: defineEndpoint({
     id: 'axons.events',
@@ -195,7 +188,6 @@ export const axons = {
     query: AxonEventListQuery,
     response: json(AxonEventList),
     stability: 'beta',
-    summary: 'List the events of an axon, newest first',
   }),
   subscribe: defineEndpoint({
     id: 'axons.subscribe',
@@ -205,7 +197,6 @@ export const axons = {
     query: z.object({ after_sequence: z.optional(queryInt(-1, maxSequence)) }),
     response: events(AxonEvent),
     stability: 'beta',
-    summary: 'Stream the events of an axon, from the first or after a sequence; ends only with the axon',
   }),
   query: defineEndpoint({
     id: 'axons.query',
@@ -215,7 +206,6 @@ export const axons = {
     body: SqlStatement,
     response: json(SqlResult),
     stability: 'beta',
-    summary: 'Run one SQL statement on the database of an axon',
   }),
   batch: defineEndpoint({
     id: 'axons.batch',
@@ -225,7 +215,6 @@ export const axons = {
     body: z.object({ statements: z.array(SqlStatement).check(z.minLength(1), z.maxLength(1000)) }),
     response: json(SqlBatchResult),
     stability: 'beta',
-    summary: 'Run SQL statements on the database of an axon in one transaction',
   }),
   delete: defineEndpoint({
     id: 'axons.delete',
@@ -234,6 +223,5 @@ export const axons = {
     params: ById,
     response: json(Empty),
     stability: 'beta',
-    summary: 'Delete an axon; its record stays and carries the time',
   }),
 }

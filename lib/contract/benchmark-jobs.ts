@@ -149,7 +149,6 @@ export const benchmarkJobs = {
     query: BenchmarkJobListQuery,
     response: json(BenchmarkJobList),
     stability: 'beta',
-    summary: 'List benchmark jobs, newest first',
   }),
   create: defineEndpoint({
     id: 'benchmarkJobs.create',
@@ -159,7 +158,6 @@ export const benchmarkJobs = {
     maxBodyBytes,
     response: json(BenchmarkJob),
     stability: 'beta',
-    summary: 'Create a benchmark job; it is queued when the answer comes',
   }),
   get: defineEndpoint({
     id: 'benchmarkJobs.get',
@@ -168,6 +166,5 @@ export const benchmarkJobs = {
     params: ById,
     response: json(BenchmarkJob),
     stability: 'beta',
-    summary: 'Get a benchmark job with the outcomes so far',
   }),
 }

@@ -55,7 +55,6 @@ export const benchmarkRuns = {
     query: BenchmarkRunListQuery,
     response: json(BenchmarkRunList),
     stability: 'stable',
-    summary: 'List benchmark runs, newest first',
   }),
   get: defineEndpoint({
     id: 'benchmarkRuns.get',
@@ -65,7 +64,6 @@ export const benchmarkRuns = {
     params: ById,
     response: json(BenchmarkRun),
     stability: 'stable',
-    summary: 'Get a benchmark run',
   }),
   scenarioRuns: defineEndpoint({
     id: 'benchmarkRuns.scenarioRuns',
@@ -76,7 +74,6 @@ export const benchmarkRuns = {
     query: ScenarioRunFilters,
     response: json(ScenarioRunList),
     stability: 'stable',
-    summary: 'List the scenario runs of a benchmark run, newest first',
   }),
   complete: defineEndpoint({
     id: 'benchmarkRuns.complete',
@@ -86,7 +83,6 @@ export const benchmarkRuns = {
     params: ById,
     response: json(BenchmarkRun),
     stability: 'stable',
-    summary: 'Complete a benchmark run; its score is final then',
   }),
   cancel: defineEndpoint({
     id: 'benchmarkRuns.cancel',
@@ -96,7 +92,6 @@ export const benchmarkRuns = {
     params: ById,
     response: json(BenchmarkRun),
     stability: 'stable',
-    summary: 'Cancel a running benchmark run, its scenarios and their devboxes',
   }),
   downloadLogs: defineEndpoint({
     id: 'benchmarkRuns.downloadLogs',
@@ -106,6 +101,5 @@ export const benchmarkRuns = {
     params: ById,
     response: bytes('application/zip'),
     stability: 'stable',
-    summary: 'Download a zip of all logs of a benchmark run',
   }),
 }

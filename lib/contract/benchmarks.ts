@@ -72,7 +72,6 @@ export const benchmarks = {
     query: BenchmarkListQuery,
     response: json(BenchmarkList),
     stability: 'stable',
-    summary: 'List benchmarks, newest first, without archived ones',
   }),
   listPublic: defineEndpoint({
     id: 'benchmarks.listPublic',
@@ -81,7 +80,6 @@ export const benchmarks = {
     query: BenchmarkListQuery,
     response: json(BenchmarkList),
     stability: 'stable',
-    summary: 'List the benchmarks everyone may use',
   }),
   create: defineEndpoint({
     id: 'benchmarks.create',
@@ -90,7 +88,6 @@ export const benchmarks = {
     body: BenchmarkCreate,
     response: json(Benchmark),
     stability: 'stable',
-    summary: 'Create a benchmark',
   }),
   metadataKeys: defineEndpoint({
     id: 'benchmarks.metadataKeys',
@@ -98,7 +95,6 @@ export const benchmarks = {
     path: '/v1/benchmarks/metadata/keys',
     response: json(MetadataKeys),
     stability: 'stable',
-    summary: 'List the metadata keys benchmarks can be filtered by',
   }),
   metadataValues: defineEndpoint({
     id: 'benchmarks.metadataValues',
@@ -107,7 +103,6 @@ export const benchmarks = {
     params: ByKey,
     response: json(MetadataValues),
     stability: 'stable',
-    summary: 'List the values benchmarks can be filtered by under a metadata key',
   }),
   startRun: defineEndpoint({
     id: 'benchmarks.startRun',
@@ -116,7 +111,6 @@ export const benchmarks = {
     body: BenchmarkRunStart,
     response: json(BenchmarkRun),
     stability: 'stable',
-    summary: 'Start a run of a benchmark',
   }),
   get: defineEndpoint({
     id: 'benchmarks.get',
@@ -125,7 +119,6 @@ export const benchmarks = {
     params: ById,
     response: json(Benchmark),
     stability: 'stable',
-    summary: 'Get a benchmark',
   }),
   update: defineEndpoint({
     id: 'benchmarks.update',
@@ -135,7 +128,6 @@ export const benchmarks = {
     body: BenchmarkUpdate,
     response: json(Benchmark),
     stability: 'stable',
-    summary: 'Change a benchmark',
   }),
   definitions: defineEndpoint({
     id: 'benchmarks.definitions',
@@ -145,7 +137,6 @@ export const benchmarks = {
     query: z.object(pageQuery),
     response: json(ScenarioList),
     stability: 'stable',
-    summary: 'List the scenarios of a benchmark',
   }),
   changeScenarios: defineEndpoint({
     id: 'benchmarks.changeScenarios',
@@ -155,7 +146,6 @@ export const benchmarks = {
     body: z.object({ scenarios_to_add: z.nullish(z.array(Id)), scenarios_to_remove: z.nullish(z.array(Id)) }),
     response: json(Benchmark),
     stability: 'stable',
-    summary: 'Add scenarios to a benchmark or take them out',
   }),
   archive: defineEndpoint({
     id: 'benchmarks.archive',
@@ -164,7 +154,6 @@ export const benchmarks = {
     params: ById,
     response: json(Benchmark),
     stability: 'stable',
-    summary: 'Take a benchmark out of the lists; it can no longer be run',
   }),
   unarchive: defineEndpoint({
     id: 'benchmarks.unarchive',
@@ -173,7 +162,6 @@ export const benchmarks = {
     params: ById,
     response: json(Benchmark),
     stability: 'stable',
-    summary: 'Put an archived benchmark back',
   }),
   runs: defineEndpoint({
     id: 'benchmarks.runs',
@@ -183,6 +171,5 @@ export const benchmarks = {
     query: BenchmarkRunFilters,
     response: json(BenchmarkRunList),
     stability: 'stable',
-    summary: 'List the runs of a benchmark, newest first',
   }),
 }

@@ -210,7 +210,6 @@ export const devboxes = {
     query: DevboxListQuery,
     response: json(DevboxList),
     stability: 'stable',
-    summary: 'List devboxes, newest first',
   }),
   create: defineEndpoint({
     id: 'devboxes.create',
@@ -220,7 +219,6 @@ export const devboxes = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Create a devbox; it is provisioning when the answer comes',
   }),
   createAndAwaitRunning: defineEndpoint({
     id: 'devboxes.createAndAwaitRunning',
@@ -230,7 +228,6 @@ export const devboxes = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Create a devbox and hold the answer, for a bounded time, until it runs',
   }),
   metadataKeys: defineEndpoint({
     id: 'devboxes.metadataKeys',
@@ -238,7 +235,6 @@ export const devboxes = {
     path: '/v1/devboxes/metadata/keys',
     response: json(MetadataKeys),
     stability: 'stable',
-    summary: 'List the metadata keys devboxes can be filtered by',
   }),
   metadataValues: defineEndpoint({
     id: 'devboxes.metadataValues',
@@ -247,7 +243,6 @@ export const devboxes = {
     params: ByKey,
     response: json(MetadataValues),
     stability: 'stable',
-    summary: 'List the values a metadata key has among devboxes',
   }),
   get: defineEndpoint({
     id: 'devboxes.get',
@@ -256,7 +251,6 @@ export const devboxes = {
     params: ById,
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Get a devbox',
   }),
   update: defineEndpoint({
     id: 'devboxes.update',
@@ -266,7 +260,6 @@ export const devboxes = {
     body: DevboxUpdate,
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Change the name or the metadata of a devbox',
   }),
   waitForStatus: defineEndpoint({
     id: 'devboxes.waitForStatus',
@@ -279,7 +272,6 @@ export const devboxes = {
     }),
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Answer once the devbox is in one of the statuses, else 408',
   }),
   suspend: defineEndpoint({
     id: 'devboxes.suspend',
@@ -288,7 +280,6 @@ export const devboxes = {
     params: ById,
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Suspend a running devbox: the disk stays, the processes end',
   }),
   resume: defineEndpoint({
     id: 'devboxes.resume',
@@ -297,7 +288,6 @@ export const devboxes = {
     params: ById,
     response: json(Devbox),
     stability: 'stable',
-    summary: 'Start a suspended devbox again from its disk',
   }),
   shutdown: defineEndpoint({
     id: 'devboxes.shutdown',
@@ -307,7 +297,6 @@ export const devboxes = {
     query: z.object({ force: z.optional(z.string()) }),
     response: json(Devbox),
     stability: 'stable',
-    summary: 'End a devbox for good; repeating it is no error',
   }),
   keepAlive: defineEndpoint({
     id: 'devboxes.keepAlive',
@@ -316,7 +305,6 @@ export const devboxes = {
     params: ById,
     response: json(Empty),
     stability: 'stable',
-    summary: 'Start the keep-alive time of a devbox anew',
   }),
   usage: defineEndpoint({
     id: 'devboxes.usage',
@@ -325,7 +313,6 @@ export const devboxes = {
     params: ById,
     response: json(DevboxUsage),
     stability: 'stable',
-    summary: 'Tell how long a devbox has run and what that makes of its resources',
   }),
   createPtyTunnel: defineEndpoint({
     id: 'devboxes.createPtyTunnel',
@@ -334,7 +321,6 @@ export const devboxes = {
     params: ById,
     response: json(PtyTunnel),
     stability: 'stable',
-    summary: 'Get a token that opens the terminals of a running devbox',
     answersCredential: true,
   }),
 }

@@ -15,6 +15,5 @@ export const drain = {
     stability: 'stable',
     scope: 'local',
     operator: true,
-    summary: 'Schedule the eviction of every devbox of every account that can be evicted',
   }),
 }

@@ -44,7 +44,6 @@ export interface Endpoint {
   maxBodyBytes?: number
   response: JsonResponse | EventsResponse | BytesResponse | WebSocketResponse
   stability: 'stable' | 'beta' | 'deprecated'
-  summary: string
   /** `local`: an operator's call that only the local service knows; no console page depends on it. */
   scope?: 'local'
   /** `true`: answered without a key. */

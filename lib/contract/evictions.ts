@@ -13,7 +13,6 @@ export const evictions = {
     path: '/v1/devboxes/evictions/watch',
     response: events(Eviction),
     stability: 'stable',
-    summary: 'Watch evictions: every pending one at once, then each as it is scheduled',
   }),
   schedule: defineEndpoint({
     id: 'evictions.schedule',
@@ -23,7 +22,6 @@ export const evictions = {
     response: json(Eviction),
     stability: 'stable',
     scope: 'local',
-    summary: 'Schedule the eviction of a running devbox, or move its deadline',
   }),
   cancel: defineEndpoint({
     id: 'evictions.cancel',
@@ -33,6 +31,5 @@ export const evictions = {
     response: json(Empty),
     stability: 'stable',
     scope: 'local',
-    summary: 'Take back a scheduled eviction',
   }),
 }

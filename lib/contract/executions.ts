@@ -69,7 +69,6 @@ export const executions = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(SyncExecution),
     stability: 'deprecated',
-    summary: 'Run a bash command and wait for its end; use execute_async',
   }),
   executeAsync: defineEndpoint({
     id: 'executions.executeAsync',
@@ -80,7 +79,6 @@ export const executions = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Execution),
     stability: 'stable',
-    summary: 'Start a bash command',
   }),
   execute: defineEndpoint({
     id: 'executions.execute',
@@ -95,7 +93,6 @@ export const executions = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Execution),
     stability: 'stable',
-    summary: 'Start a bash command and hold the answer, for a bounded time, until it ends',
   }),
   get: defineEndpoint({
     id: 'executions.get',
@@ -105,7 +102,6 @@ export const executions = {
     query: GetQuery,
     response: json(Execution),
     stability: 'stable',
-    summary: 'Get an execution',
   }),
   waitForStatus: defineEndpoint({
     id: 'executions.waitForStatus',
@@ -119,7 +115,6 @@ export const executions = {
     }),
     response: json(Execution),
     stability: 'stable',
-    summary: 'Answer once the execution is in one of the statuses, else 408',
   }),
   kill: defineEndpoint({
     id: 'executions.kill',
@@ -129,7 +124,6 @@ export const executions = {
     body: z.object({ kill_process_group: z.nullish(z.boolean()) }),
     response: json(Execution),
     stability: 'stable',
-    summary: 'Kill a running execution, with its whole process group if asked',
   }),
   sendStdIn: defineEndpoint({
     id: 'executions.sendStdIn',
@@ -142,7 +136,6 @@ export const executions = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
     stability: 'stable',
-    summary: 'Send text, the end of input or an interrupt to an execution started with attach_stdin',
   }),
   streamStdout: defineEndpoint({
     id: 'executions.streamStdout',
@@ -152,7 +145,6 @@ export const executions = {
     query: OutputQuery,
     response: events(OutputChunk),
     stability: 'stable',
-    summary: 'Stream stdout from an offset; ends when the process has ended',
   }),
   streamStderr: defineEndpoint({
     id: 'executions.streamStderr',
@@ -162,6 +154,5 @@ export const executions = {
     query: OutputQuery,
     response: events(OutputChunk),
     stability: 'stable',
-    summary: 'Stream stderr from an offset; ends when the process has ended',
   }),
 }

@@ -26,7 +26,6 @@ export const files = {
     body: z.object({ file_path: FilePath }),
     response: bytes('text/plain; charset=utf-8'),
     stability: 'stable',
-    summary: 'Read a text file of a running devbox',
   }),
   write: defineEndpoint({
     id: 'files.write',
@@ -38,7 +37,6 @@ export const files = {
     maxBodyBytes: 3 * maxTextFileBytes,
     response: json(SyncExecution),
     stability: 'stable',
-    summary: 'Write a text file in a running devbox, with the folders above it',
   }),
   download: defineEndpoint({
     id: 'files.download',
@@ -48,7 +46,6 @@ export const files = {
     body: z.object({ path: FilePath }),
     response: bytes('application/octet-stream'),
     stability: 'stable',
-    summary: 'Read the bytes of a file of a running devbox',
   }),
   upload: defineEndpoint({
     id: 'files.upload',
@@ -60,6 +57,5 @@ export const files = {
     maxBodyBytes: maxUploadBytes,
     response: json(Empty),
     stability: 'stable',
-    summary: 'Write the bytes of a file in a running devbox, with the folders above it',
   }),
 }

@@ -12,6 +12,5 @@ export const health = {
     stability: 'stable',
     scope: 'local',
     open: true,
-    summary: 'Tell that the local service is up',
   }),
 }

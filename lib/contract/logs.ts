@@ -35,7 +35,6 @@ export const logs = {
     query: LogQuery,
     response: json(z.object({ logs: z.array(LogRecord) })),
     stability: 'stable',
-    summary: 'List what happened in a devbox, oldest first',
   }),
   tail: defineEndpoint({
     id: 'logs.tail',
@@ -45,6 +44,5 @@ export const logs = {
     query: LogQuery,
     response: events(LogRecord),
     stability: 'stable',
-    summary: 'Stream what happened in a devbox and then what happens; ends with the devbox',
   }),
 }

@@ -111,7 +111,6 @@ export const networkPolicies = {
     query: NetworkPolicyListQuery,
     response: json(NetworkPolicyList),
     stability: 'stable',
-    summary: 'List network policies, newest first',
   }),
   create: defineEndpoint({
     id: 'networkPolicies.create',
@@ -120,7 +119,6 @@ export const networkPolicies = {
     body: NetworkPolicyCreate,
     response: json(NetworkPolicy),
     stability: 'stable',
-    summary: 'Create a network policy',
   }),
   get: defineEndpoint({
     id: 'networkPolicies.get',
@@ -129,7 +127,6 @@ export const networkPolicies = {
     params: ById,
     response: json(NetworkPolicy),
     stability: 'stable',
-    summary: 'Get a network policy',
   }),
   update: defineEndpoint({
     id: 'networkPolicies.update',
@@ -139,7 +136,6 @@ export const networkPolicies = {
     body: NetworkPolicyUpdate,
     response: json(NetworkPolicy),
     stability: 'stable',
-    summary: 'Change a network policy; devboxes take it up at their next start',
   }),
   delete: defineEndpoint({
     id: 'networkPolicies.delete',
@@ -148,6 +144,5 @@ export const networkPolicies = {
     params: ById,
     response: json(NetworkPolicy),
     stability: 'stable',
-    summary: 'Delete a network policy that no devbox uses',
   }),
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { ErrorBody } from './errors.ts'
 import { endpoints } from './index.ts'
 import { shapeOf } from './query-string.ts'
+import { summaries } from './summaries.ts'
 
 type Json = Record<string, unknown>
 
@@ -39,7 +40,7 @@ export const openApiDocument = () => {
 const operation = (endpoint: Endpoint): Json => ({
   operationId: endpoint.id,
   tags: [endpoint.id.split('.')[0]],
-  summary: endpoint.summary,
+  summary: summaryOf(endpoint),
   ...(endpoint.stability === 'deprecated' ? { deprecated: true } : {}),
   'x-stability': endpoint.stability,
   ...(endpoint.scope === 'local' ? { 'x-devdeck-local': true } : {}),
@@ -61,6 +62,11 @@ const operation = (endpoint: Endpoint): Json => ({
     },
   },
 })
+
+const summaryOf = ({ id }: Endpoint) => {
+  const [resource, operation] = id.split('.')
+  return (summaries as Record<string, Record<string, string>>)[resource ?? '']?.[operation ?? '']
+}
 
 const requestContent = ({ bodyFormat }: Endpoint, schema: Json): Json => {
   if (bodyFormat !== 'multipart') return { 'application/json': { schema } }

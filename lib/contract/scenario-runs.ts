@@ -100,7 +100,6 @@ export const scenarioRuns = {
     body: ScenarioRunStart,
     response: json(ScenarioRun),
     stability: 'stable',
-    summary: 'Start a run of a scenario; its devbox is still starting when the answer comes',
   }),
   list: defineEndpoint({
     id: 'scenarioRuns.list',
@@ -109,7 +108,6 @@ export const scenarioRuns = {
     query: ScenarioRunListQuery,
     response: json(ScenarioRunList),
     stability: 'stable',
-    summary: 'List scenario runs, newest first',
   }),
   get: defineEndpoint({
     id: 'scenarioRuns.get',
@@ -118,7 +116,6 @@ export const scenarioRuns = {
     params: ById,
     response: json(ScenarioRun),
     stability: 'stable',
-    summary: 'Get a scenario run',
   }),
   score: defineEndpoint({
     id: 'scenarioRuns.score',
@@ -127,7 +124,6 @@ export const scenarioRuns = {
     params: ById,
     response: json(ScenarioRun),
     stability: 'stable',
-    summary: 'Begin to score a scenario run; it is scoring when the answer comes',
   }),
   complete: defineEndpoint({
     id: 'scenarioRuns.complete',
@@ -136,7 +132,6 @@ export const scenarioRuns = {
     params: ById,
     response: json(ScenarioRun),
     stability: 'stable',
-    summary: 'Complete a scenario run and shut its devbox down',
   }),
   cancel: defineEndpoint({
     id: 'scenarioRuns.cancel',
@@ -145,7 +140,6 @@ export const scenarioRuns = {
     params: ById,
     response: json(ScenarioRun),
     stability: 'stable',
-    summary: 'Cancel a scenario run and shut its devbox down',
   }),
   downloadLogs: defineEndpoint({
     id: 'scenarioRuns.downloadLogs',
@@ -154,7 +148,6 @@ export const scenarioRuns = {
     params: ById,
     response: bytes('application/zip'),
     stability: 'stable',
-    summary: 'Download a zip of all logs of a scenario run',
   }),
   ofScenario: defineEndpoint({
     id: 'scenarioRuns.ofScenario',
@@ -164,6 +157,5 @@ export const scenarioRuns = {
     query: ScenarioRunFilters,
     response: json(ScenarioRunList),
     stability: 'stable',
-    summary: 'List the runs of a scenario, newest first',
   }),
 }

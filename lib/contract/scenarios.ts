@@ -158,7 +158,6 @@ export const scenarios = {
     query: ScenarioListQuery,
     response: json(ScenarioList),
     stability: 'stable',
-    summary: 'List scenarios, newest first, without archived ones',
   }),
   listPublic: defineEndpoint({
     id: 'scenarios.listPublic',
@@ -167,7 +166,6 @@ export const scenarios = {
     query: ScenarioListQuery,
     response: json(ScenarioList),
     stability: 'stable',
-    summary: 'List the scenarios everyone may use',
   }),
   create: defineEndpoint({
     id: 'scenarios.create',
@@ -176,7 +174,6 @@ export const scenarios = {
     body: ScenarioCreate,
     response: json(Scenario),
     stability: 'stable',
-    summary: 'Create a scenario',
   }),
   metadataKeys: defineEndpoint({
     id: 'scenarios.metadataKeys',
@@ -184,7 +181,6 @@ export const scenarios = {
     path: '/v1/scenarios/metadata/keys',
     response: json(MetadataKeys),
     stability: 'stable',
-    summary: 'List the metadata keys scenarios can be filtered by',
   }),
   metadataValues: defineEndpoint({
     id: 'scenarios.metadataValues',
@@ -193,7 +189,6 @@ export const scenarios = {
     params: ByKey,
     response: json(MetadataValues),
     stability: 'stable',
-    summary: 'List the values a metadata key has among scenarios',
   }),
   listScorers: defineEndpoint({
     id: 'scenarios.listScorers',
@@ -202,7 +197,6 @@ export const scenarios = {
     query: z.object(pageQuery),
     response: json(z.object({ scorers: z.array(CustomScorer), ...pageEnvelope })),
     stability: 'stable',
-    summary: 'List custom scorers, newest first',
   }),
   createScorer: defineEndpoint({
     id: 'scenarios.createScorer',
@@ -211,7 +205,6 @@ export const scenarios = {
     body: CustomScorerInput,
     response: json(CustomScorer),
     stability: 'stable',
-    summary: 'Register a custom scorer',
   }),
   getScorer: defineEndpoint({
     id: 'scenarios.getScorer',
@@ -220,7 +213,6 @@ export const scenarios = {
     params: ById,
     response: json(CustomScorer),
     stability: 'stable',
-    summary: 'Get a custom scorer',
   }),
   updateScorer: defineEndpoint({
     id: 'scenarios.updateScorer',
@@ -230,7 +222,6 @@ export const scenarios = {
     body: CustomScorerInput,
     response: json(CustomScorer),
     stability: 'stable',
-    summary: 'Replace a custom scorer',
   }),
   get: defineEndpoint({
     id: 'scenarios.get',
@@ -239,7 +230,6 @@ export const scenarios = {
     params: ById,
     response: json(Scenario),
     stability: 'stable',
-    summary: 'Get a scenario',
   }),
   update: defineEndpoint({
     id: 'scenarios.update',
@@ -249,7 +239,6 @@ export const scenarios = {
     body: ScenarioUpdate,
     response: json(Scenario),
     stability: 'stable',
-    summary: 'Change a scenario',
   }),
   archive: defineEndpoint({
     id: 'scenarios.archive',
@@ -258,7 +247,6 @@ export const scenarios = {
     params: ById,
     response: json(Scenario),
     stability: 'stable',
-    summary: 'Take a scenario out of the lists',
   }),
   unarchive: defineEndpoint({
     id: 'scenarios.unarchive',
@@ -267,6 +255,5 @@ export const scenarios = {
     params: ById,
     response: json(Scenario),
     stability: 'stable',
-    summary: 'Put an archived scenario back',
   }),
 }

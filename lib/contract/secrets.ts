@@ -29,7 +29,6 @@ export const secrets = {
     query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
     response: json(z.object({ secrets: z.array(Secret), ...pageEnvelope })),
     stability: 'stable',
-    summary: 'List the secrets of the account, newest first, without their values',
   }),
   create: defineEndpoint({
     id: 'secrets.create',
@@ -38,7 +37,6 @@ export const secrets = {
     body: z.object({ name: SecretName, value: SecretValue }),
     response: json(Secret),
     stability: 'stable',
-    summary: 'Keep a secret under a name of its own',
   }),
   get: defineEndpoint({
     id: 'secrets.get',
@@ -47,7 +45,6 @@ export const secrets = {
     params: ByName,
     response: json(Secret),
     stability: 'stable',
-    summary: 'Get a secret without its value',
   }),
   update: defineEndpoint({
     id: 'secrets.update',
@@ -57,7 +54,6 @@ export const secrets = {
     body: z.object({ value: SecretValue }),
     response: json(Secret),
     stability: 'stable',
-    summary: 'Replace the value of a secret; devboxes get it at their next start',
   }),
   delete: defineEndpoint({
     id: 'secrets.delete',
@@ -66,6 +62,5 @@ export const secrets = {
     params: ByName,
     response: json(Secret),
     stability: 'stable',
-    summary: 'Forget a secret',
   }),
 }

@@ -80,7 +80,6 @@ export const snapshots = {
     query: SnapshotListQuery,
     response: json(SnapshotList),
     stability: 'stable',
-    summary: 'List disk snapshots, newest first',
   }),
   listPublic: defineEndpoint({
     id: 'snapshots.listPublic',
@@ -89,7 +88,6 @@ export const snapshots = {
     query: SnapshotListQuery,
     response: json(SnapshotList),
     stability: 'stable',
-    summary: 'List the disk snapshots everyone may use',
   }),
   metadataKeys: defineEndpoint({
     id: 'snapshots.metadataKeys',
@@ -97,7 +95,6 @@ export const snapshots = {
     path: '/v1/devboxes/disk_snapshots/metadata/keys',
     response: json(MetadataKeys),
     stability: 'stable',
-    summary: 'List the metadata keys snapshots can be filtered by',
   }),
   metadataValues: defineEndpoint({
     id: 'snapshots.metadataValues',
@@ -106,7 +103,6 @@ export const snapshots = {
     params: ByKey,
     response: json(MetadataValues),
     stability: 'stable',
-    summary: 'List the values a metadata key has among snapshots',
   }),
   status: defineEndpoint({
     id: 'snapshots.status',
@@ -115,7 +111,6 @@ export const snapshots = {
     params: ById,
     response: json(SnapshotState),
     stability: 'stable',
-    summary: 'Get a disk snapshot and how far it is',
   }),
   update: defineEndpoint({
     id: 'snapshots.update',
@@ -125,7 +120,6 @@ export const snapshots = {
     body: SnapshotUpdate,
     response: json(Snapshot),
     stability: 'stable',
-    summary: 'Replace the name, metadata or commit message of a disk snapshot',
   }),
   delete: defineEndpoint({
     id: 'snapshots.delete',
@@ -134,7 +128,6 @@ export const snapshots = {
     params: ById,
     response: json(Empty),
     stability: 'stable',
-    summary: 'Delete a complete disk snapshot',
   }),
   create: defineEndpoint({
     id: 'snapshots.create',
@@ -144,7 +137,6 @@ export const snapshots = {
     body: SnapshotCreate,
     response: json(Snapshot),
     stability: 'stable',
-    summary: 'Snapshot the disk of a devbox; answers when it is complete',
   }),
   createAsync: defineEndpoint({
     id: 'snapshots.createAsync',
@@ -154,6 +146,5 @@ export const snapshots = {
     body: SnapshotCreate,
     response: json(Snapshot),
     stability: 'stable',
-    summary: 'Begin a snapshot of the disk of a devbox',
   }),
 }

@@ -115,7 +115,6 @@ export const terminals = {
     query: SizeQuery,
     response: json(PtySession),
     stability: 'stable',
-    summary: 'Open a terminal session, or find the one of this name',
   }),
   control: defineEndpoint({
     id: 'terminals.control',
@@ -125,7 +124,6 @@ export const terminals = {
     body: PtyControl,
     response: json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
     stability: 'stable',
-    summary: 'Resize a terminal session, signal its foreground process group, or close it',
   }),
   /** Server to client: binary frames of raw terminal bytes. Client to server: keystrokes, binary or text. */
   attach: defineEndpoint({
@@ -136,6 +134,5 @@ export const terminals = {
     query: AttachQuery,
     response: webSocket,
     stability: 'stable',
-    summary: 'Attach to a terminal session; the token is offered as the subprotocol',
   }),
 }

@@ -34,7 +34,6 @@ export const tunnels = {
     body: TunnelOptions,
     response: json(Tunnel),
     stability: 'stable',
-    summary: 'Make the ports of a running devbox reachable over HTTP',
   }),
   remove: defineEndpoint({
     id: 'tunnels.remove',
@@ -43,6 +42,5 @@ export const tunnels = {
     params: ById,
     response: json(Empty),
     stability: 'stable',
-    summary: 'Take the tunnel of a devbox away',
   }),
 }

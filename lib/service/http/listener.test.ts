@@ -70,7 +70,6 @@ const things = {
     path: '/things/:id',
     response: json(Thing),
     stability: 'stable',
-    summary: '',
   }),
   watch: defineEndpoint({
     id: 'things.watch',
@@ -78,7 +77,6 @@ const things = {
     path: '/watch',
     response: events(Thing),
     stability: 'stable',
-    summary: '',
   }),
   download: defineEndpoint({
     id: 'things.download',
@@ -86,7 +84,6 @@ const things = {
     path: '/download',
     response: bytes('application/zip'),
     stability: 'stable',
-    summary: '',
   }),
 }
 const thing = (size = 1) => ({ id: 'a', parts: [{ size }] })
