@@ -6,7 +6,7 @@ import { Select } from '#components/ui/select.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { addValue, readCondition, valuesLike } from '#lib/console/lists/metadata-condition.ts'
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 
 export interface MetadataFilterFormProps {
   keySuggestions?: readonly string[]

@@ -1,7 +1,7 @@
 import type { Column } from '#components/ui/data-table.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 
 interface ListQuery {
   metadata?: MetadataCondition[] | undefined

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { ApiError, createClient } from './client.ts'
+import { ApiError } from './api-error.ts'
+import { createClient } from './client.ts'
 
 const servers: Server[] = []
 afterEach(async () => {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { defaultPageSize, maxPageSize } from './paging.ts'
 
 /** Milliseconds since the Unix epoch. */
 export const EpochMs = z.int()
@@ -54,9 +55,6 @@ export const queryBoolean = z.pipe(
   z.boolean('must be true or false'),
 )
 
-export const maxPageSize = 5000
-export const defaultPageSize = 20
-
 /** Limit, cursor and count of every list. */
 export const pageQuery = {
   limit: z._default(queryInt(1, maxPageSize), defaultPageSize),
@@ -72,3 +70,12 @@ export const pageEnvelope = {
 
 export const MetadataKeys = z.object({ keys: z.array(z.string()) })
 export const MetadataValues = z.object({ key: z.string(), values: z.array(z.string()) })
+
+/** Unspecified: the shape of an error body. `message` is what the public clients print; `field` names the input at fault. */
+export const ErrorBody = z.object({
+  code: z.string(),
+  message: z.string(),
+  request_id: z.string(),
+  field: z.optional(z.string()),
+})
+export type ErrorBody = z.infer<typeof ErrorBody>

@@ -1,5 +1,3 @@
-import * as z from 'zod/mini'
-
 /** Every error code of the service and the console, with the HTTP status it travels under. The list is closed. */
 export const errorStatus = {
   invalid_argument: 400,
@@ -20,15 +18,6 @@ export const errorStatus = {
 } as const
 
 export type ErrorCode = keyof typeof errorStatus
-
-/** Unspecified: the shape of an error body. `message` is what the public clients print; `field` names the input at fault. */
-export const ErrorBody = z.object({
-  code: z.string(),
-  message: z.string(),
-  request_id: z.string(),
-  field: z.optional(z.string()),
-})
-export type ErrorBody = z.infer<typeof ErrorBody>
 
 /** The first code that travels under `status`, for answers whose body is not ours. */
 export const codeForStatus = (status: number): ErrorCode => {

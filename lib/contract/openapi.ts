@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import { ErrorBody } from './common.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ErrorBody } from './errors.ts'
 import { endpoints } from './index.ts'
 import { shapeOf } from './query-string.ts'
 import { summaries } from './summaries.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { AxonListQuery } from './axons.ts'
 import { DevboxListQuery } from './devboxes.ts'
-import { encodeQuery, type MetadataCondition, maxMetadataConditions, parseQuery } from './query-string.ts'
+import { encodeQuery, type MetadataCondition } from './encode-query.ts'
+import { maxMetadataConditions, parseQuery } from './query-string.ts'
 import { SizeQuery } from './terminals.ts'
 
 const read = (search: string) => {

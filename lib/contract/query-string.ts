@@ -1,14 +1,12 @@
 import * as z from 'zod/mini'
+import { byKey, type MetadataCondition } from './encode-query.ts'
 
 /**
- * The one codec between a query string and a list query: page addresses, the client and the service all use it.
- * `encodeQuery(parseQuery(schema, text))` is canonical; no filter is lost or invented on the way.
+ * The reading half of the one codec between a query string and a list query: page addresses, the client and the
+ * service all use it. `encodeQuery(parseQuery(schema, text))` is canonical; no filter is lost or invented on the way.
  */
 
 export const maxMetadataConditions = 50
-
-/** `metadata[key]=value`, or `metadata[key][in]=a,b` (any of the values). Conditions on different keys must all hold. */
-export type MetadataCondition = { key: string; op: 'eq'; value: string } | { key: string; op: 'in'; values: string[] }
 
 const keyMessage = 'needs a key without "]["'
 const MetadataKey = z.string().check(
@@ -32,10 +30,7 @@ export interface FieldProblem {
 }
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: FieldProblem[] }
 
-// Unspecified: how `[in]` carries a value that holds a comma. A backslash takes the meaning from the next
-// comma or backslash, so that every list of values has one spelling.
-const joinValues = (values: readonly string[]) => values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',')
-
+/** The inverse of `escapeComma`, joined by commas. */
 const splitValues = (text: string): string[] => {
   const values: string[] = []
   let value = ''
@@ -94,9 +89,6 @@ const splitMetadataName = (name: string): [key: string | undefined, operator: st
   return more.length > 0 ? [undefined, undefined] : [key, operator]
 }
 
-const byKey = (a: MetadataCondition, b: MetadataCondition) =>
-  a.key < b.key ? -1 : a.key > b.key ? 1 : a.op < b.op ? -1 : a.op > b.op ? 1 : 0
-
 /**
  * Reads a query string by the endpoint's query schema. Parameters the schema does not name are ignored;
  * a value it refuses is reported under the parameter's own name.
@@ -129,26 +121,3 @@ export const shapeOf = (schema: z.core.$ZodType): Record<string, z.ZodMiniType> 
 /** Each issue of a zod error as a field and a sentence about it. */
 export const fieldProblems = (error: { issues: readonly { path: PropertyKey[]; message: string }[] }): FieldProblem[] =>
   error.issues.map(({ path, message }) => ({ field: path.map(String).join('.') || 'body', message }))
-
-type QueryValue = string | number | boolean | null | undefined | MetadataFilter
-
-/** The canonical query string, without `?`; values that are absent, null or empty are left out. */
-export const encodeQuery = (query: Record<string, unknown> | object): string => {
-  const pairs: string[] = []
-  for (const [name, value] of Object.entries(query) as [string, QueryValue][]) {
-    if (value === undefined || value === null || value === '') continue
-    if (typeof value === 'object') pairs.push(...[...value].sort(byKey).map(encodeCondition))
-    else pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`)
-  }
-  return pairs.join('&')
-}
-
-const encodeCondition = (condition: MetadataCondition) => {
-  const name = `metadata[${encodeURIComponent(condition.key)}]`
-  return condition.op === 'eq'
-    ? `${name}=${encodeURIComponent(condition.value)}`
-    : `${name}[in]=${[...new Set(condition.values)]
-        .sort()
-        .map((value) => encodeURIComponent(joinValues([value])))
-        .join(',')}`
-}

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
-import { defaultPageSize, EpochMs, maxPageSize, pageEnvelope, queryInt } from './common.ts'
+import { EpochMs, pageEnvelope, queryInt } from './common.ts'
 import { defineEndpoint, json } from './endpoint.ts'
+import { defaultPageSize, maxPageSize } from './paging.ts'
 
 const nameMessage = 'must be 1 to 256 letters, digits or _, and not begin with a digit'
 /** The name of a secret, as that of an environment variable. */

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { type Axon, AxonListQuery } from '#lib/contract/axons.ts'
-import { maxPageSize, queryInt } from '#lib/contract/common.ts'
-import { searchOf } from './url-query.ts'
+import { queryInt } from '#lib/contract/common.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
+import { searchOf } from './search.ts'
 
 /**
  * What the address of the axon list says: the query of the API, and beside it how the page shows the answer. The latter

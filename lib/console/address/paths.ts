@@ -4,7 +4,7 @@ import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { layoutParameter, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
-import { pageDefaults, searchOf } from './url-query.ts'
+import { pageDefaults, searchOf } from './search.ts'
 
 /** The address of every page. */
 export const paths = {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AxonListQuery } from '#lib/contract/axons.ts'
-import { pageDefaults, pageQuery, searchOf } from './url-query.ts'
+import { pageDefaults, searchOf } from './search.ts'
+import { pageQuery } from './url-query.ts'
 
 describe('pageQuery', () => {
   it("reads a page's address as the list's query", () => {

@@ -1,55 +1,17 @@
-import { ApiError, type Client, createClient, readError } from '#lib/client/client.ts'
-import { paths } from '../address/paths.ts'
-import { isSignedOut } from './signed-out.ts'
+import { type Calls, createCalls, type Resources } from '#lib/client/calls.ts'
+import { leaveForSignIn } from './ask-console.ts'
 
 /**
- * The service as pages call it: through the console, which knows the key. An answer of 401 anywhere means that the
- * session is over, and leads to the sign-in page and from there back here.
+ * The service as pages call it: through the console, which knows the key. A page downloads the resources it names, not
+ * the whole contract. An answer of 401 anywhere means that the session is over, and leads to the sign-in page and from
+ * there back here.
  */
-export const browserApi: Client = createClient({
-  baseUrl: '/api',
-  fetch: async (input, init) => {
-    const response = await fetch(input, init)
-    if (response.status === 401) void leaveForSignIn()
-    return response
-  },
-})
-
-/** Asks the console itself, for what no service knows. Rejects with an ApiError, as a call of the service does. */
-export const askConsole = async (path: string, init: RequestInit = {}): Promise<Response> => {
-  const response = await fetch(path, { cache: 'no-store', ...init }).catch((cause: unknown) => {
-    if (init.signal?.aborted) throw cause
-    throw new ApiError('unreachable', 0, 'The console itself cannot be reached', { cause })
+export const browserApi = <R extends Resources>(resources: R): Calls<R> =>
+  createCalls(resources, {
+    baseUrl: '/api',
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      if (response.status === 401) void leaveForSignIn()
+      return response
+    },
   })
-  if (!response.ok) throw await readError(response)
-  return response
-}
-
-/** The same from a page of somebody who is signed in: who is no more is led to the sign-in page. */
-export const askConsoleSignedIn = (path: string, init?: RequestInit): Promise<Response> =>
-  askConsole(path, init).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 401) void leaveForSignIn()
-    throw error
-  })
-
-let leaving = false
-
-/** Signs out. Whatever finds out meanwhile that the session is over leaves the way from here to whoever asked for it. */
-export const leaveBy = async (signOut: () => Promise<void>): Promise<void> => {
-  leaving = true
-  try {
-    await signOut()
-  } catch (error) {
-    leaving = false
-    throw error
-  }
-}
-
-/** Many calls may find out at once; the page leaves once. */
-export const leaveForSignIn = async (): Promise<void> => {
-  if (leaving) return
-  leaving = true
-  // Who is still signed in was refused by the service itself: the page has to say so, or it seems to ask for nothing.
-  const problem = (await isSignedOut()) ? undefined : 'key-refused'
-  location.assign(paths.signIn(location.pathname + location.search, problem))
-}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ApiError } from '#lib/client/client.ts'
+import { ApiError } from '#lib/client/api-error.ts'
 import { asksAgainInMs } from './failures.ts'
 
 const failed = (status: number, code: string, retryAfterMs?: number) =>

@@ -1,4 +1,4 @@
-import { ApiError } from '#lib/client/client.ts'
+import { ApiError } from '#lib/client/api-error.ts'
 
 /** Whether the service or the way to it failed, rather than the request. */
 export const isOutage = (error: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { files } from '#lib/contract/files.ts'
 import { formatBytes } from '../frame/format.ts'
 import { saveFile } from '../lists/export.ts'
 import { browserApi } from './browser-api.ts'
@@ -8,7 +9,11 @@ const maxDownloadBytes = 1024 ** 3
 /** Has the browser save a file of a devbox. Rejects with a sentence for people. */
 export const downloadFile = async (devboxId: string, path: string): Promise<void> => {
   const stop = new AbortController()
-  const response = await browserApi.files.download({ params: { id: devboxId }, body: { path }, signal: stop.signal })
+  const response = await browserApi({ files }).files.download({
+    params: { id: devboxId },
+    body: { path },
+    signal: stop.signal,
+  })
   const sizeBytes = Number(response.headers.get('content-length') ?? 0)
   if (sizeBytes > maxDownloadBytes) {
     stop.abort()

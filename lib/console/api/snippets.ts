@@ -1,4 +1,4 @@
-import { encodeQuery } from '#lib/contract/query-string.ts'
+import { encodeQuery } from '#lib/contract/encode-query.ts'
 import { type AxonFilter, type AxonView, apiQueryOf } from '../address/axon-view.ts'
 
 /** The list a page shows, as calls to paste elsewhere. What the API cannot filter is said in a comment. */

@@ -1,7 +1,8 @@
-import { ApiError, readError } from '#lib/client/client.ts'
+import { ApiError, readError } from '#lib/client/api-error.ts'
 import { fillPath } from '#lib/contract/endpoint.ts'
 import { files } from '#lib/contract/files.ts'
-import { browserApi, leaveForSignIn } from './browser-api.ts'
+import { leaveForSignIn } from './ask-console.ts'
+import { browserApi } from './browser-api.ts'
 
 interface UploadOptions {
   signal?: AbortSignal
@@ -42,7 +43,7 @@ export const uploadFile = (
 export const fileExists = async (devboxId: string, path: string): Promise<boolean> => {
   const enough = new AbortController()
   try {
-    await browserApi.files.download({ params: { id: devboxId }, body: { path }, signal: enough.signal })
+    await browserApi({ files }).files.download({ params: { id: devboxId }, body: { path }, signal: enough.signal })
     return true
   } catch (error) {
     // Whatever else is wrong with it the upload itself tells.

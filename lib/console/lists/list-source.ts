@@ -1,6 +1,6 @@
 import type { InfiniteData, QueryKey, UseInfiniteQueryOptions } from '@tanstack/react-query'
 import type * as z from 'zod/mini'
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
 /** What every list can be asked for beside its own filters. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { type MetadataCondition, MetadataFilter, parseQuery } from '#lib/contract/query-string.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import { MetadataFilter, parseQuery } from '#lib/contract/query-string.ts'
 
 const OneFilter = z.object({ metadata: z.optional(MetadataFilter) })
 

@@ -1,5 +1,5 @@
+import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs } from '#lib/client/backoff.ts'
-import { ApiError } from '#lib/client/client.ts'
 import { AckCounter } from '#lib/terminal/page/ack-counter.ts'
 import {
   type LiveEndpoint,
@@ -11,7 +11,7 @@ import {
   type LiveTopic,
   liveClose,
 } from '#lib/wire/live.ts'
-import { leaveForSignIn } from '../api/browser-api.ts'
+import { leaveForSignIn } from '../api/ask-console.ts'
 import { isSignedOut } from '../api/signed-out.ts'
 
 /** How far what is followed can be trusted right now. */

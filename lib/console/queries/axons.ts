@@ -6,12 +6,16 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
 import type { AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
-import { maxPageSize, type StringMap } from '#lib/contract/common.ts'
+import { axons } from '#lib/contract/axons.ts'
+import type { StringMap } from '#lib/contract/common.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { listPages, metadataWords } from './list-pages.ts'
+
+const pageApi = browserApi({ axons })
+type Api = typeof pageApi
 
 const axonKeys = {
   lists: ['axons', 'list'] as const,
@@ -44,7 +48,7 @@ export const fitsOneCall = (pages: readonly AxonList[]): boolean => {
 
 export const axonQueries = {
   /** The pages of a list from `query.starting_after` on. */
-  list: (query: AxonListQuery, api: Client = browserApi) =>
+  list: (query: AxonListQuery, api: Api = pageApi) =>
     listPages({
       queryKey: [...axonKeys.lists, query],
       query,
@@ -53,7 +57,7 @@ export const axonQueries = {
     }),
 
   /** The same for the list page: a small page first, then all that is left where one call can bring it. */
-  rows: (filter: AxonFilter, limit: number | undefined, api: Client = browserApi) =>
+  rows: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
     infiniteQueryOptions<AxonList, Error, InfiniteData<AxonList, PageParam>, QueryKey, PageParam>({
       queryKey: [...axonKeys.lists, 'rows', filter, limit ?? null],
       queryFn: ({ pageParam: { after, rows }, signal }) => {
@@ -73,22 +77,22 @@ export const axonQueries = {
       refetchOnMount: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
     }),
 
-  get: (id: string, api: Client = browserApi) =>
+  get: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: axonKeys.one(id),
       queryFn: ({ signal }) => api.axons.get({ params: { id }, signal }),
     }),
 
-  metadataKeys: (api: Client = browserApi) =>
+  metadataKeys: (api: Api = pageApi) =>
     metadataWords([...axonKeys.metadata, 'keys'], (signal) => api.axons.metadataKeys({ signal })),
 
-  metadataValues: (key: string, api: Client = browserApi) =>
+  metadataValues: (key: string, api: Api = pageApi) =>
     metadataWords([...axonKeys.metadata, 'values', key], (signal) =>
       api.axons.metadataValues({ params: { key }, signal }),
     ),
 
   /** One event by its sequence, or null when the log has none of it. */
-  event: (id: string, sequence: number, api: Client = browserApi) =>
+  event: (id: string, sequence: number, api: Api = pageApi) =>
     queryOptions({
       queryKey: [...axonKeys.one(id), 'event', sequence] as const,
       queryFn: async ({ signal }) => {
@@ -102,7 +106,7 @@ export const axonQueries = {
 }
 
 export const axonMutations = {
-  create: (api: Client = browserApi) =>
+  create: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['axons', 'create'],
       mutationFn: (body: AxonCreate) => api.axons.create({ body }),
@@ -113,7 +117,7 @@ export const axonMutations = {
       },
     }),
 
-  update: (api: Client = browserApi) =>
+  update: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['axons', 'update'],
       mutationFn: ({ id, metadata }: { id: string; metadata: StringMap }) =>
@@ -126,7 +130,7 @@ export const axonMutations = {
     }),
 
   /** Nothing to invalidate: the log of the axon tells of the event itself. */
-  publish: (api: Client = browserApi) =>
+  publish: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['axons', 'publish'],
       mutationFn: ({ id, event }: { id: string; event: AxonPublish }) =>
@@ -134,7 +138,7 @@ export const axonMutations = {
     }),
 
   /** Several statements run in one transaction. */
-  run: (api: Client = browserApi) =>
+  run: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['axons', 'run'],
       mutationFn: async ({ id, statements }: { id: string; statements: readonly SqlStatement[] }) => {
@@ -145,7 +149,7 @@ export const axonMutations = {
       },
     }),
 
-  delete: (api: Client = browserApi) =>
+  delete: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['axons', 'delete'],
       mutationFn: (id: string) => api.axons.delete({ params: { id } }),

@@ -1,9 +1,9 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
   type BenchmarkJobListQuery,
+  benchmarkJobs,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
@@ -11,6 +11,9 @@ import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages } from './list-pages.ts'
+
+const pageApi = browserApi({ benchmarkJobs })
+type Api = typeof pageApi
 
 const jobKeys = {
   all: ['benchmark-jobs'] as const,
@@ -23,7 +26,7 @@ const restingMs = 30_000
 
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
-  list: (query: BenchmarkJobListQuery, api: Client = browserApi) =>
+  list: (query: BenchmarkJobListQuery, api: Api = pageApi) =>
     listPages({
       queryKey: [...jobKeys.lists, query],
       query,
@@ -36,7 +39,7 @@ export const benchmarkJobQueries = {
       },
     }),
 
-  get: (id: string, api: Client = browserApi) =>
+  get: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: jobKeys.one(id),
       queryFn: ({ signal }) => api.benchmarkJobs.get({ params: { id }, signal }),
@@ -50,7 +53,7 @@ export const followJob = (client: QueryClient, id: string): (() => void) =>
   )
 
 export const benchmarkJobMutations = {
-  create: (api: Client = browserApi) =>
+  create: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'create'],
       mutationFn: (body: BenchmarkJobCreate) => api.benchmarkJobs.create({ body }),

@@ -1,13 +1,16 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
-import { BenchmarkRun, type BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
-import { maxPageSize } from '#lib/contract/common.ts'
+import { BenchmarkRun, type BenchmarkRunListQuery, benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
+import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, metadataWords } from './list-pages.ts'
+
+const pageApi = browserApi({ benchmarkRuns, benchmarks })
+type Api = typeof pageApi
 
 const runKeys = {
   all: ['benchmark-runs'] as const,
@@ -22,7 +25,7 @@ const restingMs = 30_000
 
 export const benchmarkRunQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
-  list: (query: BenchmarkRunListQuery, api: Client = browserApi) =>
+  list: (query: BenchmarkRunListQuery, api: Api = pageApi) =>
     listPages({
       queryKey: [...runKeys.lists, query],
       query,
@@ -35,14 +38,14 @@ export const benchmarkRunQueries = {
       },
     }),
 
-  get: (id: string, api: Client = browserApi) =>
+  get: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: runKeys.one(id),
       queryFn: ({ signal }) => api.benchmarkRuns.get({ params: { id }, signal }),
     }),
 
   /** All scenario runs of a run, as far as one call carries them. */
-  scenarioRuns: (id: string, api: Client = browserApi) =>
+  scenarioRuns: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: runKeys.scenarioRuns(id),
       queryFn: ({ signal }) =>
@@ -50,7 +53,7 @@ export const benchmarkRunQueries = {
     }),
 
   /** How many scenario runs a run has: what its score was divided by, once it has ended. */
-  scenarioRunCount: (id: string, api: Client = browserApi) =>
+  scenarioRunCount: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'scenario-run-count', id] as const,
       queryFn: async ({ signal }) =>
@@ -69,11 +72,11 @@ export const benchmarkRunQueries = {
       gcTime: Number.POSITIVE_INFINITY,
     }),
 
-  benchmarkMetadataKeys: (api: Client = browserApi) =>
+  benchmarkMetadataKeys: (api: Api = pageApi) =>
     metadataWords(['benchmarks', 'metadata-keys'], (signal) => api.benchmarks.metadataKeys({ signal })),
 
   /** The values benchmarks have under a key: what runs of them are most likely found by. */
-  benchmarkMetadataValues: (key: string, api: Client = browserApi) =>
+  benchmarkMetadataValues: (key: string, api: Api = pageApi) =>
     metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
       api.benchmarks.metadataValues({ params: { key }, signal }),
     ),
@@ -100,7 +103,7 @@ export const followRun = (client: QueryClient, id: string): (() => void) => {
 
 export const benchmarkRunMutations = {
   /** The answer may still say `running`; until it does not, the run is shown as being cancelled. */
-  cancel: (api: Client = browserApi) =>
+  cancel: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...runKeys.all, 'cancel'],
       mutationFn: (id: string) => api.benchmarkRuns.cancel({ params: { id } }),
@@ -122,5 +125,5 @@ export const benchmarkRunMutations = {
 }
 
 /** The answer with the zip of a run's logs; its body comes as the service makes it. */
-export const downloadRunLogs = (id: string, signal: AbortSignal, api: Client = browserApi): Promise<Response> =>
+export const downloadRunLogs = (id: string, signal: AbortSignal, api: Api = pageApi): Promise<Response> =>
   api.benchmarkRuns.downloadLogs({ params: { id }, signal })

@@ -1,15 +1,18 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
 import {
   type Devbox,
   type DevboxCreate,
   type DevboxListQuery,
   type DevboxUpdate,
+  devboxes,
   hasEnded,
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
 import { listPages, metadataWords } from './list-pages.ts'
+
+const pageApi = browserApi({ devboxes })
+type Api = typeof pageApi
 
 export const devboxKeys = {
   all: ['devboxes'] as const,
@@ -27,7 +30,7 @@ const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false :
 
 export const devboxQueries = {
   /** The pages of a list from `query.starting_after` on. */
-  list: (query: DevboxListQuery, api: Client = browserApi) =>
+  list: (query: DevboxListQuery, api: Api = pageApi) =>
     listPages({
       queryKey: [...devboxKeys.lists, query],
       query,
@@ -41,7 +44,7 @@ export const devboxQueries = {
       },
     }),
 
-  get: (id: string, api: Client = browserApi) =>
+  get: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: devboxKeys.one(id),
       queryFn: ({ signal }) => api.devboxes.get({ params: { id }, signal }),
@@ -53,7 +56,7 @@ export const devboxQueries = {
    * For the frame, which lives before any page does. An entry of its own: a devbox's page brings its data along from the
    * server, and must not find the same entry half fetched while it takes over what the server drew.
    */
-  name: (id: string, api: Client = browserApi) =>
+  name: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'name', id] as const,
       queryFn: async ({ signal }) => (await api.devboxes.get({ params: { id }, signal })).name ?? null,
@@ -61,7 +64,7 @@ export const devboxQueries = {
       refetchInterval: false,
     }),
 
-  metadataKeys: (api: Client = browserApi) =>
+  metadataKeys: (api: Api = pageApi) =>
     metadataWords([...devboxKeys.all, 'metadata-keys'], (signal) => api.devboxes.metadataKeys({ signal })),
 }
 
@@ -72,7 +75,7 @@ interface Update {
 
 /** Each puts its answer in the cache as the devbox and makes the lists ask again. */
 export const devboxMutations = {
-  create: (api: Client = browserApi) =>
+  create: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'create'],
       mutationFn: (body: DevboxCreate) => api.devboxes.create({ body }),
@@ -84,7 +87,7 @@ export const devboxMutations = {
       },
     }),
 
-  update: (api: Client = browserApi) =>
+  update: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'update'],
       mutationFn: ({ id, change }: Update) => api.devboxes.update({ params: { id }, body: change }),
@@ -95,11 +98,11 @@ export const devboxMutations = {
       },
     }),
 
-  suspend: (api: Client = browserApi) => move('suspend', (id) => api.devboxes.suspend({ params: { id } })),
-  resume: (api: Client = browserApi) => move('resume', (id) => api.devboxes.resume({ params: { id } })),
-  shutdown: (api: Client = browserApi) => move('shutdown', (id) => api.devboxes.shutdown({ params: { id } })),
+  suspend: (api: Api = pageApi) => move('suspend', (id) => api.devboxes.suspend({ params: { id } })),
+  resume: (api: Api = pageApi) => move('resume', (id) => api.devboxes.resume({ params: { id } })),
+  shutdown: (api: Api = pageApi) => move('shutdown', (id) => api.devboxes.shutdown({ params: { id } })),
 
-  keepAlive: (api: Client = browserApi) =>
+  keepAlive: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'keep-alive'],
       mutationFn: (id: string) => api.devboxes.keepAlive({ params: { id } }),

@@ -1,8 +1,12 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
-import { type Client, isFinal } from '#lib/client/client.ts'
+import { isFinal } from '#lib/client/api-error.ts'
+import { executions } from '#lib/contract/executions.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { CommandRun, type ExecutionSource } from '../live/command-run.ts'
 import { follow } from '../live/follow.ts'
+
+const pageApi = browserApi({ executions })
+type Api = typeof pageApi
 
 const none: readonly CommandRun[] = []
 const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devboxId] as const
@@ -32,7 +36,7 @@ interface Kill {
 
 export const executionMutations = {
   /** Starts a command and follows its output; the run is put first in `executionQueries.ofThisVisit`. */
-  executeAsync: (api: Client = browserApi) =>
+  executeAsync: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['executions', 'execute-async'],
       mutationFn: async ({ devboxId, command }: Start) => {
@@ -46,7 +50,7 @@ export const executionMutations = {
     }),
 
   /** The run's own stream tells when the process has gone; nothing is invalidated. */
-  kill: (api: Client = browserApi) =>
+  kill: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['executions', 'kill'],
       mutationFn: ({ run, killProcessGroup }: Kill) => {
@@ -69,7 +73,7 @@ const remember = (client: QueryClient, devboxId: string, run: CommandRun) =>
     return [run, ...kept]
   })
 
-const executionSource = (api: Client, devboxId: string, executionId: string): ExecutionSource => {
+const executionSource = (api: Api, devboxId: string, executionId: string): ExecutionSource => {
   const params = { devbox_id: devboxId, execution_id: executionId }
   return {
     follow: (stream, options) => follow({ endpoint: outputOf[stream], params }, options),

@@ -1,10 +1,9 @@
 import type { Client } from '#lib/client/client.ts'
-import { browserApi } from '../api/browser-api.ts'
 import { axonQueries } from './axons.ts'
 import { devboxQueries } from './devboxes.ts'
 
 /** The lists the overview counts and shows from: pages of the same lists the other pages show. */
 export const overviewQueries = {
-  devboxes: (api: Client = browserApi) => devboxQueries.list({ limit: 200, include_total_count: true }, api),
-  axons: (api: Client = browserApi) => axonQueries.list({ limit: 6, include_total_count: true }, api),
+  devboxes: (api?: Client) => devboxQueries.list({ limit: 200, include_total_count: true }, api),
+  axons: (api?: Client) => axonQueries.list({ limit: 6, include_total_count: true }, api),
 }

@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Recording, RecordingList } from '#lib/wire/recordings.ts'
-import { askConsoleSignedIn } from '../api/browser-api.ts'
+import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { listPages } from './list-pages.ts'
 
 const recordingKeys = {

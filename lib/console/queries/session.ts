@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { SessionView } from '#lib/wire/session.ts'
-import { askConsole, leaveBy } from '../api/browser-api.ts'
+import { askConsole, leaveBy } from '../api/ask-console.ts'
 
 const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>
   askConsole('/api/session', {

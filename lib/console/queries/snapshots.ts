@@ -1,9 +1,12 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
 import type { SnapshotCreate, SnapshotListQuery, SnapshotUpdate } from '#lib/contract/snapshots.ts'
+import { snapshots } from '#lib/contract/snapshots.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 import { listPages, metadataWords } from './list-pages.ts'
+
+const pageApi = browserApi({ snapshots })
+type Api = typeof pageApi
 
 const snapshotKeys = {
   all: ['snapshots'] as const,
@@ -15,7 +18,7 @@ const movingMs = 2_000
 
 export const snapshotQueries = {
   /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
-  list: (query: SnapshotListQuery, api: Client = browserApi) =>
+  list: (query: SnapshotListQuery, api: Api = pageApi) =>
     listPages({
       queryKey: [...snapshotKeys.lists, query],
       query,
@@ -24,7 +27,7 @@ export const snapshotQueries = {
     }),
 
   /** How far it is; asked for as long as it is being taken. */
-  status: (id: string, api: Client = browserApi) =>
+  status: (id: string, api: Api = pageApi) =>
     queryOptions({
       queryKey: snapshotKeys.status(id),
       queryFn: ({ signal }) => api.snapshots.status({ params: { id }, signal }),
@@ -32,22 +35,22 @@ export const snapshotQueries = {
         error ? asksAgainInMs(error) : data?.status === 'in_progress' ? movingMs : false,
     }),
 
-  metadataKeys: (api: Client = browserApi) =>
+  metadataKeys: (api: Api = pageApi) =>
     metadataWords([...snapshotKeys.all, 'metadata-keys'], (signal) => api.snapshots.metadataKeys({ signal })),
 }
 
 /** Each makes every list and status ask again. */
 export const snapshotMutations = {
   /** Answers while the copy is being made. */
-  create: (api: Client = browserApi) =>
+  create: (api: Api = pageApi) =>
     change('create', ({ devboxId, ...body }: SnapshotCreate & { devboxId: string }) =>
       api.snapshots.createAsync({ params: { id: devboxId }, body }),
     ),
-  update: (api: Client = browserApi) =>
+  update: (api: Api = pageApi) =>
     change('update', ({ id, ...body }: SnapshotUpdate & { id: string }) =>
       api.snapshots.update({ params: { id }, body }),
     ),
-  delete: (api: Client = browserApi) => change('delete', (id: string) => api.snapshots.delete({ params: { id } })),
+  delete: (api: Api = pageApi) => change('delete', (id: string) => api.snapshots.delete({ params: { id } })),
 }
 
 const change = <Input, Answer>(name: string, call: (input: Input) => Promise<Answer>) =>

@@ -1,7 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { ApiError } from '#lib/client/client.ts'
+import { ApiError } from '#lib/client/api-error.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
-import { askConsole, askConsoleSignedIn } from '../api/browser-api.ts'
+import { askConsole, askConsoleSignedIn } from '../api/ask-console.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 
 const pauseMs = 15_000

@@ -1,13 +1,16 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query'
-import type { Client } from '#lib/client/client.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
+import { tunnels } from '#lib/contract/tunnels.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { devboxKeys } from './devboxes.ts'
 
+const pageApi = browserApi({ tunnels })
+type Api = typeof pageApi
+
 /** Each puts the tunnel, or that there is none, in the cached devbox. */
 export const tunnelMutations = {
-  enable: (api: Client = browserApi) =>
+  enable: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['tunnels', 'enable'],
       mutationFn: (id: string) => api.tunnels.enable({ params: { id }, body: { auth_mode: 'open' } }),
@@ -16,7 +19,7 @@ export const tunnelMutations = {
       onError: (_error, id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
     }),
 
-  remove: (api: Client = browserApi) =>
+  remove: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['tunnels', 'remove'],
       mutationFn: (id: string) => api.tunnels.remove({ params: { id } }),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
-import { ApiError } from '#lib/client/client.ts'
+import { ApiError } from '#lib/client/api-error.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'

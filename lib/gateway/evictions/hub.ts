@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { readRetryAfter } from '#lib/client/api-error.ts'
 import { pause } from '#lib/client/backoff.ts'
-import { readRetryAfter } from '#lib/client/client.ts'
 import { parseEvents } from '#lib/client/events.ts'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'

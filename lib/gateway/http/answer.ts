@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type ErrorBody, type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
+import type { ErrorBody } from '#lib/contract/common.ts'
+import { type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
 
 /** Thrown by gateway code to refuse a request; `answering` turns it into the one error shape. */
 export class Refusal extends Error {

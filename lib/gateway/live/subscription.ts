@@ -1,5 +1,6 @@
+import { ApiError, isFinal } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
-import { ApiError, type Client, createClient, isFinal } from '#lib/client/client.ts'
+import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
 import { bearer } from '../http/upstream.ts'
 import { registry } from '../registry.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ApiError } from '#lib/client/client.ts'
+import { ApiError } from '#lib/client/api-error.ts'
 import type { PtyControl } from '#lib/contract/terminals.ts'
 import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'

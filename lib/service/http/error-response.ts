@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { type ErrorBody, errorStatus } from '#lib/contract/errors.ts'
+import type { ErrorBody } from '#lib/contract/common.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
 import { diskFull, isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Writes one line about a failure that is the service's own fault. */

@@ -1,4 +1,4 @@
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 
 export type Value = string | number
 

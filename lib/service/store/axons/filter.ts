@@ -1,5 +1,5 @@
 import type { AxonListQuery } from '#lib/contract/axons.ts'
-import type { MetadataCondition } from '#lib/contract/query-string.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { type Clause, metadataClause, sqlOf, valuesOf } from '../clauses.ts'
 import { containsMatch, isIndexed, searchText } from './search-text.ts'
 
