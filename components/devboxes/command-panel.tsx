@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
-import { useTerminalErrand } from '#components/terminal/use-terminal-errands.ts'
+import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'

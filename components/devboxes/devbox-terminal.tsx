@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Play, SquareTerminal } from 'lucide-react'
 import { useState } from 'react'
-import { TerminalWorkspace } from '#components/terminal/terminal-workspace.tsx'
+import { TerminalWorkspace } from '#components/terminal/workspace/terminal-workspace.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devboxes.ts'

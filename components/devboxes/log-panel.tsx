@@ -1,7 +1,7 @@
 'use client'
 import { Check, Copy, SquareTerminal } from 'lucide-react'
 import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import { useTerminalErrand } from '#components/terminal/use-terminal-errands.ts'
+import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'

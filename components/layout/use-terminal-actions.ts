@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Columns2, History, Plus, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
-import { useTerminalErrand } from '#components/terminal/use-terminal-errands.ts'
+import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
 import type { Icon } from '#components/ui/icon.ts'
 import { executionQueries } from '#lib/console/queries/executions.ts'
 

@@ -1,7 +1,7 @@
 'use client'
 import { Pause, Play, RotateCcw } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { onThemeChange, terminalTheme } from '#components/terminal/terminal-theme.ts'
+import { onThemeChange, terminalTheme } from '#components/terminal/pane/terminal-theme.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Select } from '#components/ui/select.tsx'

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next'
-import { FollowedTerminal } from '#components/terminal/followed-terminal.tsx'
+import { FollowedTerminal } from '#components/terminal/workspace/followed-terminal.tsx'
 
 /** Nobody signs in here: the address itself is what lets somebody watch, so it is kept from search engines and links. */
 export const metadata: Metadata = {

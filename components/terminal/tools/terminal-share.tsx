@@ -7,9 +7,9 @@ import { Input } from '#components/ui/input.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusButton } from './status-button.tsx'
-import { useTerminalState } from './use-terminal-state.ts'
 
 /** Makes the link by which others may watch, tells who does, and takes it back. */
 export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {

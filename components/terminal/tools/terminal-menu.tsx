@@ -3,10 +3,10 @@ import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucid
 import { useEffect, useRef, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { type PaneCommand, tellPane } from '../pane/pane-commands.ts'
+import { isMac } from '../pane/platform.ts'
 import { copySelection } from './clipboard.tsx'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { type PaneCommand, tellPane } from './pane-commands.ts'
-import { isMac } from './platform.ts'
 
 interface TerminalMenuProps {
   opened: OpenedTerminal

@@ -14,7 +14,7 @@ import {
   maxClipboardBytes,
 } from '#lib/terminal/page/clipboard-request.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
 /** A text that has just taken the place of another cannot be meant by a click that was on its way. */
 const settleMs = 600

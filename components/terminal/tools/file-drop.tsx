@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { reportedFolder } from '#lib/terminal/page/links.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { UploadDialog } from './upload-dialog.tsx'
 
 /** Files that are dropped on a terminal are uploaded to where its shell stands, once the person has said so. */

@@ -4,12 +4,12 @@ import { type ReactNode, type Ref, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { PaneTools } from './pane-features.tsx'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { PaneTools } from '../pane/pane-features.tsx'
+import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { TerminalLatency } from './terminal-latency.tsx'
 import { TerminalPeople } from './terminal-people.tsx'
 import { TerminalShare } from './terminal-share.tsx'
-import { useTerminalState } from './use-terminal-state.ts'
 
 interface TerminalStatusBarProps {
   opened: OpenedTerminal

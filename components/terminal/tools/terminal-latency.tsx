@@ -3,9 +3,9 @@ import { Activity } from 'lucide-react'
 import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusButton } from './status-button.tsx'
-import { useTerminalState } from './use-terminal-state.ts'
 
 /** Two measurements were missed: the last one says nothing of now. */
 const staleMs = 12_000

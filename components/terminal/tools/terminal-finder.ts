@@ -1,6 +1,6 @@
 import type { IDecoration, IDisposable, IMarker, Terminal } from '@xterm/xterm'
 import { type FindMatch, type FindQuery, findMatches, findPattern, matchFrom } from '#lib/terminal/page/find.ts'
-import { coloursOf } from './terminal-theme.ts'
+import { coloursOf } from '../pane/terminal-theme.ts'
 
 export interface FindState {
   count: number

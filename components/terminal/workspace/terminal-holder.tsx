@@ -1,7 +1,7 @@
 'use client'
 import { createContext, useContext, useEffect } from 'react'
-import { FileDrop } from './file-drop.tsx'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { FileDrop } from '../tools/file-drop.tsx'
 
 /** Told of the terminals that are opened in it, and by the call that comes back, of their end. */
 type TerminalHolder = (opened: OpenedTerminal) => () => void

@@ -4,10 +4,10 @@ import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { cleanPaste, type PasteQuestion, pasteQuestion } from '#lib/terminal/page/paste.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { useOfferedPaste } from './pane-commands.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { useOfferedPaste } from '../pane/pane-commands.ts'
+import { isMac, shortcutOf } from '../pane/platform.ts'
 import { PasteDialog } from './paste-dialog.tsx'
-import { isMac, shortcutOf } from './platform.ts'
 import { TerminalMenu } from './terminal-menu.tsx'
 
 /** Copy and paste: by keys, by the mouse, by the right button; nothing is pasted that was not looked at first. */

@@ -8,9 +8,9 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { FindQuery } from '#lib/terminal/page/find.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { tellPane, usePaneCommand } from './pane-commands.ts'
-import { isMac, shortcutOf } from './platform.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { tellPane, usePaneCommand } from '../pane/pane-commands.ts'
+import { isMac, shortcutOf } from '../pane/platform.ts'
 import { type FindState, TerminalFinder } from './terminal-finder.ts'
 
 /** Looks for text on the screen and in what has scrolled away. Opened by its key, its button or the menu. */

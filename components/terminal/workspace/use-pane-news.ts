@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
-import type { PaneStatus } from './pane-status.ts'
+import type { PaneStatus } from '../pane/pane-status.ts'
 
 /** A program may set its title thousands of times a second; nobody reads more than a few. */
 const titlePauseMs = 200

@@ -10,8 +10,8 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
-import type { PaneStatus } from './pane-status.ts'
-import { TerminalPane } from './terminal-pane.tsx'
+import type { PaneStatus } from '../pane/pane-status.ts'
+import { TerminalPane } from '../pane/terminal-pane.tsx'
 
 /** Somebody else's terminal, to be watched by whoever has its link. */
 export const FollowedTerminal = ({ token }: { token: string }) => {

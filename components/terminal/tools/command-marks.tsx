@@ -10,7 +10,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { blueprintStep } from '#lib/terminal/page/blueprint-step.ts'
 import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
 /** Older prompts keep their place in the log, but no mark beside them: each one costs at every frame. */
 const maxGutterMarks = 200

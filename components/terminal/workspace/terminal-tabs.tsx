@@ -4,7 +4,7 @@ import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxLabelLength } from '#lib/terminal/layout/layout.ts'
-import type { PaneStatus } from './pane-status.ts'
+import type { PaneStatus } from '../pane/pane-status.ts'
 
 /** A tab as it is drawn. */
 export interface TabFace {

@@ -4,7 +4,7 @@ import { type PointerEvent, useCallback, useEffect, useRef, useState, useSyncExt
 import { classes } from '#components/ui/classes.ts'
 import type { Icon } from '#components/ui/icon.ts'
 import { keyBytes, type Modifiers } from '#lib/terminal/page/keys.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
 const keys: readonly { key: string; label: string; icon?: Icon; repeats?: boolean }[] = [
   { key: 'Escape', label: 'Esc' },

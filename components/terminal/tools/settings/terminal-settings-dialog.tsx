@@ -16,12 +16,12 @@ import {
   terminalLimits,
   terminalSettings,
 } from '#lib/terminal/page/settings.ts'
+import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
+import { tellPane, usePaneCommand } from '../../pane/pane-commands.ts'
+import { isMac, linkKey } from '../../pane/platform.ts'
+import { useTerminalSettings } from '../../pane/use-terminal-settings.ts'
 import { FontField } from './font-field.tsx'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { tellPane, usePaneCommand } from './pane-commands.ts'
-import { isMac, linkKey } from './platform.ts'
 import { SettingsPreview } from './settings-preview.tsx'
-import { useTerminalSettings } from './use-terminal-settings.ts'
 
 /** Opened by its button, its menu item or its command. */
 export const TerminalSettingsDialog = ({ opened }: { opened: OpenedTerminal }) => {

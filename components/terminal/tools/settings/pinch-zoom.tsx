@@ -1,7 +1,7 @@
 'use client'
 import { useEffect } from 'react'
 import { terminalLimits, terminalSettings } from '#lib/terminal/page/settings.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 
 /** Two fingers on the screen change the font size, of this and every other terminal. */
 export const PinchZoom = ({ opened: { element } }: { opened: OpenedTerminal }) => {

@@ -14,13 +14,13 @@ import {
   reportedFolder,
 } from '#lib/terminal/page/links.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
+import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
+import { usePaneCommand } from '../../pane/pane-commands.ts'
+import { isMac } from '../../pane/platform.ts'
+import { useDevboxPort } from '../use-devbox-port.tsx'
 import { LinkList, targetsInView } from './link-list.tsx'
 import { LinkQuestion, type QuestionedLink } from './link-question.tsx'
 import { type HoveredLink, LinkTooltip } from './link-tooltip.tsx'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { usePaneCommand } from './pane-commands.ts'
-import { isMac } from './platform.ts'
-import { useDevboxPort } from './use-devbox-port.tsx'
 
 /** As many rows of a wrapped line as an address may take, above and below the one under the pointer. */
 const maxRows = 24

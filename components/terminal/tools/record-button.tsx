@@ -4,8 +4,8 @@ import Link from 'next/link'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { useTerminalState } from './use-terminal-state.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { useTerminalState } from '../pane/use-terminal-state.ts'
 
 /** Starts and stops the recording of a terminal; while one runs, everybody who looks is told. */
 export const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }) => {

@@ -1,7 +1,7 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { addressParts, type LinkTarget } from '#lib/terminal/page/links.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
-import { linkKey } from './platform.ts'
+import { linkKey } from '../../pane/platform.ts'
 
 export interface HoveredLink {
   target: LinkTarget

@@ -1,8 +1,8 @@
 'use client'
 import { useEffect } from 'react'
 import { defaultTerminalSettings, terminalLimits, terminalSettings } from '#lib/terminal/page/settings.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { shortcutOf } from './platform.ts'
+import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
+import { shortcutOf } from '../../pane/platform.ts'
 
 /** Ctrl or ⌘ with +, - and 0 change the text of terminals while one has the focus; elsewhere they are the browser's. */
 export const FontSizeKeys = ({ opened }: { opened: OpenedTerminal }) => {

@@ -4,9 +4,9 @@ import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { TerminalViewer } from '#lib/wire/terminals.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusButton } from './status-button.tsx'
-import { useTerminalState } from './use-terminal-state.ts'
 
 /** How many look at this terminal, and who; nothing while nobody else does. */
 export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {

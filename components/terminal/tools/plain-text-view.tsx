@@ -9,7 +9,7 @@ import { useCopy } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import { type TerminalText, terminalText } from '#lib/terminal/page/plain-text.ts'
-import type { OpenedTerminal } from './opened-terminal.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
 /**
  * The terminal as a text to be read: by a screen reader, with the browser's own search, selected by touch. It stands
