@@ -1,34 +1,23 @@
 'use client'
 import { Upload } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { reportedFolder } from '#lib/terminal/page/links.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { UploadDialog } from './upload-dialog.tsx'
 
 /** Files that are dropped on a terminal are uploaded to where its shell stands, once the person has said so. */
 export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
-  const { terminal, element, devboxId, focus } = opened
-  const folder = useRef<string>(undefined)
+  const { session, element, devboxId, focus } = opened
   const [over, setOver] = useState<{ folder: string | undefined }>()
   const [dropped, setDropped] = useState<readonly File[]>()
-
-  useEffect(() => {
-    const heard = terminal.parser.registerOscHandler(7, (data) => {
-      folder.current = reportedFolder(data)
-      // Others listen for it, too.
-      return false
-    })
-    return () => heard.dispose()
-  }, [terminal])
 
   useEffect(() => {
     const onDragOver = (event: DragEvent) => {
       if (!hasFiles(event)) return
       event.preventDefault()
       if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy'
-      setOver((before) => before ?? { folder: folder.current })
+      setOver((before) => before ?? { folder: session.folder })
     }
     const onDragLeave = ({ relatedTarget }: DragEvent) => {
       if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) setOver(undefined)
@@ -55,7 +44,7 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
       element.removeEventListener('dragleave', onDragLeave)
       element.removeEventListener('drop', onDrop)
     }
-  }, [element, focus])
+  }, [session, element, focus])
 
   return (
     <>
@@ -76,7 +65,7 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
         <UploadDialog
           devboxId={devboxId}
           files={dropped}
-          folder={folder.current}
+          folder={session.folder}
           onClose={() => setDropped(undefined)}
         />
       )}

@@ -1,4 +1,5 @@
 import type { Core, Lines, OscHandler } from '#lib/terminal/xterm/internals.ts'
+import { commandMark } from '#lib/terminal/xterm/osc.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
 
 const maxMarks = 5000
@@ -54,18 +55,17 @@ export class CommandMarks {
 
   #add(text: string): void {
     const { buffers } = this.#core
-    const kind = kinds[text.slice(0, 1)]
-    if (!kind || !/^.(;|$)/.test(text) || buffers.active !== buffers.normal) return
+    const told = commandMark(text)
+    if (!told || buffers.active !== buffers.normal) return
     this.#follow()
     const { ybase, y, x } = buffers.normal
-    const exit = kind === 'end' ? /^D;(\d{1,3})(;|$)/.exec(text)?.[1] : undefined
     const mark: Mark = {
       line: this.#trimmed + ybase + y,
       column: Math.min(x, this.#core.cols - 1),
-      kind,
+      kind: told.kind,
       at_ms: this.#now(),
     }
-    if (exit !== undefined) mark.exit_code = Number(exit)
+    if (told.exitCode !== undefined) mark.exit_code = told.exitCode
     // Nearly always the last; a program may have gone up.
     const after = this.#marks.findLastIndex(({ line }) => line <= mark.line) + 1
     this.#marks.splice(after, 0, mark)
@@ -111,5 +111,3 @@ export class CommandMarks {
     this.#marks = this.#marks.filter(({ line }) => line < from || line >= to)
   }
 }
-
-const kinds: Record<string, TerminalMark['kind']> = { A: 'prompt', B: 'command', C: 'output', D: 'end' }

@@ -1,5 +1,7 @@
 import type { IDisposable, IMarker, Terminal } from '@xterm/xterm'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
+import { commandMark } from '../xterm/osc.ts'
+import { rowPiece } from './joined-lines.ts'
 
 /** A place in the buffer that moves with its line. */
 interface Place {
@@ -21,6 +23,8 @@ export interface Command {
   endedAtMs?: number
 }
 
+type CommandMark = Pick<TerminalMark, 'kind'> & { exitCode?: number | null }
+
 /** What the log needs of a terminal; that of a page is one, and a headless one as well. */
 export type MarkedTerminal = Pick<Terminal, 'registerMarker' | 'onLineFeed'> & {
   parser: Pick<Terminal['parser'], 'registerOscHandler'>
@@ -30,9 +34,7 @@ export type MarkedTerminal = Pick<Terminal, 'registerMarker' | 'onLineFeed'> & {
 const maxCommands = 2_000
 
 /**
- * The commands in the scrollback, as the shell marks them by OSC 133 (A prompt, B input, C output, D end with its exit
- * status; https://gitlab.freedesktop.org/Per_Bothner/specifications/blob/master/proposals/semantic-prompts.md). A shell
- * that marks nothing has none. Lines that leave the scrollback take their commands along.
+ * The commands in the scrollback, as the shell marks them by OSC 133. A shell that marks nothing has none. Lines that leave the scrollback take their commands along.
  */
 export class CommandLog {
   readonly #terminal: MarkedTerminal
@@ -95,35 +97,35 @@ export class CommandLog {
   }
 
   #mark(data: string): void {
-    const [kind = '', ...rest] = data.split(';')
-    const status = rest.find((each) => /^-?\d{1,10}$/.test(each))
+    const mark = commandMark(data)
+    if (!mark) return
     const marker = this.#terminal.registerMarker(0)
-    this.#add(kind, { marker, column: this.#terminal.buffer.active.cursorX }, Date.now(), status)
+    this.#add(mark, { marker, column: this.#terminal.buffer.active.cursorX }, Date.now())
     this.#changed()
   }
 
-  #add(kind: string, place: Place, atMs: number, status: string | undefined): void {
+  #add({ kind, exitCode = null }: CommandMark, place: Place, atMs: number): void {
     const last = this.#commands.at(-1)
     switch (kind) {
-      case 'A':
+      case 'prompt':
         // The same prompt again, as after Ctrl-C, Ctrl-L or another size of the window.
         if (last && !last.output) this.#commands.pop()
         this.#commands.push({ id: this.#nextId++, prompt: place })
         if (this.#commands.length > maxCommands) this.#commands.shift()
         return
-      case 'B':
+      case 'command':
         if (last && !last.output) last.input = place
         return
-      case 'C':
+      case 'output':
         if (!last || last.output) return
         last.output = place
         last.startedAtMs = atMs
         return
-      case 'D':
+      case 'end':
         if (!last?.output || last.end) return
         last.end = place
         last.endedAtMs = atMs
-        last.exitCode = status === undefined ? null : Number(status)
+        last.exitCode = exitCode
     }
   }
 
@@ -135,7 +137,7 @@ export class CommandLog {
     this.#unplaced = []
     for (const { line, column, kind, exit_code, at_ms } of marks) {
       const marker = this.#terminal.registerMarker(line - active.baseY - active.cursorY)
-      this.#add(codes[kind], { marker, column }, at_ms, exit_code === undefined ? undefined : String(exit_code))
+      this.#add({ kind, exitCode: exit_code ?? null }, { marker, column }, at_ms)
     }
     this.#changed()
   }
@@ -146,17 +148,11 @@ export class CommandLog {
     if (from.marker.isDisposed) return ''
     const last = to ? to.marker.line : normal.baseY + normal.cursorY
     let text = ''
-    for (let y = from.marker.line; y <= last; y++) {
-      const line = normal.getLine(y)
-      if (!line) break
-      const start = y === from.marker.line ? from.column : 0
-      const end = to && y === last ? to.column : undefined
-      const continues = normal.getLine(y + 1)?.isWrapped === true && y < last
-      text += line.translateToString(!continues, start, end)
-      if (!continues && y < last) text += '\n'
+    for (let row = from.marker.line; row <= last; row++) {
+      const start = row === from.marker.line ? from.column : 0
+      const piece = rowPiece(normal, row, start, to && row === last ? to.column : undefined)
+      text += piece.goesOn || row === last ? piece.text : `${piece.text}\n`
     }
     return text
   }
 }
-
-const codes: Record<TerminalMark['kind'], string> = { prompt: 'A', command: 'B', output: 'C', end: 'D' }

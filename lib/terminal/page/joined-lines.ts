@@ -14,14 +14,26 @@ export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITI
   const starts: number[] = []
   let text = ''
   for (let at = row; ; at++) {
-    const line = buffer.getLine(at)
-    const next = buffer.getLine(at + 1)
-    const goesOn = next?.isWrapped === true
+    const piece = rowPiece(buffer, at)
     starts.push(text.length)
-    const piece = line?.translateToString(!goesOn) ?? ''
-    text += line && goesOn && leavesLastCell(line, next) ? piece.slice(0, -1) : piece
-    if (!goesOn || starts.length >= maxRows) return { text, row, starts }
+    text += piece.text
+    if (!piece.goesOn || starts.length >= maxRows) return { text, row, starts }
   }
+}
+
+/** A row's part of its line, from one column to another; where the line ends, without blanks behind it. */
+export const rowPiece = (
+  buffer: IBuffer,
+  row: number,
+  from?: number,
+  to?: number,
+): { text: string; goesOn: boolean } => {
+  const line = buffer.getLine(row)
+  const next = buffer.getLine(row + 1)
+  const goesOn = next?.isWrapped === true
+  const text = line?.translateToString(!goesOn, from, to) ?? ''
+  const isShort = to === undefined && line && goesOn && leavesLastCell(line, next)
+  return { text: isShort ? text.slice(0, -1) : text, goesOn }
 }
 
 /** The line that a row is part of, as far as `maxRows` above and below it. */

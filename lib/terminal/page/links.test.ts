@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressParts, fileInDevbox, findLinks, linkTarget, otherAddress, reportedFolder } from './links.ts'
+import { addressParts, fileInDevbox, findLinks, linkTarget, otherAddress } from './links.ts'
 
 const shown = (text: string) => findLinks(text).map(({ start, end }) => text.slice(start, end))
 
@@ -116,12 +116,6 @@ describe('a file in output', () => {
       expect(findLinks(text)).toEqual([])
     expect(findLinks(`https://a.example/${')'.repeat(2e4)}`)).toHaveLength(1)
   })
-})
-
-it('knows the folder a shell reports', () => {
-  expect(reportedFolder('file://box/home/a%20b')).toBe('/home/a b')
-  expect(reportedFolder('file:///100%')).toBe('/100%')
-  expect(['', 'file://', '/home', 'http://x/y', 'file://h/a%00b'].map(reportedFolder)).toEqual(Array(5).fill(undefined))
 })
 
 describe('a text that names an address', () => {

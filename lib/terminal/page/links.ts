@@ -72,19 +72,6 @@ const findFiles = (text: string): FoundLink[] =>
 export const fileInDevbox = (path: string, cwd: string | undefined): string =>
   cwd === undefined || /^[~/]/.test(path) ? path : `${cwd.replace(/\/$/, '')}/${path}`
 
-/** The folder of an OSC 7, `file://host/path`; undefined when it is none. */
-export const reportedFolder = (data: string): string | undefined => {
-  const path = /^file:\/\/[^/]*(\/.*)$/s.exec(data)?.[1]
-  if (path === undefined || path.length > 4096) return undefined
-  try {
-    const folder = decodeURIComponent(path)
-    return folder.includes('\0') ? undefined : folder
-  } catch {
-    // A shell that does not encode a per cent sign.
-    return path
-  }
-}
-
 /**
  * The address a link's text seems to name, when its target is another one; null when the text names none, as "docs"
  * does, or is true.

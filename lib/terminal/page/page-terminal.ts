@@ -1,6 +1,7 @@
 import type { IDisposable } from '@xterm/xterm'
 import { maxCells } from '#lib/contract/terminal-size.ts'
 import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/wire/terminals.ts'
+import { reportedFolder } from '../xterm/osc.ts'
 import { openingUrl } from './address.ts'
 import { silenceAnswers } from './answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
@@ -85,6 +86,7 @@ export class TerminalSession {
   #hasShownShell = false
   /** The console has told on this connection where the page stands. */
   #isReady = false
+  #folder: string | undefined
   #endedAtMs = 0
   /** What there is room for; the screen has it unless this page watches. */
   #room: Size
@@ -97,6 +99,10 @@ export class TerminalSession {
     this.#room = clampedSize(options.screen)
     this.#painter = new TerminalPainter(options.screen)
     this.#silence = silenceAnswers(options.screen)
+    options.screen.parser.registerOscHandler(7, (data) => {
+      this.#folder = data === '' ? undefined : (reportedFolder(data) ?? this.#folder)
+      return false
+    })
     this.#input = new TypedInput({
       send: (bytes) => this.#connection.send(bytes),
       onHeld: (held) => this.#change({ held }),
@@ -135,6 +141,11 @@ export class TerminalSession {
 
   /** The page is looked at again, or the network has come or gone. */
   check = () => this.#connection.check()
+
+  /** Where the shell stands, if it tells. */
+  get folder(): string | undefined {
+    return this.#folder
+  }
 
   /** What whoever writes types now goes to the shell. */
   get isLive(): boolean {

@@ -1,4 +1,5 @@
 import type { IBuffer } from '@xterm/xterm'
+import { joinedLine } from './joined-lines.ts'
 
 export interface TerminalText {
   text: string
@@ -11,14 +12,11 @@ export interface TerminalText {
 export const terminalText = (buffer: IBuffer): TerminalText => {
   const lines: string[] = []
   let cursorLine = 0
-  for (let y = 0; y < buffer.length; y++) {
-    const line = buffer.getLine(y)
-    const continues = buffer.getLine(y + 1)?.isWrapped === true
-    // The end of a line that goes on is no end: blanks there are part of the text.
-    const part = line?.translateToString(!continues) ?? ''
-    if (line?.isWrapped && lines.length > 0) lines[lines.length - 1] += part
-    else lines.push(part)
-    if (y === buffer.baseY + buffer.cursorY) cursorLine = lines.length - 1
+  for (let row = 0; row < buffer.length; ) {
+    const line = joinedLine(buffer, row)
+    if (row <= buffer.baseY + buffer.cursorY) cursorLine = lines.length
+    lines.push(line.text)
+    row += line.starts.length
   }
   while (lines.at(-1)?.trimEnd() === '') lines.pop()
   return {

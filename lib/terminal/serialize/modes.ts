@@ -1,5 +1,6 @@
 import { charsetFlag } from '../xterm/headless.ts'
 import type { Core, OscHandler, Screen } from '../xterm/internals.ts'
+import { reportedFolder } from '../xterm/osc.ts'
 import type { LinkOf, ScreenWriter } from './screen.ts'
 
 /** A title is shown beside others. */
@@ -209,15 +210,9 @@ export class TerminalModes {
   }
 
   #setFolder(address: string): void {
-    const encoded = /^file:\/\/[^/]*(\/.*)$/.exec(address)?.[1]
-    if (address === '') this.#folder = undefined
-    if (encoded === undefined) return
-    try {
-      const path = decodeURIComponent(encoded)
-      if (!/\p{Cc}/u.test(path)) this.#folder = { address, path }
-    } catch {
-      // No address: the last folder stands.
-    }
+    const path = reportedFolder(address)
+    if (path !== undefined) this.#folder = { address, path }
+    else if (address === '') this.#folder = undefined
   }
 
   /**

@@ -5,14 +5,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { downloadFile } from '#lib/console/api/file-download.ts'
 import { lineAround, placeOf } from '#lib/terminal/page/joined-lines.ts'
-import {
-  fileInDevbox,
-  findLinks,
-  type LinkTarget,
-  linkTarget,
-  otherAddress,
-  reportedFolder,
-} from '#lib/terminal/page/links.ts'
+import { fileInDevbox, findLinks, type LinkTarget, linkTarget, otherAddress } from '#lib/terminal/page/links.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 import { usePaneCommand } from '../../pane/pane-commands.ts'
@@ -31,14 +24,13 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const [hovered, setHovered] = useState<HoveredLink>()
   const [question, setQuestion] = useState<QuestionedLink>()
   const [listed, setListed] = useState<readonly LinkTarget[]>()
-  const folder = useRef<string>(undefined)
   const targets = useRef(new WeakMap<ILink, LinkTarget>())
   usePaneCommand(opened, 'links', () => setListed(targetsInView(opened.terminal, (link) => targets.current.get(link))))
 
   const open = (target: LinkTarget) => {
     if (target.kind === 'port') port.open(target.port, target.path)
     else if (target.kind === 'web') window.open(target.url.href, '_blank', 'noopener,noreferrer')
-    else void download(opened.devboxId, fileInDevbox(target.path, folder.current))
+    else void download(opened.devboxId, fileInDevbox(target.path, opened.session.folder))
   }
   const follow = useRef((_target: LinkTarget, _event: MouseEvent, _text?: string) => {})
   follow.current = (target, event, text) => {
@@ -96,14 +88,9 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
       const address = data.slice(data.indexOf(';') + 1)
       return address !== '' && linkTarget(address) === null
     })
-    const folders = terminal.parser.registerOscHandler(7, (data) => {
-      folder.current = reportedFolder(data) ?? folder.current
-      return false
-    })
     return () => {
       provider.dispose()
       dead.dispose()
-      folders.dispose()
       terminal.options.linkHandler = { activate: () => undefined }
     }
   }, [opened])
