@@ -1,4 +1,4 @@
-import { expectedAverages, killJob } from '#lib/service/benchmarks/testing-job-kill.ts'
+import { expectedAverages, killJob } from '#lib/service/testing/job-kill.ts'
 
 const scenarios = 200
 const attempts = 3

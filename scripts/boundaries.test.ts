@@ -24,7 +24,8 @@ const allowed: Record<string, readonly string[]> = {
 const packages: Record<string, RegExp> = {
   'lib/contract': /^zod(\/|$)/,
   'lib/client': /^$/,
-  'lib/service': /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$)/,
+  'lib/service':
+    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|yazl$|smol-toml$)/,
   'lib/console': /^(@tanstack\/react-query$|zod(\/|$)|react$|@xterm\/)/,
 }
 

@@ -1,14 +1,12 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { pythonSeconds, TrialError } from './outcome.ts'
 import type { PlanProblem } from './plan.ts'
-import type { Finished, Workbench } from './workbench.ts'
+import { type Finished, isVariableName, maxVariableBytes, type Workbench } from './workbench.ts'
 
 /** The one agent that needs no command: it does nothing, so a task that scores with it is broken. */
 const doNothing = 'nop'
 /** Unspecified: how long an agent may take whose config does not say. As long as the public command line gives it. */
 export const defaultAgentTimeoutSeconds = 7200
-/** Linux takes 128 KiB for one string of a process's environment. */
-const maxVariableBytes = 100_000
 
 /**
  * Why a job_agent cannot be run here; fields are below its config. Unspecified: what the name of an agent means. A
@@ -41,14 +39,14 @@ export const agentProblems = ({
     },
     ...Object.entries(agent_environment?.environment_variables ?? {}).map(
       ([key, value]) =>
-        (!isVariable(key) || value.includes('\0') || Buffer.byteLength(value) > maxVariableBytes) && {
+        (!isVariableName(key) || value.includes('\0') || Buffer.byteLength(value) > maxVariableBytes) && {
           field: `agent_environment.environment_variables.${key}`,
           message: `must be a name and a value bash can take, of at most ${maxVariableBytes} bytes`,
         },
     ),
     ...Object.keys(agent_environment?.secrets ?? {}).map(
       (key) =>
-        !isVariable(key) && { field: `agent_environment.secrets.${key}`, message: 'must be a name bash can take' },
+        !isVariableName(key) && { field: `agent_environment.secrets.${key}`, message: 'must be a name bash can take' },
     ),
   ]
   return problems.filter((problem) => problem !== false)
@@ -56,7 +54,6 @@ export const agentProblems = ({
 
 const maxTimeoutSeconds = 24 * 3600
 const isTimeout = (seconds: number) => seconds > 0 && seconds <= maxTimeoutSeconds
-const isVariable = (name: string) => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)
 const isCommand = (value: unknown) =>
   typeof value === 'string' &&
   value.trim() !== '' &&

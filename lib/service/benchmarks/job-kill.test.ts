@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
-import { expectedAverages, killJob } from './testing-job-kill.ts'
+import { expectedAverages, killJob } from '#lib/service/testing/job-kill.ts'
 
 // The short form of `npm run soak -- jobs`.
 it.runIf(strongestIsolation === 'bubblewrap')(

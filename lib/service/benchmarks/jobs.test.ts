@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { agent, createJob, follow, invariantsOf, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { agent, createJob, follow, invariantsOf, makeScenarios, untilEnded } from './testing-jobs.ts'
 
 let service: TestService
 beforeEach(async () => {

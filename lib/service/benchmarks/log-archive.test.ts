@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
+import { readZip } from '#lib/service/testing/zip.ts'
 import { LogArchives } from './log-archive.ts'
-import { readZip } from './testing-zip.ts'
 
 let folder: string
 beforeEach(() => {

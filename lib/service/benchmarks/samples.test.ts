@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { createJob, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { createJob, untilEnded } from './testing-jobs.ts'
-import { readZip } from './testing-zip.ts'
+import { readZip } from '#lib/service/testing/zip.ts'
 
 const samples = join(import.meta.dirname, '../../../samples')
 const jobFile = (name: string) => readFileSync(join(samples, 'jobs', `${name}.yaml`), 'utf8')

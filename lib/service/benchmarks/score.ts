@@ -6,7 +6,7 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import { scorePython } from './score-python.ts'
 import { fromZeroToOne, lastScore, numberInLastLine } from './score-text.ts'
 import { requireDirectory, runScorer, type Scored, type ScorerBench, ScorerError, writeTestFile } from './scorer.ts'
-import { quotePath } from './workbench.ts'
+import { maxVariableBytes, quotePath } from './workbench.ts'
 
 export interface Judging {
   scenario: Pick<Scenario, 'input_context' | 'reference_output' | 'environment' | 'scoring_contract'>
@@ -108,9 +108,6 @@ export const testFilePath = (path: string | null | undefined): string | undefine
   return plain === '.' || plain === '..' || plain.startsWith('../') ? undefined : plain
 }
 
-// One string of a process's environment takes 128 KiB.
-const maxContextBytes = 100_000
-
 /**
  * Unspecified: what RL_SCORER_CONTEXT holds. The scorer's parameters are keys of it, as the public examples read them,
  * and so are the fields of the scenario, when all of it fits into an environment variable.
@@ -123,10 +120,10 @@ const scorerContext = (params: unknown, { scenario }: Judging): string => {
     working_directory: scenario.environment?.working_directory ?? null,
   }
   const whole = JSON.stringify({ ...about, scorer_params: params ?? {}, ...own })
-  if (Buffer.byteLength(whole) <= maxContextBytes) return whole
+  if (Buffer.byteLength(whole) <= maxVariableBytes) return whole
   const alone = JSON.stringify(params ?? {})
-  if (Buffer.byteLength(alone) <= maxContextBytes) return alone
-  throw new ScorerError(`The parameters of the scorer take more than ${maxContextBytes} bytes`)
+  if (Buffer.byteLength(alone) <= maxVariableBytes) return alone
+  throw new ScorerError(`The parameters of the scorer take more than ${maxVariableBytes} bytes`)
 }
 
 const byExitStatus = ({ exitStatus, output }: Scored): Score => ({ score: exitStatus === 0 ? 1 : 0, output })

@@ -35,6 +35,10 @@ export interface Finished {
   stderr: string
 }
 
+/** Linux takes 128 KiB for one string of a process's environment. */
+export const maxVariableBytes = 100_000
+export const isVariableName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)
+
 const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 const maxRewardBytes = 1024 * 1024
 /** How much of what a command wrote the message of a failure tells. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { readZip } from './testing-zip.ts'
+import { readZip } from '#lib/service/testing/zip.ts'
 import { type ZipEntry, zip } from './zip.ts'
 
 const lines = Buffer.from('2026-11-20T12:30:15Z a line of some log, as they are\n'.repeat(40_000))

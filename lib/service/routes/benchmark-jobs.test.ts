@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
-import { agent, makeScenarios, untilEnded } from '#lib/service/benchmarks/testing-jobs.ts'
+import { agent, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readZip } from '#lib/service/benchmarks/testing-zip.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { readZip } from '#lib/service/testing/zip.ts'
 
 let service: TestService
 let benchmarkRunId: string

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
+import { writeTask } from '#lib/service/testing/trials.ts'
 import { readJobFile } from './job-file.ts'
-import { writeTask } from './testing-trials.ts'
 
 const test = { 'tests/test.sh': 'true\n' }
 let root: string

@@ -9,6 +9,7 @@ import {
   type RetryPolicy,
 } from '../plan.ts'
 import { notRetriedByDefault } from '../retry.ts'
+import { isVariableName } from '../workbench.ts'
 import { findFile } from './datasets.ts'
 import { defaultRetry, isGiven, JobFile, knownKeys, type Retry } from './job-schema.ts'
 import { readJobTasks, type TaskReading } from './job-tasks.ts'
@@ -239,8 +240,7 @@ class Reading implements TaskReading {
     const variables: Record<string, string> = {}
     const secrets: Record<string, string> = {}
     for (const [name, value] of Object.entries(env ?? {})) {
-      if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name))
-        this.complain([...path, name], `${JSON.stringify(name)} is not the name of a variable`)
+      if (!isVariableName(name)) this.complain([...path, name], `${JSON.stringify(name)} is not the name of a variable`)
       const secret = secretOf(value)
       if (!secret) variables[name] = value
       else if (this.#surroundings.hasSecret(secret.name)) secrets[name] = secret.name

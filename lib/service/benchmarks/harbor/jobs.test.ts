@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { createJob, follow, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { createJob, follow, untilEnded } from '../testing-jobs.ts'
 
 let datasets: string
 let service: TestService

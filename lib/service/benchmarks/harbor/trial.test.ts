@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { oracle, sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 import type { HarborAgent } from '../plan.ts'
-import { oracle, sandboxProblem, settings, startTrials, type Trials } from './testing-trials.ts'
 
 const reward = (value: string) => `echo ${value} >/logs/verifier/reward.txt\n`
 /** A reward of 1 when the command succeeds, else 0. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createClient } from '#lib/client/client.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { runCommand } from '#lib/service/testing/process.ts'
-import { follow, invariantsOf, untilEnded } from './testing-jobs.ts'
+import { follow, invariantsOf, untilEnded } from './jobs.ts'
+import { runCommand } from './process.ts'
 
 interface Options {
   scenarios: number

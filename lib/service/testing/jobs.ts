@@ -1,5 +1,5 @@
 import { type BenchmarkJob, type BenchmarkJobCreate, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import type { TestService } from '#lib/service/testing/service.ts'
+import type { TestService } from './service.ts'
 
 type Client = TestService['client']
 

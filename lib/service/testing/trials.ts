@@ -10,6 +10,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/service/benchmarks/harbor/trial.ts'
+import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { Snapshots } from '#lib/service/devboxes/snapshots.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
@@ -23,8 +25,6 @@ import { DevboxLogs } from '#lib/service/store/logs.ts'
 import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
-import type { HarborAgent, HarborSettings } from '../plan.ts'
-import { runHarborTrial, type TrialOptions, type TrialResult } from './trial.ts'
 
 export const sandboxProblem = await bubblewrap.problem()
 
