@@ -30,7 +30,7 @@ export const newSession = (account: SignedIn['account'], apiKey: string, now = D
   renewed_at: now,
 })
 
-/** The `Set-Cookie` of a session. Cookies know no ports, so the name carries ours. */
+/** The `Set-Cookie` of a session. Cookies do not differ by port, so the name holds ours. */
 export const sessionCookie = async (header: ReadHeader, session: SignedIn): Promise<string> =>
   cookie(header, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
 
@@ -41,7 +41,7 @@ export const sessionOf = async (header: ReadHeader, now = Date.now()): Promise<S
   const name = cookieName(isSecure(header))
   const values = (header('cookie') ?? '').split(/; */).filter((each) => each.startsWith(`${name}=`))
   const [value] = values
-  // Two of the name means that something else has set one; there is no telling which is ours.
+  // When there are two of the name, something else has set one, and it is unknown which one is ours.
   if (value === undefined || values.length > 1) return undefined
   const session = await unsealed(value.slice(name.length + 1), now)
   if (!session) return undefined
@@ -94,7 +94,7 @@ const cookie = (header: ReadHeader, value: string, maxAge: number): string => {
   return `${cookieName(secure)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 }
 
-/** Numbered by what they are, not by where they stand in the list: a seal names the number of its secret. */
+/** A seal names the number of its secret, so the number must not depend on the order of the list. */
 const secretId = (secret: string) =>
   String(Number.parseInt(createHash('sha256').update(secret).digest('hex').slice(0, 12), 16))
 

@@ -8,7 +8,7 @@ import { sessionOf } from './session-cookie.ts'
 import { viewOf } from './sign-in.ts'
 import type { SignedIn } from './signed-in.ts'
 
-/** A page waits this long for its data. After that it comes without, and the browser goes on asking. */
+/** A page is rendered without its data when that takes longer than this; the browser then fetches it. */
 const pageWaitMs = 3_000
 
 /** For server components: the session of the request that is being rendered, without its key; null when signed out. */
@@ -33,7 +33,7 @@ export const signInPath = (pathAndQuery: string): string => {
   // `//host` and `/\host` would leave this origin.
   const isRelative = /^\/(?![/\\])/.test(pathAndQuery)
   const url = URL.parse(isRelative ? pathAndQuery : '/', 'http://console')
-  // Next marks its own navigations with _rsc; that address is of no use to a person.
+  // Next marks its own navigations with _rsc, which must not stay in an address that a person returns to.
   if (url?.searchParams.has('_rsc')) url.searchParams.delete('_rsc')
   const next = url ? `${url.pathname}${url.search}` : '/'
   return next === '/' || next.startsWith('/sign-in') ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`

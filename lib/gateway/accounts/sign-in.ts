@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
+import { recentFailures } from '../http/failure-limit.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { clientFor } from '../http/upstream.ts'
@@ -24,8 +25,7 @@ const SignIn = z.object({
     .check(z.regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable characters without spaces')),
 })
 
-const maxFailures = 5
-const failureWindowMs = 60_000
+const failureLimit = { most: 5, message: 'Too many keys were refused' }
 const verifyTimeoutMs = 10_000
 
 /** `POST /api/session {"api_key"}` */
@@ -40,7 +40,7 @@ export const signIn = (request: Request): Promise<Response> =>
         field: 'api_key',
       })
     const { api_key } = parsed.data
-    const account = await withinTries(client, () => verifyKey(api_key))
+    const account = await withinLimit(client, () => verifyKey(api_key))
     const before = await sessionOf(header)
     if (before) revoke(before.sid)
     const session = newSession(account, api_key)
@@ -79,7 +79,7 @@ export const signOut = (request: Request): Promise<Response> =>
 export const followSignInLink = (request: Request, token: string): Promise<Response> =>
   answering(request, async () => {
     const header = headerOf(request)
-    // What only looks ahead (a chat's link preview, a browser's prefetch) must not use the link up.
+    // A link preview of a chat or a prefetch of a browser must not use the link up.
     const looksAhead =
       request.method !== 'GET' || /prefetch|preview/.test(`${header('sec-purpose')} ${header('purpose')}`)
     const key = looksAhead ? undefined : registry().service.ownKey()
@@ -106,7 +106,7 @@ export const viewOf = ({ account: { id, name, isolation } }: SignedIn): SessionV
 
 const headerOf = (request: Request) => (name: string) => request.headers.get(name)
 
-// Relative on purpose: an absolute one would have to be made from headers a client can choose.
+// The address is relative, because an absolute one would be made from headers that a client can choose.
 const seeOther = (location: string, headers: Record<string, string> = {}) =>
   new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store', ...headers } })
 
@@ -119,7 +119,7 @@ const takeLink = (token: string): boolean => {
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Asks the service whose key this is. A hosted service may not tell; then any answer to a read will do. */
+/** Asks the service whose key this is. A hosted service may not tell; then any successful read proves the key. */
 const verifyKey = async (apiKey: string): Promise<SignedIn['account']> => {
   const client = clientFor(apiKey)
   const signal = AbortSignal.timeout(verifyTimeoutMs)
@@ -149,23 +149,12 @@ const keyRefusal = (error: unknown): Refusal => {
   return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)
 }
 
-/** Runs a try to sign in; refused once the client has failed too often. A try counts while it runs, so that many at once gain nothing. */
-const withinTries = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
-  const { failedSignIns } = registry()
+/** Refuses a client that has failed too often. An attempt counts from its start, so that many at once gain nothing. */
+const withinLimit = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
+  const failures = recentFailures(registry().failedSignIns, client, failureLimit)
   const now = Date.now()
-  for (const [each, tries] of failedSignIns)
-    if (tries.every((at) => now - at >= failureWindowMs)) failedSignIns.delete(each)
-  const tries = (failedSignIns.get(client) ?? []).filter((at) => now - at < failureWindowMs)
-  const [oldest] = tries
-  if (oldest !== undefined && tries.length >= maxFailures) {
-    const retryAfterSeconds = Math.ceil((oldest + failureWindowMs - now) / 1000)
-    throw new Refusal('rate_limited', `Too many keys were refused; try again in ${retryAfterSeconds} s`, {
-      retryAfterSeconds,
-    })
-  }
-  tries.push(now)
-  failedSignIns.set(client, tries)
-  const forget = () => tries.splice(tries.indexOf(now), 1)
+  failures.push(now)
+  const forget = () => failures.splice(failures.indexOf(now), 1)
   try {
     const result = await attempt()
     forget()

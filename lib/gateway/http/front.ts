@@ -15,11 +15,11 @@ export const admit = (request: IncomingMessage, response: ServerResponse, { dev 
   try {
     const origin = requireOwnHost(request)
     requirePlainPath(path)
-    // There are no server actions here; whoever asks for one is looking for those of others.
+    // The console has no server actions, so a request for one is an attack.
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
       throw new Refusal('not_found', 'There is nothing here')
     setContentPolicy(request, response, { origin, path, dev })
-    // Next fails on an address that cannot be decoded; a person who follows one is to see the page for those that lead nowhere.
+    // Next fails on an address that cannot be decoded; the not-found page is shown instead.
     if (!isDecodable(path)) request.url = nowhere
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
@@ -116,7 +116,7 @@ const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Ref
   const requestId = requestIdOf(
     new Headers({ 'x-request-id': String(request.headers['x-request-id'] ?? '').replace(/[^\x20-\x7e]/g, '') }),
   )
-  // A body that nobody will read must not keep the connection waiting for it.
+  // The body is not read, so the connection cannot be used again.
   response.writeHead(errorStatus[refusal.code], {
     'content-type': 'application/json',
     'cache-control': 'no-store',

@@ -1,7 +1,7 @@
 import { registry } from '../registry.ts'
 import { Refusal } from './answer.ts'
 
-/** Headers as web code has them and as Node has them read alike here. */
+/** Reads a header of a web request and of a Node request alike. */
 export type ReadHeader = (name: string) => string | null | undefined
 
 /** The origin a request was sent to, by its Host header; undefined when that is none of ours. */
@@ -30,7 +30,7 @@ export const requireSameOrigin = (header: ReadHeader, kind: 'read' | 'stream' | 
       if (origin === undefined || (site !== undefined && site !== 'same-origin')) throw foreign()
       return
     case 'stream':
-      // A tool that sends neither header is no page of another site; a page of one always says so.
+      // A page of another site always sends one of these headers; a tool that sends neither is no such page.
       if (site !== undefined && site !== 'same-origin') throw foreign()
       return
     case 'read':

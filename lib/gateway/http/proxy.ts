@@ -18,7 +18,7 @@ import { bearer } from './upstream.ts'
 
 const prefix = '/api'
 const maxQueryLength = 8192
-/** Until the headers of the answer. Writes may be held back by the service for 30 s, and a synchronous command for as long as it runs. */
+/** Until the headers of the answer. The service may hold a write back for 30 s, and a synchronous command longer. */
 const readTimeoutMs = 15_000
 const writeTimeoutMs = 120_000
 const passedOn = [
@@ -59,7 +59,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       method: asked.method as Dispatcher.HttpMethod,
       headers: {
         accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
-        // Passed on as it comes, so the browser has to understand it. What streams must not be gathered to be packed.
+        // The body is passed on as it comes, so the browser has to understand it. Streams are not packed, which delays them.
         'accept-encoding': endpoint.response.kind === 'json' && acceptsGzip(header) ? 'gzip' : 'identity',
         'user-agent': 'devdeck',
         'x-request-id': requestId,
@@ -79,7 +79,7 @@ export const proxy = (asked: Request): Promise<Response> =>
 
 const acceptsGzip = (header: ReadHeader) => /\bgzip\b(?! *; *q=0)/.test(header('accept-encoding') ?? '')
 
-/** The watch stream tells no evictions that are taken back, and these take back that of their devbox. */
+/** These take back the eviction of their devbox, which the watch stream does not tell. */
 const endsEvictions = new Set<string>([devboxes.suspend.id, devboxes.shutdown.id])
 
 /** The path as it was sent, before anything decoded or folded it; server.ts tells it. */
@@ -103,7 +103,7 @@ const find = createMatcher(offered)
 
 const matchEndpoint = (method: string, path: string): Match => {
   const { match, allow } = find(method, path.slice(1).split('/').map(decode))
-  // Every segment was decoded, so no parameter is missing.
+  // Every segment was decoded, so no parameter is undefined.
   if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string> }
   if (allow) throw new Refusal('method_not_allowed', `This takes ${allow.join(' or ')}, not ${method}`)
   throw new Refusal('not_found', 'The contract has no such operation')
@@ -128,14 +128,14 @@ const checkedParams = ({ params: schema }: Endpoint, params: Record<string, stri
   const parsed = schema?.safeParse(params)
   const [problem] = parsed?.error ? fieldProblems(parsed.error) : []
   if (problem) throw new Refusal('invalid_argument', `${problem.field} ${problem.message}`, { field: problem.field })
-  // A parameter the contract leaves free (a metadata key) may hold a slash, which goes out encoded; a dot segment would be folded.
+  // A free parameter (a metadata key) may hold a slash, which goes out encoded; a dot segment would be folded away.
   for (const [field, value] of Object.entries(params))
     if (/^\.{1,2}$/.test(value) || hasControlCharacters(value))
       throw new Refusal('invalid_argument', `${field} must not be a dot segment or hold control characters`, { field })
   return params
 }
 
-/** What the query means is the service's to judge; here it only has to be one. */
+/** Checks only that this is a query; the service judges what it means. */
 const checkedSearch = (search: string): string => {
   if (search === '') return ''
   if (search.length > maxQueryLength)
@@ -148,20 +148,20 @@ const checkedSearch = (search: string): string => {
 type Answer = Dispatcher.ResponseData
 type Outgoing = Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> & { signal: AbortSignal }
 
-/** Fails when no headers come in time after the body has gone out; what follows them may take as long as it likes. */
+/** Fails when no headers come in time after the body has gone out. The body of the answer may take any time. */
 const send = async (target: string, outgoing: Outgoing): Promise<Answer> => {
   const timeoutMs = outgoing.method === 'GET' ? readTimeoutMs : writeTimeoutMs
   try {
     return await request(target, { ...outgoing, dispatcher: registry().upstream, headersTimeout: timeoutMs })
   } catch (error) {
     if (error instanceof Refusal) throw error
-    // The browser has gone: nobody reads this answer.
+    // The browser has gone, so this answer is not read.
     if (outgoing.signal.aborted) throw new Refusal('unavailable', 'The request was given up')
     if (error instanceof errors.HeadersTimeoutError)
       throw new Refusal(
         'unavailable',
         `The service at ${registry().service.url()} did not answer within ${timeoutMs / 1000} s`,
-        // Pages repeat a failed read at once unless told when; whoever has waited this long is to be told first.
+        // Pages repeat a failed read at once unless told when. After a wait this long they should show the failure first.
         { retryAfterSeconds: 3 },
       )
     throw new Refusal('unavailable', `The service at ${registry().service.url()} cannot be reached`)
@@ -191,7 +191,7 @@ const passOn = async (endpoint: Endpoint, upstream: Answer, requestId: string): 
   headers.set('x-content-type-options', 'nosniff')
   headers.set('cache-control', 'no-store')
   if (endpoint.response.kind === 'events') {
-    // Anything that compresses or buffers on the way would hold events back.
+    // A proxy that compresses or buffers would hold events back.
     headers.set('cache-control', 'no-cache, no-transform')
     headers.set('x-accel-buffering', 'no')
   }

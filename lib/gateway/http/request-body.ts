@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { Refusal } from './answer.ts'
 
-/** What goes up to the service in place of the browser's body. */
+/** The body that is sent to the service. */
 interface OutgoingBody {
   type?: string
   body: Uint8Array | Readable | null
@@ -32,7 +32,7 @@ const passedOn = ({ bodyFormat }: Endpoint, request: Request, limit: number): Ou
 
 async function* upTo(limit: number, { body }: Request): AsyncGenerator<Uint8Array> {
   let length = 0
-  // Whoever answers the browser reads on: to cancel the rest would cut the connection before the answer is heard.
+  // The server reads the rest of a refused body: to cancel it would cut the connection before the answer arrives.
   for await (const piece of body?.values({ preventCancel: true }) ?? []) {
     length += piece.byteLength
     if (length > limit) throw tooLarge(limit)
@@ -40,7 +40,7 @@ async function* upTo(limit: number, { body }: Request): AsyncGenerator<Uint8Arra
   }
 }
 
-/** The bytes of a JSON request body; empty when there is none. Refuses what is not declared as JSON, packed or too long. */
+/** The bytes of a JSON request body; empty when there is none. Refuses other types, packed bodies and long ones. */
 const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > defaultMaxBodyBytes) throw tooLarge(defaultMaxBodyBytes)

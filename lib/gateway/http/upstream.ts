@@ -1,7 +1,7 @@
 import { type Client, createClient } from '#lib/client/client.ts'
 import { registry } from '../registry.ts'
 
-/** The contract's client, bound to the service and to one key; each of its calls fails once it takes longer than `timeoutMs`. */
+/** The contract's client for the service and one key. A call fails when it takes longer than `timeoutMs`. */
 export const clientFor = (apiKey: string, timeoutMs?: number): Client =>
   createClient({
     baseUrl: registry().service.url(),
@@ -19,7 +19,7 @@ const fetchWithin =
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-/** What a session is good for: a key is never sent to another service than the one it was entered for. */
+/** The service a session belongs to: a key is never sent to another service than the one it was entered for. */
 export const serviceIdentity = (): string => (registry().service.embedded ? 'embedded' : registry().service.url())
 
 const ptyPort = 13

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** How long what nobody reads is still taken, so that the browser hears the answer instead of a cut connection. */
+/** For this long the rest of a refused body is read, so that the browser gets the answer instead of a cut connection. */
 const maxUnreadMs = 30_000
 
 /**
@@ -30,7 +30,7 @@ export const answerAsWeb = async (
   outgoing.writeHead(response.status)
   outgoing.flushHeaders()
   if (response.body)
-    // A source that fails destroys the answer, as Next does it.
+    // When the source fails, the connection is cut: the answer must not look complete.
     await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing).catch(() =>
       outgoing.destroy(),
     )
@@ -55,7 +55,7 @@ const readIntoNothing = async (incoming: IncomingMessage, chunks: AsyncIterator<
   try {
     while (!(await chunks.next()).done);
   } catch {
-    // The browser has gone, which is what was waited for.
+    // The browser has closed the connection.
   } finally {
     clearTimeout(timer)
   }

@@ -1,10 +1,10 @@
 interface Limits {
-  /** How much may be spent at once, after a rest. */
+  /** How much may be spent at once after a pause. */
   burst: number
   perSecond: number
 }
 
-/** What may be spent of something that grows with time. */
+/** A budget that grows with time up to a limit. */
 export class Allowance {
   readonly #limits: Limits
   #left: number
@@ -15,7 +15,7 @@ export class Allowance {
     this.#left = limits.burst
   }
 
-  /** Less than nothing is a debt. */
+  /** Negative when more was spent than there was. */
   get left(): number {
     const now = performance.now()
     const { burst, perSecond } = this.#limits
@@ -30,7 +30,7 @@ export class Allowance {
     return this.#left
   }
 
-  /** Until there is no debt any more. */
+  /** How long until nothing is owed. */
   get debtMs(): number {
     return (Math.max(0, -this.left) / this.#limits.perSecond) * 1000
   }

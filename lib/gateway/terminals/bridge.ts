@@ -23,7 +23,7 @@ const maxFollowers = 20
 const maxScrollback = 10_000
 const verifyTimeoutMs = 10_000
 
-/** `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for who came by a link. */
+/** `/api/terminals/{devbox_id}/{name}`, and `/api/follow/{token}` for visitors who came by a link. */
 export const terminalSockets: readonly SocketRoute[] = [
   { path: /^\/api\/terminals\/([^/]*)\/([^/]*)$/, admit: async (asked) => entering(await admitSignedIn(asked)) },
   { path: /^\/api\/follow\/([\w-]{1,64})$/, admit: async (asked) => entering(admitFollower(asked)) },
@@ -84,7 +84,7 @@ const enterSignedIn = (
     viewer.onceClosed(forget)
     const terminal = terminals.get(key) ?? openTerminal(key, { signedIn, devboxId, name, size: opening.size })
     if (terminal.apiKey === signedIn.api_key) return terminal.join(viewer)
-    // The terminal was opened with another key of the account; this one has to open the devbox by itself.
+    // The terminal was opened with another key of the account: check that this key may open the devbox too.
     clientFor(signedIn.api_key, verifyTimeoutMs)
       .devboxes.get({ params: { id: devboxId } })
       .then(
@@ -94,7 +94,7 @@ const enterSignedIn = (
   }
 }
 
-/** Told over the open socket: why it got no socket, no browser tells a page. */
+/** The reason is sent over an open socket, because a browser does not tell a page why an upgrade was refused. */
 const tooMany =
   (message: string, opening: ViewerOpening): Enter =>
   (viewerOf) =>
@@ -139,7 +139,7 @@ const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => 
   }
 }
 
-/** A terminal that nobody looks at makes room for one more. Says whether there is room. */
+/** Ends a terminal without pages if the account has too many. False when all of them have pages. */
 const makeRoom = (accountId: string): boolean => {
   const own = terminalsOf(accountId)
   if (own.length < maxTerminalsPerAccount) return true
@@ -159,7 +159,7 @@ const systems = {
   Linux: 'Linux',
 }
 
-/** In words of ours only: other people read it. */
+/** Only words of this list: other people read the name. */
 const browserOf = (userAgent: string): string => {
   const named = (words: Record<string, string>) => Object.entries(words).find(([mark]) => userAgent.includes(mark))?.[1]
   const system = named(systems)

@@ -1,4 +1,4 @@
-/** Why a terminal cannot go on: the close code its pages get, and what they are told before. */
+/** The reason why a terminal cannot go on, with the code that closes its pages' sockets. */
 export class Ending extends Error {
   readonly closeCode: number
   readonly code: string

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { answering, json, Refusal } from '../http/answer.ts'
+import { recentFailures } from '../http/failure-limit.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { type OpenTerminal, registry, trackStream } from '../registry.ts'
 
-// Unspecified: how long a link lasts. As long as a working day, unless what it shows or who made it goes before.
+// Unspecified: how long a link lasts. Half a day, unless the terminal ends or its maker signs out before.
 const lifeMs = 12 * 60 * 60_000
-const maxWrong = 20
-const wrongWindowMs = 60_000
+const failureLimit = { most: 20, message: 'Too many links that lead nowhere' }
 
-/** Lets whoever has its path watch one terminal, without signing in: until it is ended, or half a day has passed. */
+/** A link by which anyone may watch one terminal without signing in, until it is ended or half a day has passed. */
 export class FollowLink {
   readonly path: string
   readonly expiresAtMs = Date.now() + lifeMs
@@ -17,7 +17,7 @@ export class FollowLink {
   readonly #untrack: () => void
   readonly #ended: () => void
 
-  /** `ended` is called once, however it ends. It does not outlive the session of who made it. */
+  /** `ended` is called once, however it ends. The link does not outlive the session that made it. */
   constructor(terminal: OpenTerminal, sid: string, ended: () => void) {
     const token = randomBytes(24).toString('base64url')
     this.path = `/follow/${token}`
@@ -36,25 +36,16 @@ export class FollowLink {
   }
 }
 
-/** The terminal a link lets watch. Refused when there is none, and without a look when `client` guesses. */
+/** The terminal that a link shows. Refused when there is none, with how long to wait for a client that guesses. */
 export const followed = (token: string, client: string): OpenTerminal => {
-  // Looked up by a hash: how long that takes tells nothing of the tokens there are.
+  // The lookup is by a hash, so the time it takes tells nothing about the tokens there are.
   const terminal = registry().followLinks.get(digest(token))
   if (terminal) return terminal
-  const { wrongFollows } = registry()
-  const now = Date.now()
-  for (const [each, times] of wrongFollows)
-    if (times.every((at) => now - at >= wrongWindowMs)) wrongFollows.delete(each)
-  const times = (wrongFollows.get(client) ?? []).filter((at) => now - at < wrongWindowMs)
-  if (times.length >= maxWrong)
-    throw new Refusal('rate_limited', 'Too many links that lead nowhere; try again in a minute', {
-      retryAfterSeconds: wrongWindowMs / 1000,
-    })
-  wrongFollows.set(client, [...times, now])
+  recentFailures(registry().wrongFollows, client, failureLimit).push(Date.now())
   throw new Refusal('not_found', 'This link has ended, or never was one')
 }
 
-/** `GET /api/follow/{token}`: what the link shows, for who has not signed in. */
+/** `GET /api/follow/{token}`: what the link shows, for a visitor who has not signed in. */
 export const followView = (request: Request, token: string): Promise<Response> =>
   answering(request, async () => {
     const header = (name: string) => request.headers.get(name)

@@ -4,7 +4,7 @@ import { answering, json, Refusal } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { type OpenTerminal, registry } from '../registry.ts'
 
-/** No id holds a space. */
+/** No id holds a space, so keys are unambiguous. */
 export const keyOf = (accountId: string, devboxId: string, name: string): string => `${accountId} ${devboxId} ${name}`
 
 export const terminalsOf = (accountId: string): OpenTerminal[] =>

@@ -5,13 +5,13 @@ import type { TerminalMark } from '#lib/wire/terminals.ts'
 const maxMarks = 5000
 
 interface Mark extends TerminalMark {
-  /** Of all lines there ever were, so that nothing is to be done when some scroll away. */
+  /** Counts all lines there ever were, so that it stays the same when lines scroll away. */
   line: number
 }
 
 /**
- * Where commands began and ended (OSC 133). xterm's own markers would each be told of every line that scrolls, so these
- * are kept apart and moved only by what moves lines on the screen.
+ * Where commands began and ended (OSC 133). Each marker of xterm's own is called for every line that scrolls; these are
+ * moved only when lines move on the screen.
  */
 export class CommandMarks {
   readonly #core: Core
@@ -38,7 +38,7 @@ export class CommandMarks {
       },
     }
     core._inputHandler._parser.registerOscHandler(133, handler)
-    // What is erased takes its marks along.
+    // Erased lines lose their marks.
     for (const prefix of [undefined, '?'])
       core._inputHandler.registerCsiHandler(prefix ? { prefix, final: 'J' } : { final: 'J' }, ({ params }) => {
         this.#erase(params[0] ?? 0)
@@ -46,7 +46,7 @@ export class CommandMarks {
       })
   }
 
-  /** Those on lines from `first` on, in their order. */
+  /** The marks on lines from `first` on, in order. */
   from(first: number): TerminalMark[] {
     this.#follow()
     const start = this.#trimmed + first
@@ -66,13 +66,13 @@ export class CommandMarks {
       at_ms: this.#now(),
     }
     if (told.exitCode !== undefined) mark.exit_code = told.exitCode
-    // Nearly always the last; a program may have gone up.
+    // A mark nearly always follows the others; a program may have moved the cursor up.
     const after = this.#marks.findLastIndex(({ line }) => line <= mark.line) + 1
     this.#marks.splice(after, 0, mark)
     if (this.#marks.length > maxMarks) this.#marks.shift()
   }
 
-  /** A reset makes new lists of lines. */
+  /** Listens to the list of lines; a reset makes a new one. */
   #follow(): void {
     const { lines } = this.#core.buffers.normal
     if (lines === this.#lines) return
@@ -82,7 +82,7 @@ export class CommandMarks {
     lines.onTrim((amount) => {
       if (lines !== this.#lines) return
       this.#trimmed += amount
-      // For every line that scrolls: nearly always there is nothing to do.
+      // This runs for every line that scrolls, and nearly always has nothing to do.
       while (this.#marks[0] && this.#marks[0].line < this.#trimmed) this.#marks.shift()
     })
     lines.onInsert(({ index, amount }) => this.#move(lines, index, 0, amount))
@@ -92,7 +92,7 @@ export class CommandMarks {
   #move(lines: Lines, index: number, removed: number, inserted: number): void {
     if (lines !== this.#lines) return
     const first = this.#trimmed + index
-    // From the end: what moves is on the screen, below thousands of others.
+    // From the end: the lines that move are on the screen, below thousands of others.
     for (let at = this.#marks.length - 1; at >= 0; at--) {
       const mark = this.#marks[at]
       if (!mark || mark.line < first) break

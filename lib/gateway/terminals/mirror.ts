@@ -8,30 +8,30 @@ import type { TerminalMark } from '#lib/wire/terminals.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
 
-/** Then others have their turn: a frame of a flood must not make the keystrokes of another terminal wait. */
+/** After this long the mirror lets the event loop go on: a flood must not delay the keystrokes of other terminals. */
 const turnMs = 6
 /**
- * Bytes parsed without looking at the clock. Four of them may touch every cell (CSI 2J), so that a large terminal gets
- * fewer: a millionth of a second and less for a cell makes 0.1 s at worst.
+ * How many bytes are parsed between two looks at the clock. Four bytes may touch every cell (CSI 2J), so a large terminal
+ * gets fewer: at under a microsecond for a cell that makes 0.1 s at worst.
  */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
-/** 12 bytes each. */
+/** A cell takes 12 bytes. */
 const maxCells = 2 * 1024 * 1024
-/** A program that asks more often is none that waits for the answers. */
+/** A program that asks the terminal more often does not wait for the answers. */
 const answers = { burst: 200, perSecond: 200 }
 
 interface MirrorOptions {
   cols: number
   rows: number
   scrollback: number
-  /** What the shell is to be told, as if it had been typed. */
+  /** An answer of the terminal to a program, to be sent to the shell like typed text. */
   answer(bytes: string): void
-  /** What was printed could not be parsed: the mirror goes on, empty, with what came after. */
+  /** Output could not be parsed: the mirror goes on with an empty screen and the output after it. */
   failed?(error: unknown): void
 }
 
 export interface TerminalSnapshot {
-  /** For a terminal of this size, in whatever state: resets it, and has it look and behave as the one mirrored. */
+  /** Resets a terminal of this size, whatever its state, and makes it look and behave like the mirrored one. */
   bytes: Uint8Array
   cols: number
   rows: number
@@ -47,8 +47,8 @@ interface Piece {
 type Step = Piece | { run: () => void }
 
 /**
- * A terminal without a screen that is told all a shell prints. It knows what every page should show, so that a page may
- * come late or fall behind; and it answers what programs ask a terminal, so that exactly one answer is given.
+ * A terminal without a display that parses all a shell prints. It knows what every page should show, so that a page may
+ * come late or fall behind, and it answers what programs ask a terminal, so that exactly one answer is given.
  */
 export class TerminalMirror {
   readonly #options: MirrorOptions
@@ -73,7 +73,7 @@ export class TerminalMirror {
     ;({ core: this.#core, modes: this.#modes, marks: this.#marks } = this.#begin())
   }
 
-  /** The size there will be when all that came is parsed. */
+  /** The size once all that was written is parsed. */
   get cols(): number {
     return this.#size.cols
   }
@@ -86,17 +86,12 @@ export class TerminalMirror {
     return this.#modes.title
   }
 
-  /** The folder of the shell, if it tells (OSC 7). */
-  get cwd(): string | undefined {
-    return this.#modes.folder
-  }
-
-  /** Came, and not yet parsed. */
+  /** Bytes that were written and are not parsed yet. */
   get pendingBytes(): number {
     return this.#pendingBytes
   }
 
-  /** May grow while it runs; a wide terminal is given fewer lines than asked for. */
+  /** A wide terminal keeps fewer lines than asked for. */
   set scrollback(lines: number) {
     this.#scrollback = lines
     this.#core.options.scrollback = this.#affordable(lines)
@@ -109,7 +104,7 @@ export class TerminalMirror {
     this.#take({ bytes: whole, at: 0, parsed })
   }
 
-  /** Takes its turn among the bytes. */
+  /** Takes effect after the bytes that were written before. */
   resize(cols: number, rows: number): void {
     this.#size = { cols, rows }
     this.#take({
@@ -120,7 +115,7 @@ export class TerminalMirror {
     })
   }
 
-  /** Calls `done` when all that came before is parsed and nothing that comes after: at once, if that is so now. */
+  /** Calls `done` when exactly what was written before is parsed: at once, if it is already. */
   snapshot(scrollbackLines: number, done: (snapshot: TerminalSnapshot) => void): void {
     const { rest } = this.#characters
     const run = () => done(this.#snapshot(scrollbackLines, rest))
@@ -129,7 +124,7 @@ export class TerminalMirror {
     else this.#take({ run })
   }
 
-  /** Nobody is called any more. */
+  /** No callback runs after this. */
   dispose(): void {
     this.#isDisposed = true
     clearImmediate(this.#next)
@@ -156,7 +151,7 @@ export class TerminalMirror {
   }
 
   #goOn(): void {
-    // Not xterm's own queue: its timer waits a millisecond at least, and what it throws nobody could catch.
+    // xterm's own queue is not used: its timer waits a millisecond at least, and nothing could catch what it throws.
     if (this.#steps.length > 0) this.#next ??= setImmediate(() => this.#turn())
   }
 
@@ -182,7 +177,7 @@ export class TerminalMirror {
     }
   }
 
-  /** True when all of it is parsed. */
+  /** Parses a slice. True when the whole piece is parsed. */
   #parseSome(step: Piece): boolean {
     const { bytes, at } = step
     const { cols, rows } = this.#core
@@ -217,7 +212,7 @@ export class TerminalMirror {
     const { normal, alt, active } = buffers
     const first = Math.max(0, normal.ybase - scrollbackLines)
     const to = new ScreenWriter(this.#core, this.#modes.linkOf)
-    // The reset could not come through a sequence that was cut: CAN ends it without effect.
+    // CAN first: a sequence that was cut off in the page's terminal would swallow the reset.
     to.add('\x18\x1bc')
     this.#modes.before(to)
     to.screen(normal, first)
@@ -233,7 +228,7 @@ export class TerminalMirror {
     return { bytes: to.bytes, cols, rows, marks: this.#marks.from(first) }
   }
 
-  /** Numbers only: an answer that holds text could be a command to the shell that gets it. */
+  /** Passes on numbers only: an answer with text in it could run as a command in the shell. */
   #answer(text: string): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: every answer begins with one
     if (!/^\x1b\[[?>]?[\d;]*(\$y|[cnR])$/.test(text)) return

@@ -1,9 +1,10 @@
-/** More than a page may have on its way to it: what is lost with a connection can be sent again. */
+/** More than the window of a page, so that what was lost with a connection can be sent again. */
 const ringBytes = 512 * 1024
 
-/** The last bytes a shell has printed, by their offset: how many it had printed before. */
+/** The last bytes a shell has printed. The offset of a byte is how many the shell had printed before it. */
 export class OutputRing {
-  // The byte of an offset is at that offset modulo the length. Kept as they came, single bytes would cost a hundredfold.
+  // The byte of an offset is at that offset modulo the length. A list of the pieces as they came would take a hundred
+  // times the memory for single bytes.
   #ring: Buffer | undefined
   #start = 0
   #end = 0
@@ -13,7 +14,7 @@ export class OutputRing {
     return this.#end
   }
 
-  /** Forgets all; the next byte is at `offset`. */
+  /** Drops everything; the next byte is at `offset`. */
   restart(offset: number): void {
     this.#start = this.#end = offset
   }
@@ -27,7 +28,7 @@ export class OutputRing {
     this.#start = Math.max(this.#start, this.#end - ringBytes)
   }
 
-  /** What was printed from `offset` on; undefined when that is not all kept, or not printed yet. */
+  /** The output from `offset` on; undefined when not all of it is kept, or it is not printed yet. */
   from(offset: number): Buffer | undefined {
     if (offset < this.#start || offset > this.#end) return undefined
     const length = this.#end - offset

@@ -2,13 +2,13 @@ import type { TerminalNotice } from '#lib/wire/terminals.ts'
 import type { Viewer } from './viewer.ts'
 
 /**
- * Unspecified: who writes after a writer has gone. Nobody, until someone takes over or comes new; and for so long nobody
- * who only watched and was cut off, too.
+ * Unspecified: which page writes after the writer has gone. None, until one takes over or a new one comes. For this long
+ * a page that only watched and lost its connection does not count as new.
  */
 const roleKeptMs = 30_000
 const maxRemembered = 100
 
-/** Who looks at a terminal, and who of them writes: one at most. */
+/** The pages that show a terminal, of which at most one writes. */
 export class People {
   readonly #viewers = new Set<Viewer>()
   #writer: Viewer | undefined
@@ -31,7 +31,7 @@ export class People {
     return this.#viewers.has(viewer)
   }
 
-  /** Returns the connection this one takes the place of: the same page has lost it, or opened the terminal anew. */
+  /** Returns the earlier connection of the same page, which this one replaces. */
   join(viewer: Viewer): Viewer | undefined {
     const { client } = viewer.opening
     const before = client === undefined ? undefined : this.all.find((each) => isSamePage(each, viewer))
@@ -56,7 +56,7 @@ export class People {
     this.#writer = undefined
   }
 
-  /** Returns who wrote until now. */
+  /** Returns the writer until now. */
   setWriter(viewer: Viewer): Viewer | undefined {
     const before = this.#writer
     if (before && before !== viewer) this.#remember(before)
@@ -83,7 +83,7 @@ export class People {
   #mayWrite({ opening: { client, signedIn, wantsToWatch } }: Viewer, wrote: boolean): boolean {
     if (!signedIn || wantsToWatch || this.#writer) return false
     if (wrote || !this.#lastWriter || this.#lastWriter.client === client) return true
-    // Whoever watched and comes back first, after all were cut off, does not take the place of who wrote.
+    // After all pages lost their connections, a watcher that is back first does not become the writer.
     const isKept = Date.now() - this.#lastWriter.leftMs < roleKeptMs
     return !isKept || client === undefined || !this.#watched.has(client)
   }
@@ -95,6 +95,6 @@ export class People {
   }
 }
 
-/** Who came by a link has names of its own to give. */
+/** A visitor who came by a link chooses its client name freely, so it never replaces a signed-in page. */
 const isSamePage = (a: Viewer, b: Viewer) =>
   a.opening.client === b.opening.client && a.view.follower === b.view.follower

@@ -8,20 +8,20 @@ interface Tapped {
   account_id: string
   devbox_id: string
   name: string
-  /** Recording has begun, ended or failed. */
+  /** Called when a recording has begun, ended or failed. */
   changed(notice: RecordingNotice): void
 }
 
 type RecordingNotice = Extract<TerminalNotice, { t: 'recording' }>
 
-/** Turns the recording of a terminal on and off, and leads to it what the shell prints. */
+/** Turns the recording of a terminal on and off, and passes the output on to it. */
 export class RecordingTap {
   readonly #output: ShellOutput
   readonly #tapped: Tapped
   #recording: TerminalRecording | undefined
   #isStarting = false
   #isWanted = false
-  /** Printed since the picture of the screen was asked for that a recording begins with. */
+  /** Output that came after the recording asked for the screen it begins with. */
   #held: Uint8Array[] | undefined
 
   constructor(output: ShellOutput, tapped: Tapped) {

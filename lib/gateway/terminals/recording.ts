@@ -8,7 +8,7 @@ import { Refusal } from '../http/answer.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 
-/** What waits for the disk; a terminal that prints faster than this for long is not worth the console's memory. */
+/** A recording ends when this much waits for the disk. */
 const maxWaitingBytes = 16 * 1024 * 1024
 const tailBytes = 64 * 1024
 const suffix = '.cast'
@@ -23,8 +23,8 @@ interface Start {
 }
 
 /**
- * What a terminal shows, written to a file of asciicast v2 while it happens. Input is not in it: what a shell does not
- * echo, such as a password, is not recorded. A console that dies leaves all but the last moment.
+ * Writes what a terminal shows to a file of asciicast v2 while it happens. Input is not recorded, so a password that the
+ * shell does not echo is not in it. After a crash of the console the file holds all but the last moment.
  */
 export class TerminalRecording {
   readonly id: string
@@ -40,7 +40,7 @@ export class TerminalRecording {
   /** Refused when the account has too many recordings, or the data folder cannot be written. */
   static async start({ account_id, devbox_id, name, cols, rows, title }: Start): Promise<TerminalRecording> {
     const folder = folderOf(account_id)
-    // Sorted by name they are sorted by time.
+    // Ids sorted by name are sorted by time.
     const id = `rec_${Date.now().toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -80,7 +80,7 @@ export class TerminalRecording {
   }
 
   output(bytes: Uint8Array): void {
-    // A character may be cut between two pieces.
+    // A character may be split between two pieces.
     const text = this.#text.decode(bytes, { stream: true })
     if (text !== '') this.#event('o', text)
   }
@@ -136,7 +136,7 @@ type Header = z.infer<typeof Header>
 
 const idPattern = /^rec_[0-9a-z]{9,12}[0-9a-f]{16}$/
 
-/** The account's own folder: accounts of different services may have the same id. */
+/** The folder of the account. Accounts of different services may have the same id. */
 const folderOf = (accountId: string): string =>
   join(
     registry().config.dataDir,
@@ -155,7 +155,7 @@ const idsIn = async (folder: string): Promise<string[]> => {
     .filter((id) => idPattern.test(id))
 }
 
-/** Where a recording of the account is; its id is checked, the file may not exist. */
+/** The path of a recording. Its id is checked; the file may not exist. */
 export const recordingFile = (accountId: string, id: string): string => {
   if (!idPattern.test(id)) throw new Refusal('not_found', 'There is no such recording')
   return join(folderOf(accountId), id + suffix)
@@ -196,13 +196,13 @@ export const readRecording = async (file: string, id: string): Promise<Recording
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // Deleted since the folder was read, or no recording of ours.
+    // The file was deleted since the folder was read, or is not a recording.
     if (code === 'ENOENT' || error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined
     throw error
   }
 }
 
-/** When the last event was that is whole. A single one may be longer than what was read: then nobody knows. */
+/** The time of the last complete event; undefined when that event is longer than what was read. */
 const lastTimeMs = (tail: string, isWhole: boolean): number | null => {
   const lines = tail.split('\n').slice(0, -1).reverse()
   for (const line of lines) {

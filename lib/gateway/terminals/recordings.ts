@@ -23,7 +23,7 @@ export const getRecording = (request: Request, id: string): Promise<Response> =>
     const found = await readRecording(file, id)
     if (!found) throw new Refusal('not_found', `There is no recording ${id}`)
     if (new URL(request.url).searchParams.get('view') === 'summary') return json(found)
-    // Up to where it was looked at: one that is being written goes on behind it.
+    // A recording that is being written grows meanwhile; the answer ends where its length was read.
     const stream = found.size_bytes === 0 ? Readable.from([]) : createReadStream(file, { end: found.size_bytes - 1 })
     return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, {
       headers: {

@@ -14,15 +14,15 @@ import { type Size, SizeKeeper } from './size-keeper.ts'
 import { type Attached, endingOf } from './upstream.ts'
 import type { Viewer, ViewerRequest } from './viewer.ts'
 
-/** Of output that is not parsed yet; the service has the shell wait while it is not read. */
+/** Output of the shell is left unread while the mirror has more than this to parse; the service then stops the shell. */
 const unparsedHighBytes = 1024 * 1024
 const unparsedLowBytes = 256 * 1024
-/** A slow page is given this long to take what it was sent before the end. */
-const lastWordsMs = 10_000
-/** A page is not kept waiting longer for the shell to take on its size. */
+/** A slow page is given this long to read what the shell printed before its end. */
+const lastOutputMs = 10_000
+/** A page waits at most this long for its shell to have the page's size. */
 const sizeWaitMs = 1_000
 const closeWaitMs = 10_000
-/** What asked the terminal something longer ago may no longer listen. */
+/** After an absence longer than this, a program that asked the terminal something may no longer wait for the answer. */
 const staleMs = 5_000
 
 interface Opening {
@@ -33,8 +33,8 @@ interface Opening {
 }
 
 /**
- * One shell of a devbox, for all pages that look at it. Pages come and go; it stays for a while without any, and comes
- * back to the same shell as long as the service keeps that.
+ * One shell of a devbox, shared by all pages that show it. It stays connected for a while without any page, and attaches
+ * to the same shell again for as long as the service keeps it.
  */
 export class SharedTerminal implements OpenTerminal {
   readonly devboxId: string
@@ -49,9 +49,9 @@ export class SharedTerminal implements OpenTerminal {
   #follow: FollowLink | undefined
   #signedIn: SignedIn
   #untrack: () => void
-  /** What was replayed is in the picture: pages may be shown it. */
+  /** The mirror has parsed what the service replayed, so pages may be shown its screen. */
   #isSettled = false
-  /** While false no answer is given: what asks is old output, answered long ago. */
+  /** False while old output is replayed: the questions in it were answered when it was new. */
   #answers = false
   #saidUnheard = false
   #ended = false
@@ -118,7 +118,7 @@ export class SharedTerminal implements OpenTerminal {
     }
   }
 
-  /** How many look at it, by a link or signed in. */
+  /** How many pages show it, by a link or signed in. */
   viewersOf(kind: 'followers' | 'signed in'): number {
     return this.#people.all.filter(({ view }) => view.follower === (kind === 'followers')).length
   }
@@ -131,7 +131,7 @@ export class SharedTerminal implements OpenTerminal {
     return this.#signedIn.api_key
   }
 
-  /** Takes a page in. It is told where it stands as soon as the shell is there. */
+  /** Adds a page. It is sent `ready` as soon as there is a shell. */
   join(viewer: Viewer): void {
     if (!viewer.isOpen) return
     if (this.#ended) {
@@ -157,7 +157,7 @@ export class SharedTerminal implements OpenTerminal {
     if (role === 'writer') this.#size.want(viewer.size)
     this.#tellPeople()
     this.#link.wake()
-    void this.#welcome(viewer)
+    void this.#sendReady(viewer)
   }
 
   /** Ends the shell itself, and resolves once it has ended. False when the service could not be told. */
@@ -172,7 +172,7 @@ export class SharedTerminal implements OpenTerminal {
     return isClosed
   }
 
-  /** Lets go of everything but the shell, which is the service's. */
+  /** Ends everything but the shell, which belongs to the service. */
   end(closeCode: number, reason: string, withinMs?: number): void {
     if (this.#ended) return
     this.#ended = true
@@ -201,7 +201,7 @@ export class SharedTerminal implements OpenTerminal {
     if (isInterrupt(bytes)) viewer.interrupted()
   }
 
-  /** Told once for each time the service is away. */
+  /** Tells the writer once for each loss of the service that its keys do not arrive. */
   #unheard(): void {
     if (this.#saidUnheard) return
     this.#saidUnheard = true
@@ -215,7 +215,7 @@ export class SharedTerminal implements OpenTerminal {
       viewer.size = { cols: request.cols, rows: request.rows }
       if (viewer === this.#people.writer) this.#size.want(viewer.size)
     } else if (viewer !== this.#people.writer)
-      viewer.tell({ t: 'problem', code: 'conflict', message: 'Only who writes may do this; take over first' })
+      viewer.tell({ t: 'problem', code: 'conflict', message: 'Only the page that writes may do this; take over first' })
     else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
     else if (request.t === 'close') void this.close()
     else if (request.t === 'record') void this.#recording.turn(request.on)
@@ -256,10 +256,10 @@ export class SharedTerminal implements OpenTerminal {
 
   // What pages are told
 
-  /** Tells a page where it stands, with what it has missed or a snapshot. */
-  async #welcome(viewer: Viewer, { created = false, isAnother = false } = {}): Promise<void> {
+  /** Sends a page `ready`, with the output it has missed or a snapshot. */
+  async #sendReady(viewer: Viewer, { created = false, isAnother = false } = {}): Promise<void> {
     if (!this.#isSettled) return
-    // At the right size first: what was laid out for another would be laid out twice.
+    // The shell gets the page's size first, because a screen that was drawn for another size would be drawn twice.
     if (viewer === this.#people.writer && this.#link.phase === 'live')
       await Promise.race([this.#size.settled(), delay(sizeWaitMs, undefined, { ref: false })])
     if (!this.#isSettled || !this.#people.has(viewer)) return
@@ -334,14 +334,14 @@ export class SharedTerminal implements OpenTerminal {
   #replayed(isWhole: boolean): void {
     this.#answers = true
     this.#settle({})
-    // What has drawn a full screen was not replayed: have the program draw it anew.
+    // The output that drew a full-screen program was not replayed: a change of size has the program draw again.
     if (!isWhole) this.#size.nudge()
   }
 
   #settle(shell: { created?: boolean; isAnother?: boolean }): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    for (const viewer of this.#people.all) void this.#welcome(viewer, shell)
+    for (const viewer of this.#people.all) void this.#sendReady(viewer, shell)
   }
 
   #printed(bytes: Buffer): void {
@@ -365,10 +365,10 @@ export class SharedTerminal implements OpenTerminal {
   async #control(request: PtyControl, done: string): Promise<boolean> {
     try {
       if (await this.#link.control(request)) return true
-      // A size is told again with the next connection.
+      // The next connection sends the size again.
       if (request.action !== 'resize') this.#tellFailure(done, 'unavailable', 'the service is away')
     } catch (error) {
-      // A shell that is gone already tells so by closing its socket.
+      // When the shell has ended, the close of its socket says so.
       const isGone = this.#ended || (error instanceof ApiError && error.status === 404)
       const { code, message } = endingOf(error)
       if (!isGone) this.#tellFailure(done, code, message)
@@ -385,13 +385,13 @@ export class SharedTerminal implements OpenTerminal {
     const behind = this.#people.all.filter(({ isBehind }) => isBehind)
     const tell = () => {
       this.#tellAll({ t: 'exit', ...exit })
-      this.end(terminalClose.shellEnded, exit.reason, lastWordsMs)
+      this.end(terminalClose.shellEnded, exit.reason, lastOutputMs)
     }
     if (behind.length > 0) this.#output.showLast(behind, tell)
     else tell()
   }
 
-  /** What was shown is kept for those who come back once the cause is gone, if there is any hope. */
+  /** The screen is kept for pages that come back, unless the devbox is gone or the session signed out. */
   #failed({ closeCode, code, message }: Ending): void {
     this.#log(`given up: ${code}`)
     const isHopeless = closeCode === terminalClose.devboxNotFound || closeCode === terminalClose.signedOut
@@ -407,7 +407,7 @@ export class SharedTerminal implements OpenTerminal {
     }
   }
 
-  // Being left alone
+  // Without pages
 
   #restAfter(ms: number): void {
     clearTimeout(this.#restTimer)
@@ -420,26 +420,26 @@ export class SharedTerminal implements OpenTerminal {
     }, ms).unref()
   }
 
-  /** Lives by the key of who has opened it; when that one signs out, by that of another who looks at it. */
+  /** Uses the key of the session that opened the terminal; once that signs out, the key of another page's session. */
   #track(): () => void {
     return trackStream(this.#signedIn.sid, (reason) => {
       const others = this.#people.all.flatMap(({ opening: { signedIn } }) => signedIn ?? [])
-      const heir = reason === 'signed out' && others.find(({ sid }) => sid !== this.#signedIn.sid)
-      if (heir) {
+      const next = reason === 'signed out' && others.find(({ sid }) => sid !== this.#signedIn.sid)
+      if (next) {
         this.#untrack()
-        this.#signedIn = heir
+        this.#signedIn = next
         this.#untrack = this.#track()
       } else if (reason === 'signed out') this.end(terminalClose.signedOut, 'Signed out')
       else this.end(terminalClose.consoleRestarting, 'The console is restarting')
     })
   }
 
-  /** Who did what and how large; never what was typed or shown. */
+  /** Logs events and sizes, never what was typed or shown. */
   #log(what: string): void {
     console.log(`Terminal ${this.devboxId}/${this.name} of ${this.accountId}: ${what}`)
   }
 }
 
-/** Ctrl-C, Ctrl-\ and Ctrl-Z: who types them wants to see what comes of it. A longer piece is a paste. */
+/** Ctrl-C, Ctrl-\ or Ctrl-Z was typed. A longer piece is a paste. */
 const isInterrupt = (bytes: Buffer) =>
   bytes.length < 16 && bytes.some((byte) => byte === 3 || byte === 26 || byte === 28)

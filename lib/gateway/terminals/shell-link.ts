@@ -8,24 +8,24 @@ import type { Size } from './size-keeper.ts'
 import { closeSoon, watchForDeath } from './sockets.ts'
 import { type Attached, attach, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
-/** Before there is a shell, whoever opened the terminal is waiting for an answer. */
+/** Few attempts before there is a shell, because the page waits for an answer. */
 const firstRetriesMs = [400, 800, 1600]
 const droppedBackoff = { firstMs: 25, maxMs: 5_000 }
 const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
-/** How often a service may close the connection without a reason before it is taken at its word. */
+/** After the service has closed the connection without a reason this often, no further attempt is made. */
 const maxHangUps = 3
 const abnormalCode = 1006
-/** What a session closed by the `close` control ends with. */
+/** The close code after the `close` control. */
 const closedOnRequestCode = 1000
 const maxEarlyBytes = 64 * 1024
 const highWaterBytes = 512 * 1024
 const lowWaterBytes = 128 * 1024
 const roundTripEveryMs = 5_000
 const replayWithinMs = 2_000
-/** What a service that has not told yet is taken to keep a shell for. */
+/** Assumed until the service has told how long it keeps a shell without a client. */
 const usualIdleTtlMs = 300_000
 
-/** `resting`: nobody looks, and the shell is left to the service until somebody does. */
+/** `resting`: no page shows the terminal, and there is no connection until one does. */
 export type LinkPhase = 'attaching' | 'live' | 'retrying' | 'resting'
 
 export interface Exit {
@@ -38,21 +38,21 @@ interface Shell {
   sessionName: string
   apiKey(): string
   size(): Size
-  /** The offset to go on from; undefined when the service does not count or there is no shell yet. */
+  /** The offset to replay from; undefined when the service does not count or there is no shell yet. */
   after(): number | undefined
 }
 
 interface LinkEvents {
-  /** Before the first byte comes. True when the shell is the one from before. */
+  /** Called before the first byte. Returns true when the shell is the same as before. */
   attached(attached: Attached): boolean
   output(bytes: Buffer): void
   phase(): void
-  /** What was typed does not reach the shell. */
+  /** Typed bytes were dropped. */
   unheard(): void
-  /** The shell takes what is typed again. */
+  /** The shell takes typed bytes again. */
   drained(): void
   exited(exit: Exit): void
-  /** There is no connection, and trying again makes no sense for now; `wake` does. */
+  /** There is no connection and no further attempt until `wake`. */
   failed(ending: Ending): void
 }
 
@@ -72,7 +72,7 @@ export class ShellLink {
   #earlyBytes = 0
   #roundTripMs: number | null = null
   #pingedAt: number | undefined
-  /** Whether the round trip is of interest to anyone. */
+  /** Round trips are measured only while a page shows the terminal. */
   isWatched = true
 
   constructor(shell: Shell, events: LinkEvents) {
@@ -121,7 +121,7 @@ export class ShellLink {
     }
   }
 
-  /** Leaves the shell to the service. */
+  /** Disconnects and leaves the shell to the service. */
   rest(): void {
     if (this.#phase === 'resting') return
     this.#beginRest()
@@ -148,7 +148,7 @@ export class ShellLink {
     this.#wake.resolve()
   }
 
-  /** What is typed before the shell is there waits for it; while the connection is lost, it is not heard. */
+  /** Bytes typed before there is a shell wait for it; bytes typed while the connection is lost are dropped. */
   send(bytes: Buffer): void {
     const socket = this.#attached?.socket
     if (socket) {
@@ -159,36 +159,36 @@ export class ShellLink {
     }
     this.#early.push(bytes)
     this.#earlyBytes += bytes.length
-    // Once the service is back nobody knows what it would be typed into.
+    // When the service is back, another program may be reading.
     if (this.#phase === 'retrying') this.#dropEarly()
   }
 
-  /** The shell does not take what is typed as fast as it comes. */
+  /** True while the shell takes typed bytes more slowly than they come. */
   get isFull(): boolean {
     return this.#earlyBytes > maxEarlyBytes || (this.#attached?.socket.bufferedAmount ?? 0) > highWaterBytes
   }
 
-  /** Resolves when the service has done it; not at all answered while there is no connection. */
+  /** Resolves with true when the service has done it, with false when there is no connection. */
   async control(request: PtyControl): Promise<boolean> {
     const attached = this.#attached
     if (!attached) return false
     await attached.control(request)
-    // A size given to a connection that is lost by now says nothing of the next.
+    // A size given to a connection that is lost by now does not hold for the next.
     return request.action !== 'resize' || attached === this.#attached
   }
 
-  /** Whether output is left unread; the service has its shell wait then. */
+  /** While true, output is left unread, and the service stops the shell. */
   set isHeld(held: boolean) {
     const socket = this.#attached?.socket
     if (held) socket?.pause()
     else if (socket?.isPaused) socket.resume()
   }
 
-  /** Calls `run` when all that the service had to say until now has come. */
+  /** Calls `run` when all that the service has sent until now has come. */
   afterReplay(run: () => void): void {
     const socket = this.#attached?.socket
     if (!socket) return
-    // Whatever it replays comes before its answer to a ping.
+    // The replayed output comes before the answer to a ping.
     const mark = 'replayed'
     const done = () => {
       clearTimeout(timer)
@@ -201,7 +201,7 @@ export class ShellLink {
     socket.ping(mark)
   }
 
-  /** The end of the shell, or nothing when it was left to rest. */
+  /** Resolves with the end of the shell, or with undefined when the link was told to rest. */
   async #untilRestOrExit(): Promise<Exit | undefined> {
     for (let hangUps = 0, cuts = 0; ; ) {
       const attached = await this.#attach()
@@ -213,7 +213,7 @@ export class ShellLink {
       if (this.#isResting) return undefined
       const exit = exitOf(code, reason)
       if (exit) return exit
-      // Who is cut off may try for as long as it gets somewhere. Who is sent away is not wanted.
+      // Lost connections are made again for as long as output comes through. Closes by the service are counted.
       if (code !== abnormalCode) hangUps++
       cuts = moved ? 1 : cuts + 1
       if (hangUps > maxHangUps)
@@ -232,7 +232,7 @@ export class ShellLink {
         return await attach({ apiKey: apiKey(), devboxId, sessionName, size: size(), after: after(), signal })
       } catch (error) {
         if (signal.aborted) throw error
-        // A shell we had may still be held by the connection we have lost.
+        // The service may still count the lost connection as attached to the shell.
         const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
         const waitMs = this.#hadShell ? backoffMs(tries, refusedBackoff) : firstRetriesMs[tries]
         const isOver = this.#hadShell && Date.now() - triedAt > this.#idleTtlMs
@@ -280,7 +280,7 @@ export class ShellLink {
     this.#attached = attached
     this.#idleTtlMs = idleTtlMs
     const isKnown = this.#events.attached(attached)
-    // What was typed for a shell that is gone must not run in the one that took its place.
+    // Bytes typed for a shell that is gone must not run in the shell that replaced it.
     if (this.#hadShell && !isKnown) this.#dropEarly()
     for (const bytes of this.#early) socket.send(bytes, { binary: true })
     this.#early = []
@@ -335,7 +335,7 @@ export class ShellLink {
   }
 }
 
-/** What a close of the service's side says of the shell; undefined when the shell may well live. */
+/** What the close code says about the shell; undefined when the shell may still run. */
 const exitOf = (code: number, reason: string): Exit | undefined => {
   const status = /\bended with (\d{1,3})\b/.exec(reason)?.[1]
   if (code === shellEndedCode)

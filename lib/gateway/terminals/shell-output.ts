@@ -6,32 +6,32 @@ import type { Attached } from './upstream.ts'
 import type { Viewer } from './viewer.ts'
 
 const lastScrollback = 500
-/** A page has to hold one of these besides what is on its way to it. */
+/** A page holds one snapshot besides the window of unread output, together at most 1.2 MB. */
 const maxSnapshotBytes = 896 * 1024
 
 interface OutputEvents {
-  /** What the shell is to be told, as if it had been typed. */
+  /** An answer of the terminal to a program, to be sent to the shell like typed text. */
   answer(bytes: string): void
-  /** The picture begins anew, empty. */
+  /** The mirror begins anew with an empty screen. */
   failed(error: unknown): void
 }
 
 /**
- * All a shell has printed: as bytes for a page that has missed little, as a picture of the screen for one that has
+ * What a shell has printed: as bytes for a page that has missed little, as a snapshot of the screen for one that has
  * missed more.
  */
 export class ShellOutput {
   readonly #events: OutputEvents
   #mirror: TerminalMirror
   readonly #ring = new OutputRing()
-  /** Names what the offsets count: one run of a shell. Empty before the first. */
+  /** Identifies the run of the shell that the offsets count. Empty before the first. */
   #epoch = ''
   #shellId: string | undefined
   #size: Size
   #scrollback = 1000
   #sizeChanges = 0
   #wanted = new Map<Viewer, number>()
-  #picturesUnderWay = 0
+  #snapshotsUnderWay = 0
 
   constructor(size: Size, events: OutputEvents) {
     this.#size = size
@@ -56,7 +56,7 @@ export class ShellOutput {
     return this.#ring.end
   }
 
-  /** Where the service is to go on, if it counts. */
+  /** The offset from which the service should replay, if it counts offsets. */
   get after(): number | undefined {
     return this.#shellId === undefined ? undefined : this.#ring.end
   }
@@ -65,14 +65,14 @@ export class ShellOutput {
     return this.#mirror.pendingBytes
   }
 
-  /** Keeps so many lines above the screen from now on, or more if it does already. */
+  /** Keeps at least so many lines above the screen from now on. */
   keep(lines: number): void {
     if (lines <= this.#scrollback) return
     this.#scrollback = lines
     this.#mirror.scrollback = lines
   }
 
-  /** What comes is of this shell, from this offset on. True when nothing is missing before it. */
+  /** The output that follows is of this shell, from this offset on. True when no output is missing before it. */
   enter({ created, shellId, offset }: Pick<Attached, 'created' | 'shellId' | 'offset'>): boolean {
     const isFirst = this.#epoch === ''
     const isSame = !isFirst && !created && shellId !== undefined && shellId === this.#shellId
@@ -81,7 +81,7 @@ export class ShellOutput {
     this.#epoch = this.#shellId ?? crypto.randomUUID()
     this.#ring.restart(offset ?? 0)
     if (isFirst) return false
-    // What the last shell has shown stays above. Of one that is replayed, all is shown again.
+    // The screen of the last shell stays above a new one. A shell that is replayed prints its screen again.
     if (created) this.#mirror.write(Buffer.from(`\x18${aboveNewShell(this.#size)}`))
     else {
       this.#mirror.dispose()
@@ -95,12 +95,12 @@ export class ShellOutput {
     this.#mirror.write(bytes, parsed)
   }
 
-  /** Calls `run` when all that came until now is parsed. */
+  /** Calls `run` when all output until now is parsed. */
   onceParsed(run: () => void): void {
     this.#mirror.write(new Uint8Array(), run)
   }
 
-  /** What was printed from an offset of this epoch on; undefined when that is not all kept. */
+  /** The output of this epoch from `offset` on; undefined when not all of it is kept. */
   from(offset: number): Buffer | undefined {
     return this.#ring.from(offset)
   }
@@ -111,27 +111,27 @@ export class ShellOutput {
     this.#mirror.resize(size.cols, size.rows)
   }
 
-  /** Shows the page the screen, with so many lines above it, as soon as all that came until now is parsed. */
+  /** Sends the page a snapshot with so many lines above the screen, as soon as all output until now is parsed. */
   showTo(viewer: Viewer, scrollback: number): void {
     this.#wanted.set(viewer, scrollback)
-    // One by one: who asks meanwhile shares the next.
-    if (this.#picturesUnderWay === 0) this.#takePictures()
+    // Pages that ask while snapshots are taken share the next ones.
+    if (this.#snapshotsUnderWay === 0) this.#takeSnapshots()
   }
 
   forget(viewer: Viewer): void {
     this.#wanted.delete(viewer)
   }
 
-  /** The last there is to see, for those who have missed it; then `run`. */
+  /** Sends the final screen to the pages that have missed it, then calls `run`. */
   showLast(viewers: readonly Viewer[], run: () => void): void {
     const offset = this.#ring.end
-    this.#mirror.snapshot(lastScrollback, (picture) => {
-      for (const viewer of viewers) viewer.showLast({ ...picture, offset })
+    this.#mirror.snapshot(lastScrollback, (snapshot) => {
+      for (const viewer of viewers) viewer.showLast({ ...snapshot, offset })
       run()
     })
   }
 
-  /** All that the screen shows now, as bytes. */
+  /** Gives the bytes that draw the screen as it is now. */
   wholeScreen(done: (bytes: Uint8Array) => void): void {
     this.#mirror.snapshot(0, ({ bytes }) => done(bytes))
   }
@@ -141,25 +141,25 @@ export class ShellOutput {
     this.#mirror.dispose()
   }
 
-  #takePictures(): void {
+  #takeSnapshots(): void {
     const wanted = this.#wanted
     this.#wanted = new Map()
     const offset = this.#ring.end
     const sizeChanges = this.#sizeChanges
     for (const scrollback of new Set(wanted.values())) {
       const viewers = [...wanted].filter(([, each]) => each === scrollback).map(([viewer]) => viewer)
-      this.#picturesUnderWay++
-      this.#mirror.snapshot(scrollback, (picture) => {
-        this.#picturesUnderWay--
-        const { length } = picture.bytes
-        // The page is to hear of another size after the picture, not before.
+      this.#snapshotsUnderWay++
+      this.#mirror.snapshot(scrollback, (snapshot) => {
+        this.#snapshotsUnderWay--
+        const { length } = snapshot.bytes
+        // A page must hear of a new size after the snapshot it is for, not before.
         const isStale = sizeChanges !== this.#sizeChanges
         const isTooLong = length > maxSnapshotBytes && scrollback > 0
         const less = Math.floor((scrollback * maxSnapshotBytes * 0.8) / length)
         for (const viewer of viewers)
           if (isStale || isTooLong) this.#wanted.set(viewer, isTooLong ? less : scrollback)
-          else viewer.show({ ...picture, offset }, this.#ring.from(offset))
-        if (this.#wanted.size > 0 && this.#picturesUnderWay === 0) this.#takePictures()
+          else viewer.show({ ...snapshot, offset }, this.#ring.from(offset))
+        if (this.#wanted.size > 0 && this.#snapshotsUnderWay === 0) this.#takeSnapshots()
       })
     }
   }

@@ -4,13 +4,13 @@ export interface Size {
 }
 
 interface SizeEvents {
-  /** Tells the shell; false when it did not take the size on. */
+  /** Resizes the shell; false when that failed. */
   control(size: Size): Promise<boolean>
   /** The shell has this size now. */
   changed(size: Size): void
 }
 
-/** Brings the shell to the size that is wanted: one call at a time, of many sizes the last one. */
+/** Resizes the shell to the wanted size, one call at a time; of many sizes only the last is sent. */
 export class SizeKeeper {
   readonly #events: SizeEvents
   #wanted: Size
@@ -32,20 +32,20 @@ export class SizeKeeper {
     void this.settled()
   }
 
-  /** The service has told which size the shell has. */
+  /** The service has said which size the shell has. */
   found(size: Size): void {
     this.#have(size)
     void this.settled()
   }
 
-  /** Lets the shell have another size for a moment, whereupon what fills the screen draws itself anew. */
+  /** Changes the size for a moment, which makes a full-screen program draw again. */
   nudge(): void {
     if (this.#has.rows < 2) return
     this.#needsNudge = true
     void this.settled()
   }
 
-  /** Resolves when the shell has the size that is wanted, or does not take it on. */
+  /** Resolves when the shell has the wanted size, or could not be resized. */
   async settled(): Promise<void> {
     if (this.#isSettled) return
     this.#run ??= this.#apply()

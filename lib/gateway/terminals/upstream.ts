@@ -11,24 +11,24 @@ import { registry } from '../registry.ts'
 import { Ending } from './ending.ts'
 import type { Size } from './size-keeper.ts'
 
-/** A replayed screen comes in one frame; the service bounds it. */
+/** A replayed screen comes in one frame, which the service limits. */
 const maxOutputBytes = 16 * 1024 * 1024
 const attachTimeoutMs = 15_000
-/** Terminals of a devbox opened one after the other share a token; services keep one for longer. */
+/** Terminals of a devbox share a token for this long, which is less than any service keeps one. */
 const tunnelKeptMs = 5 * 60_000
-/** After a reload the service may still hold the last connection for a moment. */
+/** After a reload the service may count the last connection as attached for a moment. */
 const heldRetriesMs = [50, 100, 200, 400, 800, 1600]
-/** What a service that does not tell is taken to keep a shell for. */
+/** Assumed of a service that does not tell how long it keeps a shell without a client. */
 const usualIdleTtlSeconds = 300
 
-/** A terminal session of the service with us as its client. */
+/** A connection to a terminal session of the service. */
 export interface Attached {
-  /** Paused: its first output must not be lost before anyone listens. */
+  /** Paused, so that no output is lost before there is a listener. */
   socket: WebSocket
-  /** The shell was started for us. */
+  /** The shell was started by this call. */
   created: boolean
   size: Size
-  /** Of the first byte that will come; undefined when the service does not count. */
+  /** The offset of the first byte that will come; undefined when the service does not count. */
   offset: number | undefined
   shellId: string | undefined
   /** How long the shell is kept without a client. */
@@ -41,7 +41,7 @@ interface Target {
   devboxId: string
   sessionName: string
   size: Size
-  /** Only what was printed from this offset on is wanted. */
+  /** Replay only output from this offset on. */
   after: number | undefined
   signal: AbortSignal
 }
@@ -103,21 +103,21 @@ const attachThrough = async (
   }
 }
 
-/** Whether the token no longer opens anything, as after a devbox was suspended. */
+/** True when the token is no longer valid, as after a devbox was suspended. */
 const isRevoked = (error: unknown): boolean =>
   (error instanceof ApiError || error instanceof RefusedUpgrade) && [401, 403, 404].includes(error.status)
 
-/** Whether the same may work in a moment. */
+/** True when the same call may work in a moment. */
 export const isUnavailable = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.code === 'unreachable' || error.status === 502 || error.status === 503
   if (error instanceof RefusedUpgrade) return error.status >= 500 || error.status === 401 || error.status === 404
   return !(error instanceof Ending)
 }
 
-/** Whether another client is attached, which may be the connection we have just lost. */
+/** True when a client is attached, which may be the connection that was just lost. */
 export const isHeld = (error: unknown): boolean => error instanceof RefusedUpgrade && error.status === 409
 
-/** What a page is told of a failed call or attach. */
+/** The ending that a failed call or attach means for the pages. */
 export const endingOf = (error: unknown): Ending => {
   if (error instanceof Ending) return error
   if (error instanceof RefusedUpgrade)

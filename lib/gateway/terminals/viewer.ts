@@ -10,17 +10,21 @@ import type { Ending } from './ending.ts'
 import type { Size } from './size-keeper.ts'
 import { closeSoon, hangUpMs, watchForDeath } from './sockets.ts'
 
-/** A page that has more than this unread falls behind: it is sent nothing until it has less than `lowWaterBytes`. */
+/**
+ * A page that has more than `highWaterBytes` unread falls behind: it is sent nothing until it has less than
+ * `lowWaterBytes`, and then a snapshot of the screen in place of what it missed.
+ */
 const highWaterBytes = 256 * 1024
 const lowWaterBytes = 128 * 1024
 const snapshotGapMs = 100
-/** Lines above the screen while output floods; all of them follow once it is quiet. */
+/** A snapshot during a flood has so many lines above the screen. One with all of them follows once output has paused. */
 const floodScrollback = 500
 const quietMs = 300
-/** Notices are small and not counted in the window; a page that piles them up does not read at all. */
+/** Notices are not counted in the window. A page with this much waiting in its socket does not read at all. */
 const maxPileBytes = 4 * 1024 * 1024
-const typeable = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
-/** What a text frame counts at least: parsing it costs more than its bytes. */
+/** What a page may send. */
+const inputRate = { burst: 1024 * 1024, perSecond: 1024 * 1024 }
+/** A text frame counts as so many bytes at least, because parsing it costs more than reading it. */
 const requestCost = 256
 
 /** The screen as it was when the shell had printed `offset` bytes. */
@@ -32,13 +36,13 @@ export interface Snapshot {
   marks: TerminalMark[]
 }
 
-/** What a page asks of the session; the rest its viewer answers. */
+/** The requests that the terminal answers; acknowledgements and pings are answered here. */
 export type ViewerRequest = Exclude<z.infer<typeof PageRequest>, { t: 'ack' | 'ping' }>
 
 interface ViewerEvents {
   input(bytes: Buffer): void
   request(request: ViewerRequest): void
-  /** It has missed something: it is to be shown a snapshot with so many lines above the screen. */
+  /** The page needs a snapshot with so many lines above the screen. */
   behind(scrollback: number): void
   /** The last round trip between console and service. */
   upstreamMs(): number | null
@@ -46,9 +50,9 @@ interface ViewerEvents {
 }
 
 export interface ViewerOpening {
-  /** Undefined for who came by a link: that one may look, and nothing else. */
+  /** Undefined for a visitor who came by a link and may only look. */
   signedIn: SignedIn | undefined
-  /** In words, from its browser. */
+  /** Names the browser and system of the page. */
   name: string
   client: string | undefined
   wantsToWatch: boolean
@@ -59,16 +63,16 @@ export interface ViewerOpening {
   promisesAcks: boolean
 }
 
-/** One page's socket: what it is sent depends on how much of it the page has parsed. */
+/** The socket of one page. How much the page is sent depends on how much it has acknowledged. */
 export class Viewer {
   readonly #socket: WebSocket
   readonly #alive: ReturnType<typeof watchForDeath>
   readonly opening: ViewerOpening
   readonly view: TerminalViewer
-  /** The size its window has, whether it may set it or not. */
+  /** The size that the page's window has, also while another page decides the size of the terminal. */
   size: Size
   #events: ViewerEvents | undefined
-  /** Only a `live` page is sent output. One that is `behind` is shown a snapshot next, one that waits is told where it stands. */
+  /** Only a `live` page is sent output. A page that is `behind` gets a snapshot next, a `waiting` one gets `ready`. */
   #phase: 'waiting' | 'live' | 'behind' = 'waiting'
   #hasBegun = false
   #acks: boolean
@@ -80,12 +84,12 @@ export class Viewer {
   #lastSnapshotAt = 0
   #snapshotTimer: NodeJS.Timeout | undefined
   #skipsGap = false
-  /** Lines above the screen it lacks, since the last snapshot was cut short. */
+  /** The last snapshot had fewer lines above the screen than the page keeps. */
   #isShort = false
   #wantsAll = true
   #quietTimer: NodeJS.Timeout | undefined
   #holds = new Set<'rate' | 'shell'>()
-  readonly #typeable = new Allowance(typeable)
+  readonly #input = new Allowance(inputRate)
   #rateTimer: NodeJS.Timeout | undefined
 
   constructor(socket: WebSocket, opening: ViewerOpening) {
@@ -111,7 +115,7 @@ export class Viewer {
     })
   }
 
-  /** To be called at once: what the page says before is lost. */
+  /** Must be called at once: messages of the page that come before are lost. */
   listen(events: ViewerEvents): void {
     this.#events = events
   }
@@ -124,7 +128,7 @@ export class Viewer {
     this.#socket.once('close', run)
   }
 
-  /** Has been told where it stands. */
+  /** The page has been sent its first `ready`. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -147,10 +151,10 @@ export class Viewer {
     else this.#socket.send(JSON.stringify(notice))
   }
 
-  /** Goes on from where it stands with `bytes`, or without them is shown a snapshot. */
+  /** Sends `ready`, and then `bytes` that the page has missed, or a snapshot when there are none to give. */
   begin(ready: Extract<TerminalNotice, { t: 'ready' }>, bytes: Buffer | undefined): void {
     this.tell(ready)
-    // What came before counts as read: a page that begins anew may not say any more that it was.
+    // A page that begins anew no longer acknowledges what came before, so it counts as read.
     this.#acked = this.#sent
     this.#forgetSnapshot()
     this.#hasBegun = true
@@ -165,13 +169,13 @@ export class Viewer {
     this.#catchUp()
   }
 
-  /** What comes is not what it was shown until now: nothing more until it begins anew. */
+  /** The output that follows does not continue what the page shows: it is sent nothing until `begin`. */
   wait(): void {
     this.#forgetSnapshot()
     this.#phase = 'waiting'
   }
 
-  /** What the shell prints is passed on at once, or not at all. */
+  /** Output is sent at once or not at all; nothing is queued for a page. */
   output(bytes: Buffer): void {
     this.#quietTimer?.refresh()
     if (this.#phase !== 'live') return
@@ -182,7 +186,7 @@ export class Viewer {
     }
   }
 
-  /** The snapshot it was to be shown, and what was printed since it was taken; undefined when that is too much. */
+  /** Sends the snapshot it asked for and the output since it was taken; undefined when not all of that is kept. */
   show({ bytes, offset, cols, rows, marks }: Snapshot, since: Uint8Array | undefined): void {
     if (!this.#askedForSnapshot || !this.isOpen) return
     this.#isShort = !this.#askedForAll
@@ -197,20 +201,14 @@ export class Viewer {
     if (this.#isShort) this.#quietTimer ??= setTimeout(() => this.#isQuiet(), quietMs)
   }
 
-  /** The last there is to see, however much it has still to read. */
+  /** Sends the last screen of a shell that has ended, however much the page has still to read. */
   showLast(snapshot: Snapshot): void {
     if (this.#phase !== 'behind') return
     this.#askedForSnapshot = true
     this.show(snapshot, Buffer.alloc(0))
   }
 
-  /** The snapshot it waits for cannot be shown; it asks again when the time comes. */
-  retry(): void {
-    this.#askedForSnapshot = false
-    this.#catchUp()
-  }
-
-  /** A page that is behind is shown what comes of a key such as Ctrl-C without the gap between snapshots. */
+  /** After a key such as Ctrl-C a page that is behind gets its next snapshot without waiting for the gap between them. */
   interrupted(): void {
     if (this.#phase !== 'behind') return
     this.#skipsGap = true
@@ -219,7 +217,7 @@ export class Viewer {
     this.#catchUp()
   }
 
-  /** Leaves what the page types unread for as long as the shell does not take it. */
+  /** Stops reading what the page types for as long as the shell does not take it. */
   hold(reason: 'rate' | 'shell', held: boolean): void {
     if (held) this.#holds.add(reason)
     else this.#holds.delete(reason)
@@ -299,7 +297,7 @@ export class Viewer {
     const request = PageRequest.safeParse(parseJson(String(data))).data
     if (request?.t === 'ack') {
       this.#acks = true
-      // Nobody can have parsed what was not sent.
+      // A page may claim to have read more than it was sent.
       this.#acked = Math.min(this.#sent, this.#acked + request.n)
       this.#catchUp()
     } else if (request?.t === 'ping') {
@@ -310,12 +308,12 @@ export class Viewer {
   }
 
   #spend(bytes: number): void {
-    if (this.#typeable.spend(bytes) >= 0 || this.#rateTimer) return
+    if (this.#input.spend(bytes) >= 0 || this.#rateTimer) return
     this.hold('rate', true)
     this.#rateTimer = setTimeout(() => {
       this.#rateTimer = undefined
       this.hold('rate', false)
-    }, this.#typeable.debtMs)
+    }, this.#input.debtMs)
   }
 }
 
@@ -336,7 +334,7 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // The schema refuses it.
+    // The schema refuses undefined.
     return undefined
   }
 }

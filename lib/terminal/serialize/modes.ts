@@ -18,7 +18,7 @@ export class TerminalModes {
   readonly #core: Core
   /** Entries of the palette by number; of the text, background and cursor by 256, 257 and 258. */
   readonly #palette = new Map<number, string>()
-  #folder: { address: string; path: string } | undefined
+  #folder = ''
   /** Of the cursor, by ?12; undefined while nobody has asked for either. */
   #blinks: boolean | undefined
   readonly #links = new Map<number, { key: string; parameters: string; uri: string }>()
@@ -70,10 +70,6 @@ export class TerminalModes {
     return this.#core._inputHandler._windowTitle
   }
 
-  get folder(): string | undefined {
-    return this.#folder?.path
-  }
-
   linkOf: LinkOf = (id) => this.#links.get(id)
 
   /** To a terminal that was just reset: what a reset leaves as it was. */
@@ -96,7 +92,7 @@ export class TerminalModes {
       for (const each of stack) to.add(`\x1b]${code};${each}\x1b\\\x1b[22;${code}t`)
       to.add(`\x1b]${code};${now}\x1b\\`)
     }
-    to.add(`\x1b]7;${this.#folder?.address ?? ''}\x1b\\`)
+    to.add(`\x1b]7;${this.#folder}\x1b\\`)
   }
 
   /** What each of the two screens has of its own: tab stops, saved cursor and scroll region. Moves the cursor. */
@@ -210,9 +206,7 @@ export class TerminalModes {
   }
 
   #setFolder(address: string): void {
-    const path = reportedFolder(address)
-    if (path !== undefined) this.#folder = { address, path }
-    else if (address === '') this.#folder = undefined
+    if (address === '' || reportedFolder(address) !== undefined) this.#folder = address
   }
 
   /**
