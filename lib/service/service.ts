@@ -60,7 +60,7 @@ import { createAxonEventStore } from './store/axons/events.ts'
 import { createBenchmarkJobStore } from './store/benchmark-jobs.ts'
 import { createBenchmarkRunStore } from './store/benchmark-runs.ts'
 import { createBenchmarkStore } from './store/benchmarks.ts'
-import { databaseName, leaveWord, openDataDir, readOrMakeApiKey, reserveName } from './store/data-dir.ts'
+import { databaseName, openDataDir, publishAddress, readOrMakeApiKey, reserveName } from './store/data-dir.ts'
 import { openDatabase } from './store/database.ts'
 import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
@@ -82,7 +82,7 @@ export interface Service {
   /** Marks, as DEVDECK_SERVICE_ID in their environment, the processes started for this data folder. */
   serviceId: string
   routes: readonly Route[]
-  /** Tells every watcher that the devboxes end at the deadline. Whoever asks then closes the service. False: there are none. */
+  /** Announces to every watcher that the devboxes end at the deadline, before the service is closed. False: there are none. */
   announceEnd: (deadlineMs: number) => boolean
   /** Ends everything the service started; done within two seconds. */
   close: () => Promise<void>
@@ -120,7 +120,7 @@ export const createService = async (
       benchmarkRuns: createBenchmarkRunStore(database),
       benchmarkJobs: createBenchmarkJobStore(database),
     }
-    // Held back until the service is up: what keeps it from starting is one line and nothing else.
+    // Logged once the service is up: a service that cannot start prints one line and nothing else.
     const sandbox = await choice.sandbox
     const warnings = [...choice.warnings]
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
@@ -174,7 +174,7 @@ export const createService = async (
       }
       if (hasEnded(status)) ptyTokens.revoke(devboxId)
     })
-    // After the devboxes: one that is getting its disk from a snapshot is to start again with the service, not to fail.
+    // After the devboxes: a devbox that is getting its disk from a snapshot must not fail but start again.
     undo.push(() => snapshots.close())
     const sealed = store.secrets.problem()
     if (sealed !== undefined) warnings.push(sealed)
@@ -189,7 +189,7 @@ export const createService = async (
     await devboxes.recover()
     evictions.recover()
     const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation: sandbox.isolation, log: logError })
-    // Before the devboxes are closed: a scorer that ends with its devbox has given no score.
+    // Before the devboxes are closed: a scorer that ends with its devbox gives no score.
     undo.push(() => scenarioRuns.close())
     scenarioRuns.recover()
     const benchmarkRuns = new BenchmarkRuns({ store, scenarioRuns })
@@ -211,7 +211,7 @@ export const createService = async (
       logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
       log: logError,
     })
-    // Before what its trials use: they are to be found as they were, not failed.
+    // Before the parts that trials use: interrupted trials must not be recorded as failed.
     undo.push(() => jobs.close())
     jobs.recover()
     const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
@@ -295,9 +295,9 @@ export const createService = async (
     undo.push(http.close)
     for (const message of warnings) logError({ level: 'warn', message })
     const url = `http://${bracketed(config.host)}:${http.port}`
-    // An address that means "all of them" is none to call.
+    // A wildcard address cannot be called.
     const address = `http://${isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host)}:${http.port}`
-    undo.push(leaveWord(dataDir, { address, operatorToken }))
+    undo.push(publishAddress(dataDir, { address, operatorToken }))
     database.keepReserve(join(dataDir.path, reserveName))
     return {
       url,
@@ -309,7 +309,7 @@ export const createService = async (
     }
   } catch (error) {
     await close()
-    // Its probe takes its folder away at its end.
+    // The probe removes its folder at its end.
     await choice.sandbox.catch(() => undefined)
     throw asStartError(error, config)
   }

@@ -39,8 +39,8 @@ export const revokeKey = ({ dataDir, words: [id = ''] }: CommandLine) =>
   withKeys(dataDir, (keys) => {
     const known = keys.all().find((each) => each.id === id)
     if (!known) throw new StartError(`There is no key ${id}; keys list shows those that can be revoked`)
-    const news = keys.revoke(id, Date.now())
-    console.log(`Key ${id} of account ${known.account} ${news ? 'is' : 'was already'} revoked`)
+    const isNew = keys.revoke(id, Date.now())
+    console.log(`Key ${id} of account ${known.account} ${isNew ? 'is' : 'was already'} revoked`)
   })
 
 const withKeys = (dataDir: string, work: (keys: KeyStore) => void) => {

@@ -9,7 +9,7 @@ import { createService } from '#lib/service/service.ts'
 
 const refused = new Set<Endpoint>(Object.values(hostedOnly))
 
-/** Lists the contract by a service of its own, so that the list is what callers would meet. */
+/** Starts a service of its own and lists its routes, so that the list is what callers meet. */
 export const printOperations = async (config: ServiceConfig) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-operations-'))
   const service = await createService({ ...config, host: '127.0.0.1', port: 0, dataDir })

@@ -5,11 +5,11 @@ import { beginChoice } from '#lib/service/sandbox/choose.ts'
 import type { Service } from '#lib/service/service.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** `close` takes two seconds; what hangs longer after a fault would keep the next service from starting. */
+/** `close` takes two seconds. A process that hangs longer after a fault would keep the next service from starting. */
 const faultGraceMs = 5_000
 
 export const serve = async (commandLine: CommandLine) => {
-  // While processes try the sandbox out, this one loads the rest.
+  // The sandbox is probed by other processes while this one loads the rest.
   const choice = beginChoice(commandLine.isolation)
   const { createService } = await import('#lib/service/service.ts')
   const service = await createService(commandLine, choice)
@@ -17,7 +17,7 @@ export const serve = async (commandLine: CommandLine) => {
   process.on('SIGTERM', stop).on('SIGINT', stop)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   if (commandLine.stopWithParent) {
-    // All three come when the parent goes; only signals may hurry an end.
+    // All three events follow the parent's end, and a second `stop` would cut the drain short: that is for signals alone.
     let gone = false
     const onGone = () => {
       if (!gone) stop()
@@ -31,28 +31,28 @@ export const serve = async (commandLine: CommandLine) => {
 }
 
 const ends = (service: Service, drainMs: number) => {
-  const hurry = new AbortController()
+  const drainCut = new AbortController()
   let stopping = false
   let faulty = false
 
   /** Ends the service, after the announced time if there are devboxes; a second call ends that wait. */
   const stop = async () => {
-    if (stopping) return hurry.abort()
+    if (stopping) return drainCut.abort()
     stopping = true
     if (drainMs > 0 && service.announceEnd(Date.now() + drainMs))
-      await delay(drainMs, undefined, { signal: hurry.signal }).catch(() => undefined)
+      await delay(drainMs, undefined, { signal: drainCut.signal }).catch(() => undefined)
     await service.close()
     process.exit(faulty ? 1 : 0)
   }
 
-  /** After what nobody foresaw the state of the process is unknown: it says so and ends, and whoever watches starts it again. */
+  /** After an unexpected error the state of the process is unknown: it ends, and its supervisor restarts it. */
   const fault = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     logError({ message: `The service stops after an unexpected error: ${message}`, stack })
     if (faulty) return
     faulty = true
     setTimeout(() => process.exit(1), faultGraceMs).unref()
-    hurry.abort()
+    drainCut.abort()
     service.close().finally(() => process.exit(1))
   }
 

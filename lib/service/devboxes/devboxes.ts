@@ -35,7 +35,7 @@ interface Options extends LifeOptions {
   /** Devboxes that have not ended. */
   maxPerAccount: number
   executions: {
-    /** Completes what the service's last life left unfinished. */
+    /** Completes the executions that a restart of the service interrupted. */
     recover(): Promise<void>
     /** Ends every execution of a devbox. */
     end(devboxId: string, stopProcesses: () => Promise<void>): Promise<void>
@@ -73,8 +73,8 @@ export class Devboxes {
   }
 
   /**
-   * Takes up where the last life of the service ended: kills what it left running, completes its executions, settles
-   * states in between, and starts what was running. The devboxes are starting, not running, when this resolves.
+   * After a restart: kills what the last process of the service left running, completes its executions, settles states
+   * in between, and starts what was running. The devboxes are starting, not running, when this resolves.
    */
   async recover(): Promise<void> {
     const { store, executions, serviceId, folderOf } = this.#options
@@ -94,7 +94,7 @@ export class Devboxes {
     }, watchMs).unref()
   }
 
-  /** Ends all processes and leaves every state as it is, for the next life to take up. */
+  /** Ends all processes and leaves every status as it is, for `recover` after the next start. */
   async close(): Promise<void> {
     clearInterval(this.#watch)
     this.#storeUse()

@@ -19,14 +19,14 @@ interface Tool {
 }
 
 /**
- * Runs a tool of the system on folders a devbox may be changing at that moment. Names are looked up time and again
- * meanwhile, and the devbox can put a link to anywhere in the place of a folder: so the tool gets a root of its own.
- * Resolves with its exit code; rejects with the signal's reason once it is gone after an abort.
+ * Runs a tool of the system on folders that a devbox may be changing at that moment. The devbox can replace a folder by
+ * a link to anywhere before the tool looks its name up again, so the tool gets a root of its own. Resolves with its exit
+ * code; after an abort rejects with the signal's reason once the tool is gone.
  */
 const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, onOutput, onComplaint }: Tool) => {
   signal?.throwIfAborted()
   const [file = '', ...args] = isolation === 'bubblewrap' ? confined(argv, reads, writes) : argv
-  // C: complaints are read below, and must not come in the language of whoever started the service.
+  // C: the messages of the tools are parsed below and must be in English.
   const env: Record<string, string> = { PATH: '/usr/bin:/bin', LC_ALL: 'C', ...marks }
   const child = spawn(file, args, {
     cwd: '/',
@@ -101,10 +101,10 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
   })
 }
 
-/** A devbox makes paths of any length; the reason comes last. */
+/** Paths in a devbox can be of any length, and the reason comes last in the line. */
 const shortened = (line: string) => (line.length > 400 ? `${line.slice(0, 200)}…${line.slice(-200)}` : line)
 
-/** What cp says of a file that was removed, or replaced, between two looks at it. */
+/** Whether cp complains of a file that was removed or replaced while it was at work. */
 const isVanished = (line: string) =>
   /^cp: .*: (No such file or directory|Not a directory|Too many levels of symbolic links)$/.test(line) ||
   /^cp: (skipping file .* replaced while being copied|will not overwrite just-created )/.test(line)

@@ -18,7 +18,7 @@ export interface FileContent {
   /** Undefined where the file system does not tell, as for most of /proc. */
   size: number | undefined
   bytes: AsyncIterable<Uint8Array>
-  /** For whoever does not read the bytes. */
+  /** To be called when the bytes are not read. */
   close(): void
 }
 
@@ -35,7 +35,7 @@ export const readFile = async (devbox: RunningDevbox, path: string, signal: Abor
     if (ended || line === -1) await command.succeed(path)
     const start = head.subarray(line + 1)
     const told = Number(head.toString('latin1', 0, line))
-    // The kernel's own files tell a size of nothing or of a page, whatever is in them.
+    // The kernel's own files have a size of 0 or of a page, whatever is in them.
     const size = ended ? start.length : told >= start.length ? told : undefined
     return { size, bytes: rest(command, path, start, chunks, size), close: command.end }
   } catch (error) {
@@ -74,7 +74,7 @@ export const writeFile = async (
     await pipeline(counted, command.stdin)
     command.verdict.end('commit\n')
   } catch (error) {
-    // Without the word the script takes back what it has.
+    // Without `commit` the script removes what it has written.
     command.verdict.end()
     await command.done
     if (contentError !== undefined || command.failed === undefined) throw error
@@ -119,7 +119,7 @@ interface Running {
   verdict: Writable
   /** Resolves when the script has ended. */
   done: Promise<unknown>
-  /** Why it failed, in its own words; undefined while it runs and when it did not. */
+  /** Its last message if it failed; undefined while it runs and when it succeeded. */
   readonly failed: string | undefined
   /** Waits for its end and throws what went wrong. */
   succeed(path: string): Promise<void>
@@ -145,7 +145,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
   const [stdin, stdout, stderr, verdict] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
-  // One that has ended no longer reads; its exit status and its words tell why.
+  // A script that has ended no longer reads; its exit status and its messages tell why.
   for (const stream of [stdin, stdout, verdict]) stream.on('error', () => undefined)
   let words = ''
   stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -191,7 +191,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
 const isRunning = (child: ChildProcess) =>
   child.pid !== undefined && child.exitCode === null && child.signalCode === null
 
-/** What comes first, up to the limit and with the line of the size. */
+/** The line of the size and the first bytes of the file, up to `headBytes`. */
 const readHead = async (chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; ended: boolean }> => {
   const read: Buffer[] = []
   for (let size = 0; size <= headBytes; ) {

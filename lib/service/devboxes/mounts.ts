@@ -7,7 +7,7 @@ import { removeTree } from './disk.ts'
 
 /** A file a devbox begins with. */
 export interface Mount {
-  /** The input that asked for it. */
+  /** The field of the input. */
   field: string
   folder: (typeof diskFolders)[number]
   /** Below that folder. */
@@ -58,8 +58,8 @@ export const stageMounts = async (folder: string, mounts: readonly Mount[]): Pro
 }
 
 /**
- * Makes `home` and `tmp` in a devbox's folder, from what `restore` puts at the path it is given, else empty. `home`
- * comes last and whole: once it is there this does nothing, and after a crash it begins anew.
+ * Makes `home` and `tmp` in a devbox's folder: empty, or as `restore` makes them from a snapshot. `home` gets its name
+ * last, when the disk is complete, so that after a crash this either does nothing or begins anew.
  */
 export const makeDisk = async (folder: string, restore?: (home: string) => Promise<void>): Promise<void> => {
   const home = join(folder, 'home')

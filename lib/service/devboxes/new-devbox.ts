@@ -6,7 +6,7 @@ import { launchRefusal } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Mount, mountAt } from './mounts.ts'
 
-/** What was asked for in a create call, as far as it can be judged without a look at anything else. */
+/** A create call that is valid by itself; its snapshot, secrets and network policy are still to be looked up. */
 export interface NewDevboxPlan {
   launch_parameters: LaunchParameters
   environment_variables: StringMap

@@ -34,7 +34,7 @@ interface Options {
 interface Taking {
   devboxId: string
   abort: AbortController
-  /** Resolves, once the record says how it ended, with what went wrong. */
+  /** Resolves, once the end is recorded, with the error if there was one. */
   done: Promise<ServiceError | undefined>
 }
 
@@ -44,7 +44,7 @@ export class Snapshots {
   readonly #taking = new Map<string, Taking>()
   /** How many devboxes are getting their disk from a snapshot now. */
   readonly #restoring = new Map<string, number>()
-  // Apart, so that a devbox starts however many snapshots wait.
+  // Separate slots, so that a devbox starts however many snapshots wait.
   readonly #takeSlots = new Slots(copiesAtOnce)
   readonly #restoreSlots = new Slots(copiesAtOnce)
   readonly #replays = new Replays()
@@ -55,8 +55,8 @@ export class Snapshots {
   }
 
   /**
-   * Takes up where the last life of the service ended: what was being taken has failed, and copies no snapshot has are
-   * removed. To be called before devboxes start from snapshots; the removal goes on after it resolves.
+   * After a restart: snapshots that were being taken have failed, and copies without a snapshot are removed. To be
+   * called before devboxes start from snapshots; the removal goes on after it resolves.
    */
   async recover(): Promise<void> {
     const { store, folder } = this.#options
@@ -119,7 +119,7 @@ export class Snapshots {
     if (state.status === 'deleted') notFound('snapshot', id)
     const refusal = deleteRefusal(state.status)
     if (refusal) throw new ServiceError('conflict', refusal, { shouldRetry: false })
-    // Left to be tried again: it is over in a moment.
+    // It is over in a moment, so the caller may try again.
     if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
       throw new ServiceError('conflict', 'A devbox is being started from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
@@ -235,7 +235,7 @@ export class Snapshots {
     }).catch((error: unknown) => {
       throw tooLong.aborted && !signal.aborted ? failed('Copying the disk took too long') : error
     })
-    // What vanishes meanwhile is left out, but not all of it.
+    // Files that vanish during the copy are left out, but the home directory must be there.
     if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
   }
 

@@ -8,7 +8,7 @@ import type { DevboxLogs } from '#lib/service/store/logs.ts'
 /** Unspecified: how often a running devbox logs what it uses. */
 const intervalMs = 30_000
 const firstAfterMs = 100
-// Many devboxes that start together share one look at all processes.
+// All processes are read at once, so devboxes that start together share one read.
 const minPauseMs = 1000
 const processesPerTurn = 32
 // A constant of Linux, whatever the kernel's own ticks are.
@@ -44,7 +44,7 @@ export class DevboxStats {
     this.#options = options
   }
 
-  /** To be told of every change. */
+  /** To be called at every change of a devbox's status. */
   changed(devboxId: string, status: string): void {
     this.#fresh.delete(devboxId)
     if (status === 'running') {
@@ -103,7 +103,7 @@ export class DevboxStats {
 
 const inMiB = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 
-/** The service's processes, each with the devbox it belongs to: by its own mark, or else by its parent's. */
+/** The processes of the service's devboxes. A process without a mark belongs to the devbox of its parent. */
 const processesOf = async (serviceId: string): Promise<Process[]> => {
   const byPid = new Map<number, Process>()
   let untilPause = processesPerTurn

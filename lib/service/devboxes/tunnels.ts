@@ -23,11 +23,11 @@ interface Opened {
   release: () => void
 }
 
-/** Which devboxes are reachable from outside, and the way in. What goes through is `http/tunnel`'s. */
+/** Tunnels of devboxes and connections through them. `routes/tunnel-proxy` sends the requests. */
 export class Tunnels {
   readonly #store: DevboxStore
   readonly #devboxes: Devboxes
-  /** What is open through each devbox's tunnel ends with its signal. */
+  /** Aborting one ends all connections through that devbox's tunnel. */
   readonly #cuts = new Map<string, AbortController>()
 
   constructor({ store, devboxes }: { store: DevboxStore; devboxes: Devboxes }) {
@@ -68,7 +68,7 @@ export class Tunnels {
     return known.signal
   }
 
-  /** A connection to a port of the devbox, which is woken for it if its tunnel says so. Throws 404, 502 or 503. */
+  /** A connection to a port of the devbox, which is resumed first if its tunnel allows that. Throws 404, 502 or 503. */
   async open({ account, id, tunnel }: TunnelOwner, port: number, signal: AbortSignal): Promise<Opened> {
     const giveUpAtMs = Date.now() + wakeMs
     const wasAwake = this.#devboxes.get(account, id).status === 'running'
@@ -79,7 +79,7 @@ export class Tunnels {
       try {
         return { socket: await box.connect(port), release }
       } catch (cause) {
-        // What has only just been woken may still be on its way to listen.
+        // The app of a devbox that was only just resumed may not listen yet.
         if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(askAgainMs)
         else {
           release()
@@ -102,7 +102,7 @@ export class Tunnels {
           shouldRetry: false,
         })
       await this.#devboxes.reaches(account, id, ['suspended', 'failure', 'shutdown'], wakeMs, signal)
-      // Of several requests that come at once, the first one resumes it.
+      // Another request may have resumed it meanwhile.
       if (this.#devboxes.get(account, id).status === 'suspended') await this.#devboxes.resume(account, id)
     }
     const awake = await this.#devboxes.reaches(account, id, ['running', 'failure', 'shutdown'], wakeMs, signal)

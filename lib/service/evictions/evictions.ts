@@ -3,7 +3,7 @@ import { Condition } from '#lib/service/kit/condition.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { EvictionStore, StoredEviction } from '#lib/service/store/evictions.ts'
 
-// A subscriber this far behind has stopped reading; it is told to connect again and gets what is pending then.
+// A subscriber this far behind has stopped reading; its stream ends, and after it connects again it gets what is pending.
 const maxQueued = 1000
 
 type Listener = (eviction: StoredEviction) => void
@@ -20,7 +20,7 @@ export class Evictions {
     this.#suspend = suspend
   }
 
-  /** Takes up the stored deadlines. Overdue ones fire in a later turn. */
+  /** Sets the timers of the stored deadlines. Overdue ones fire in a later turn. */
   recover(): void {
     for (const eviction of this.#store.all()) this.#arm(eviction)
   }
@@ -39,8 +39,8 @@ export class Evictions {
   }
 
   /**
-   * Tells of the end of a devbox that comes without this class's doing, as that of the service itself. Nothing is
-   * stored and nothing is done at the deadline.
+   * Announces the end of a devbox that comes by other means, as at the end of the service itself. Nothing is stored and
+   * nothing is done at the deadline.
    */
   announce(account: string, { devbox_id, eviction_deadline_ms }: Eviction): void {
     this.#pending.get(devbox_id)?.cancelTimer()

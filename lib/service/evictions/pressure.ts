@@ -6,7 +6,7 @@ import type { Evictions } from './evictions.ts'
 const intervalMs = 1_000
 const defaultFloorBytes = 256 * 2 ** 20
 const defaultFloorShare = 0.05
-/** Pressure is over only this far above the floor, so that it does not come and go with every page. */
+/** Pressure ends only this far above the floor, so that it does not start and end with every page of memory. */
 const relief = 1.1
 
 /** When the machine itself runs short, the devbox used longest ago is evicted. */
@@ -18,7 +18,7 @@ export interface Pressure {
   noticeMs: number
 }
 
-/** Unspecified: the notice. Long enough to save a file, short enough that the machine lives to see it. */
+/** Unspecified: the notice. Long enough to save a file, short enough for a machine that runs out of memory. */
 export const defaultPressure: Pressure = { noticeMs: 60_000 }
 
 interface Options {
@@ -43,8 +43,8 @@ export class PressureWatch {
   readonly #resources: Resource[]
   readonly #timer: NodeJS.Timeout
   /** The devbox whose end is being waited for. */
-  #victim: string | undefined
-  /** Those an operator has taken the eviction back of: they stay while this pressure lasts. */
+  #evicting: string | undefined
+  /** Devboxes whose eviction was cancelled: they stay while this pressure lasts. */
   readonly #spared = new Set<string>()
   #looking = false
 
@@ -75,7 +75,7 @@ export class PressureWatch {
       for (const resource of this.#resources) reason = (await this.#shortage(resource)) ?? reason
       if (reason === undefined) this.#spared.clear()
       this.#follow()
-      if (reason !== undefined && this.#victim === undefined) this.#evictNext(reason)
+      if (reason !== undefined && this.#evicting === undefined) this.#evictNext(reason)
     } catch (error) {
       logFailure('The free memory and disk could not be looked at')(error)
     } finally {
@@ -83,7 +83,7 @@ export class PressureWatch {
     }
   }
 
-  /** What is short, in words; undefined when there is enough. */
+  /** The text of a shortage; undefined when there is enough. */
   async #shortage(resource: Resource): Promise<string | undefined> {
     const free = await resource.freeBytes()
     const wasShort = resource.isShort
@@ -97,20 +97,20 @@ export class PressureWatch {
     return resource.isShort ? text : undefined
   }
 
-  /** Lets go of the victim once its processes are gone or its eviction was taken back. */
+  /** Forgets the devbox being evicted once its processes are gone or its eviction was cancelled. */
   #follow() {
-    if (this.#victim === undefined || this.#options.evictions.deadlineOf(this.#victim) !== undefined) return
-    const status = this.#options.statusOf(this.#victim)
+    if (this.#evicting === undefined || this.#options.evictions.deadlineOf(this.#evicting) !== undefined) return
+    const status = this.#options.statusOf(this.#evicting)
     if (status === 'suspending') return
-    if (status === 'running') this.#spared.add(this.#victim)
-    this.#victim = undefined
+    if (status === 'running') this.#spared.add(this.#evicting)
+    this.#evicting = undefined
   }
 
   #evictNext(reason: string) {
     const { evictions, leastRecentlyUsed, pressure } = this.#options
     const next = leastRecentlyUsed().find(({ id }) => !this.#spared.has(id) && evictions.deadlineOf(id) === undefined)
     if (!next) return
-    this.#victim = next.id
+    this.#evicting = next.id
     const deadlineMs = Date.now() + pressure.noticeMs
     evictions.schedule(next.account, { devbox_id: next.id, eviction_deadline_ms: deadlineMs })
     const at = new Date(deadlineMs).toISOString()

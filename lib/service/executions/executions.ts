@@ -63,7 +63,7 @@ export class Executions {
     this.#maxPerAccount = maxPerAccount
   }
 
-  /** Completes what the service's last life left unfinished; its processes must have been ended. */
+  /** Completes the executions that a restart of the service interrupted; their processes must have been ended. */
   async recover(): Promise<void> {
     for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#store.unfinished()) {
       const folder = this.#folder(devbox_id, id)
@@ -88,7 +88,7 @@ export class Executions {
     }
   }
 
-  /** `devbox` is asked for only when the command has not been launched before: it may throw that none runs. */
+  /** `devbox` throws when the devbox does not run; it is not called when the same command was launched before. */
   launch(devboxId: string, devbox: () => RunningDevbox, launch: Launch): string {
     const { account, command, shellName, id, requestId, attachStdin } = launch
     if (command.includes('\0'))
@@ -220,7 +220,7 @@ export class Executions {
   /**
    * Sends SIGKILL to the launched bash, or to its whole process group; nothing when the execution has completed.
    * Unspecified: the signal, and the state a kill leaves. A kill that a command may ignore would be none; the answer
-   * waits up to two seconds for the end it causes. Without the group, what the command had started goes on.
+   * waits up to two seconds for the end it causes. Without the group, processes that the command started go on.
    */
   async kill(devboxId: string, id: string, wholeGroup: boolean): Promise<void> {
     this.#record(devboxId, id)
@@ -258,7 +258,7 @@ export class Executions {
     await Promise.all(all.map(({ ended }) => ended))
   }
 
-  /** One killed while it waits is done before those ahead of it are: the shell is free once all are. */
+  /** A command that is killed while it waits ends before those ahead of it: the shell is free once all have ended. */
   #queue(shellKey: string, commands: (Promise<unknown> | undefined)[]) {
     const free = Promise.all(commands).then(() => {
       if (this.#shells.get(shellKey) === free) this.#shells.delete(shellKey)

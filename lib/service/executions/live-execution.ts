@@ -19,7 +19,7 @@ interface Options {
   account: string
   record: ExecutionRecord
   devbox: RunningDevbox
-  /** Where its output goes. */
+  /** For its output. */
   folder: string
   pipes: Pipes
   log: CommandLog
@@ -95,7 +95,7 @@ export class LiveExecution {
     const pid = child?.pid
     if (!child || pid === undefined) return true
     const { box } = this.#devbox
-    // The handle says that the pid is still this child's: Node reaps it in the same turn in which it sets these two.
+    // While both are null the pid is still this child's: Node sets one in the same turn in which it reaps the child.
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
     let leader: number | undefined
     await waitUntil(() => {
@@ -105,7 +105,7 @@ export class LiveExecution {
     if (leader === undefined || hasEnded()) return false
     const reached = wholeGroup && signal(-leader, name)
     if (!reached || name === 'SIGKILL') signal(leader, name)
-    // A stopped command has stopped the one that waits for it as well.
+    // A command that was stopped has stopped the process that waits for it as well.
     signal(pid, 'SIGCONT')
     return true
   }

@@ -6,7 +6,7 @@ import { Condition } from '#lib/service/kit/condition.ts'
 import { ifMissing } from '#lib/service/kit/errors.ts'
 import { firstCharacter, wholeLength } from '#lib/service/kit/utf8.ts'
 
-// Longest piece a reader gets is 64 KiB, with what may be held back of the one before.
+// With a character held back of the piece before, the longest piece a reader gets is 64 KiB.
 const maxReadBytes = 64 * 1024 - 3
 // Above this the writer of the pipe waits, so memory stays flat however fast it writes.
 const maxUnwrittenBytes = 1024 * 1024
@@ -46,7 +46,7 @@ export class OutputBuffer {
     return this.#isCut
   }
 
-  /** Everything written so far is in the file and nothing more will come: readers end. */
+  /** Resolves when everything written is in the file; readers end after that. */
   async end(): Promise<void> {
     await new Promise<void>((resolve) => this.sink.end(resolve))
     this.#ended = true
@@ -101,7 +101,7 @@ export class OutputBuffer {
     try {
       this.#descriptor ??= makeFile(this.#file)
     } catch {
-      // The disk is full, as a failed write says as well.
+      // The disk is full, most likely.
       this.#isCut = true
     }
     return this.#descriptor

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { quote } from '#lib/service/kit/quoting.ts'
 
 /**
- * The bash script that runs one command of a named shell: it takes up where the shell's last command left (directory,
- * variables, functions, aliases, options, umask), runs the command in that same bash, and leaves its state on exit. So
- * each command is a process group of its own with its own exit status, and still one shell goes on. A command that sets
- * an EXIT trap takes the place of ours; its state is then left behind before that trap runs. One group holds
- * the command and what follows, since after a command that is cut short, as `echo $(`, bash misreads its next line or aborts.
+ * The bash script that runs one command of a named shell: it restores the state that the shell's last command saved
+ * (directory, variables, functions, aliases, options, umask), runs the command in that same bash, and saves the state on
+ * exit. So each command is a process group of its own with its own exit status. A command that sets an EXIT trap
+ * replaces the trap that saves; the state is then saved before that trap runs. One group holds the command and what
+ * follows, since after a command that is cut short, as `echo $(`, bash misreads its next line or aborts.
  */
 export const shellScript = (command: string, stateFile: string): string => {
   const file = quote(stateFile)
@@ -22,7 +22,7 @@ shopt -s expand_aliases
 /** A file name for a shell of any name. */
 export const shellFileName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32)
 
-// What every command of the devbox is given anyway is no state of the shell, and secrets among it are for no file.
+// Variables that every command of the devbox gets are not saved: secrets among them must not be in a file.
 const rememberGiven = `declare -A __devdeck_given
 while read -r __devdeck_name; do __devdeck_given[$__devdeck_name]=\${!__devdeck_name@A}; done < <(compgen -e)`
 

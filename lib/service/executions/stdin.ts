@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 
-// What a command has not read yet. Beyond it a sender waits.
+// A sender waits while the command has more than this still to read.
 const maxBacklogBytes = 1024 * 1024
 /** Unspecified: how long a sender waits for a command that does not read; what it sent is then not taken. */
 const maxWaitMs = 10_000
@@ -17,7 +17,7 @@ export class Stdin {
 
   constructor(waitMs = maxWaitMs) {
     this.#maxWaitMs = waitMs
-    // Destroyed while somebody waits, it says so by closing.
+    // A writer that waits learns of the end by `close`.
     this.#backlog.on('error', () => undefined)
   }
 

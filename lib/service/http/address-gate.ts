@@ -49,7 +49,7 @@ export const ownNames = (host: string): string[] => [
   ...(isWildcard(host) ? [] : [bracketed(host)]),
 ]
 
-/** The one name the request gives the service; undefined when it gives none or several. */
+/** The name that the request was sent to; undefined when it gives none or several. */
 export const authorityOf = (request: IncomingMessage): string | undefined => {
   const given: string[] = []
   for (let i = 0; i < request.rawHeaders.length; i += 2) {

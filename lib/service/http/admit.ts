@@ -36,7 +36,7 @@ export const admit = async (
   checkAddress(request)
   const method = request.method ?? ''
   const { match, allow } = router(method, request.url ?? '')
-  // Before anything is told about the address: without a key, unknown and known ones look the same.
+  // Before the address is judged: without a key, unknown and known addresses are answered alike.
   const identity = match?.route.endpoint.open ? nobody : authenticate(request, match)
   if (allow)
     throw new ServiceError('method_not_allowed', `${method} is not allowed here, only ${allow.join(', ')}`, { allow })

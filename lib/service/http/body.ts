@@ -7,7 +7,7 @@ import { Slots } from '#lib/service/kit/slots.ts'
 const bodyTimeoutMs = 30_000
 const slowestBytesPerMs = 256
 
-/** A large body is in memory several times before it is a value: this many are read at once, the others wait. */
+/** Parsing holds a large body in memory several times over: this many are read at once, the others wait. */
 const largeBodies = new Slots(2)
 
 /** The JSON of the body; `{}` when there is none. Throws 400, 408, 413 or 415. */
@@ -38,7 +38,7 @@ const parseJson = (request: IncomingMessage, bytes: Buffer): unknown => {
   if (bytes.length === 0) return {}
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    // Half a surrogate pair, which only an escape can bring: the database would keep another text than was given.
+    // Half a surrogate pair, which only an escape can write: the database would store another text than was given.
     return JSON.parse(text, /\\u[dD]/.test(text) ? wellFormed : undefined)
   } catch {
     throw invalid({ field: 'body', message: 'is not valid JSON' })

@@ -28,7 +28,7 @@ export const sendJson = (response: ServerResponse, status: number, json: string 
   response.end(json)
 }
 
-/** Every thrown value as one of the closed list; what no code threw on purpose is logged here, once. */
+/** Every thrown value as one of the closed list; anything but a ServiceError and known faults is logged, once. */
 export const toServiceError = (error: unknown, requestId: string, operation: string, log: LogError): ServiceError => {
   if (error instanceof ServiceError) return error
   const known = knownTrouble(error)
@@ -38,12 +38,12 @@ export const toServiceError = (error: unknown, requestId: string, operation: str
   return new ServiceError('internal', `Something went wrong in the service (request ${requestId})`, { cause: error })
 }
 
-/** What the machine or another process causes and the service recovers from by itself. */
+/** Faults that the machine or another process causes and from which the service recovers by itself. */
 const knownTrouble = (cause: unknown): ServiceError | undefined => {
   if (!(cause instanceof Error)) return undefined
   const { code, errcode = 0 } = cause as { code?: string; errcode?: number }
   if (isDiskFull(cause)) return diskFull(cause)
-  // The upper bytes tell more about the kind.
+  // The upper bytes are the extended code.
   if (sqliteLocked.has(errcode & 0xff))
     return new ServiceError('unavailable', 'Another process holds the database', { retryAfterSeconds: 1, cause })
   if (exhausted.has(code ?? ''))

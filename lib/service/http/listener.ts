@@ -40,7 +40,7 @@ export const createListener =
     response.on('error', () => gone.abort())
     try {
       if (context.stopping.aborted)
-        // Long enough for a restart: over HTTP/2 the public clients hang for a while when they meet no service at all.
+        // Long enough for a restart: over HTTP/2 the public clients hang for a while when no service listens.
         throw new ServiceError('unavailable', 'The service is stopping', { retryAfterSeconds: 3 })
       const { endpoint, identity, call } = await admit(request, requestId, context)
       operation = endpoint.id
@@ -63,7 +63,7 @@ export const createListener =
         const signal = AbortSignal.any(ends)
         const source = answer as AsyncIterable<unknown>
         await sendEvents({ response, source, requestId, signal, encode, toServiceError: asServiceError })
-        // A source that waits for its next event hears by this that nobody reads on.
+        // Ends a source that waits for its next event.
         gone.abort()
       } else {
         response.setHeader('content-type', endpoint.response.contentType)
@@ -72,13 +72,13 @@ export const createListener =
         await pipeline(answer as AsyncIterable<Uint8Array>, response)
       }
     } catch (error) {
-      // Who has left needs no answer, and leaving is no fault.
+      // A client that has left needs no answer, and its leaving is not an error.
       if (gone.signal.aborted && (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
       const failure = asServiceError(error)
-      // When half an answer is out, cutting the connection is the only way left to say that it is not whole.
+      // Once a part of the answer was sent, only a cut connection can show that it is incomplete.
       if (response.headersSent) response.destroy()
       else if (!response.destroyed) {
-        // What the handler had set was for its own answer.
+        // The handler's headers were for its own answer.
         for (const name of response.getHeaderNames()) response.removeHeader(name)
         leaveBodyUnread(request, response)
         sendError(response, failure, requestId)
@@ -86,12 +86,12 @@ export const createListener =
     }
   }
 
-/** How long a client may go on sending what nobody reads. */
+/** For how long the rest of a request is read and dropped. */
 const maxUnreadMs = 30_000
 
 /**
- * Lets the client hear an answer that comes before its body has: closing the connection on unread bytes would reset it
- * and the answer could be lost. HTTP/1.1 reads on into nothing for a while.
+ * For an answer that comes before the body is complete: closing the connection on unread bytes would reset it and the
+ * answer could be lost. On HTTP/1.1 the rest of the body is read and dropped for a while.
  */
 const leaveBodyUnread = (request: IncomingMessage, response: ServerResponse) => {
   if (request.complete) return

@@ -9,15 +9,15 @@ import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { requirePlain } from './body.ts'
 
 const limits = { fieldSize: 64 * 1024, fields: 16, files: 1, parts: 20, headerPairs: 32, headerSize: 16 * 1024 }
-/** A body that stands still for two of these is given up. One that we hold back ourselves is not standing still. */
+/** A body of which nothing arrives for two of these is refused, unless it is paused on this side. */
 const idleTickMs = 15_000
 
 export interface Form {
   /** The text parts by name. */
   fields: Record<string, string>
-  /** The bytes of the part `file`. It ends only when the whole form has come as it should, and throws otherwise. */
+  /** The bytes of the part `file`. It ends once the whole form has arrived and is valid, and throws otherwise. */
   file: AsyncIterable<Uint8Array>
-  /** Lets go of what was not read. To be called in the end, however it went. */
+  /** Drops what was not read. To be called in every case. */
   discard: () => Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface Options {
   maxBytes: number
   /** Whether these text parts are all that is needed to take the file as it comes. */
   isComplete: (fields: Record<string, string>) => boolean
-  /** Where a file waits that comes before the text parts. */
+  /** For a file that comes before the text parts it belongs to. */
   spoolFolder: string
 }
 
@@ -41,7 +41,7 @@ export const readForm = (request: IncomingMessage, options: Options): Promise<Fo
   const { promise, resolve, reject } = Promise.withResolvers<Form>()
   const parser = makeParser(request, type, options.maxBytes)
   const whole = arrival(request, parser, options.maxBytes)
-  // Whoever reads the file hears of it there; without a file, here.
+  // A failure reaches the reader of the file; without a file it is this call's.
   whole.catch(reject)
   const fields = new Map<string, string>()
   let hasFile = false
@@ -53,7 +53,7 @@ export const readForm = (request: IncomingMessage, options: Options): Promise<Fo
   parser.on('file', (_, stream) => {
     hasFile = true
     stream.once('limit', () => parser.destroy(tooLarge(options.maxBytes)))
-    // The parser tells only its open file of a form that ends too early.
+    // When a form ends too early the parser reports it on its open file alone.
     stream.on('error', () => parser.destroy(broken()))
     whole.catch((error: Error) => stream.destroy(error))
     const file = untilWhole(stream, whole)
@@ -112,11 +112,11 @@ const arrival = (request: IncomingMessage, parser: BusboyInstance, maxBytes: num
   }, idleTickMs)
   for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
     parser.once(limit, () => parser.destroy(invalid({ field: 'body', message: 'has more parts than it may have' })))
-  // It may fail more than once, and an error nobody hears would end the service.
+  // The parser may fail more than once, and an `error` without a listener would end the service.
   parser.on('error', (error) => settle(error instanceof ServiceError ? error : broken()))
   parser.once('finish', () => settle())
   request.on('data', onData).once('close', onClose).once('error', onClose)
-  // What the parser has yet to hand on is waited for without a clock.
+  // The parser may take any time to hand on what has arrived.
   request.once('end', () => clearInterval(clock))
   request.pipe(parser)
   return promise
@@ -126,7 +126,7 @@ async function* untilWhole(stream: Readable, whole: Promise<void>): AsyncGenerat
   try {
     yield* stream
   } catch (error) {
-    // What was wrong with the form says more than what that did to its file.
+    // The error of the form tells more than that of its file.
     await whole
     throw error
   }
@@ -134,8 +134,8 @@ async function* untilWhole(stream: Readable, whole: Promise<void>): AsyncGenerat
 }
 
 /**
- * Keeps the file until the form is complete. Its name is gone at once: whatever happens, nothing is left behind.
- * `refuse` hears first why it could not be kept, before that breaks off the form.
+ * Keeps the file until the form is complete. It is unlinked at once, so nothing is left behind after a crash. `refuse`
+ * is called with the reason when it cannot be kept, before that breaks off the form.
  */
 const spool = async (
   content: AsyncIterable<Uint8Array>,

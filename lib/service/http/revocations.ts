@@ -3,7 +3,7 @@ import type { KeyStore } from '#lib/service/store/keys.ts'
 
 const intervalMs = 1_000
 
-/** Ends what keys opened while they were good, once `keys revoke`, a process of its own, has revoked them. */
+/** Ends the streams and sockets of keys that were revoked by `keys revoke`, which is another process. */
 export class Revocations {
   readonly #store: Pick<KeyStore, 'isValid' | 'dataVersion'>
   readonly #inUse = new Map<string, AbortController>()

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import { createCrowdGate, shed } from './crowd-gate.ts'
+import { createConnectionLimit, refuseConnection } from './connection-limit.ts'
 import type { Upgrades } from './upgrade.ts'
 
 const headersTimeoutMs = 10_000
-/** Longer than a caller's pool keeps a connection, so that it is the caller who closes. */
+/** Longer than a client's pool keeps a connection, so that the client closes it and not the service. */
 const keepAliveTimeoutMs = 65_000
 const closeGraceMs = 1_500
 const sessionGraceMs = 200
@@ -61,7 +61,7 @@ export const listen = async ({
       streams++
       stream.once('close', () => streams--)
     })
-    // Node has no such limit of its own here: a client that only said hello would stay for ever.
+    // Node has no such limit for HTTP/2: a client that sends nothing after the preface would stay for ever.
     session.setTimeout(idleTimeoutMs, () => {
       if (streams === 0) session.close()
     })
@@ -71,9 +71,9 @@ export const listen = async ({
   const takeHttp1 = http1.listeners('connection') as ((socket: Socket) => void)[]
   http1.removeAllListeners('connection')
   const sockets = new Set<Socket>()
-  const isCrowded = createCrowdGate()
+  const isOverLimit = createConnectionLimit()
   http1.on('connection', (socket: Socket) => {
-    if (isCrowded(socket)) return shed(socket)
+    if (isOverLimit(socket)) return refuseConnection(socket)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     whenProtocolIsKnown(socket, (isHttp2) => {
@@ -90,8 +90,8 @@ export const listen = async ({
   const close = async () => {
     const closed = new Promise<void>((resolve) => http1.close(() => resolve()))
     upgrades.close()
-    // Not at once: a client that is told of the end on a stream calls again on the same session, and the public ones lose
-    // a call that meets the session's own end.
+    // Not at once: clients whose stream ends call again on the same session, and the public ones lose a call that
+    // crosses the end of the session.
     const closeSessions = setTimeout(() => {
       for (const session of sessions) session.close()
     }, sessionGraceMs)
@@ -106,7 +106,7 @@ export const listen = async ({
   return { port: (http1.address() as AddressInfo).port, close }
 }
 
-/** Reads just enough of a new connection to tell the protocols apart, and puts it back. */
+/** Reads the first bytes of a new connection, decides on the protocol and puts the bytes back. */
 const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void) => {
   let seen: Buffer = Buffer.alloc(0)
   const giveUp = () => socket.destroy()
@@ -125,6 +125,6 @@ const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void)
     // An HTTP/2 session takes what was put back by itself.
     if (!couldBeHttp2) socket.resume()
   }
-  // One that leaves before it has said what it speaks is not waited for.
+  // A client may leave before its protocol is known.
   socket.on('data', onData).on('error', giveUp).on('end', giveUp).once('close', forget)
 }

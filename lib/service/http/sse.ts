@@ -34,8 +34,8 @@ export const sendEvents = async <T>(stream: EventStream<T>) => {
   const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
   try {
     await ask(stream)
-    // Unspecified: how a stopping service ends a stream. A clean end would read as "all is said", and 408 is what the
-    // public clients answer by connecting again.
+    // Unspecified: how a stopping service ends a stream. A clean end would mean that the stream is complete, and on 408
+    // the public clients connect again.
     if (signal.aborted)
       writeError(
         response,
@@ -61,7 +61,7 @@ const ask = async <T>({ response, source, signal, encode }: EventStream<T>) => {
       if (!response.write(encode(next.value))) await orAborted(once(response, 'drain'))
     }
   } finally {
-    // Not awaited: a generator that waits for its next event only hears of this after that event.
+    // Not awaited: a generator that waits for its next event returns only after that event.
     iterator.return?.().catch(() => undefined)
   }
 }

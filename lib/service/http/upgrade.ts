@@ -14,7 +14,7 @@ const policyViolation = 1008
 
 export type Upgrades = ReturnType<typeof createUpgrades>
 
-/** Upgrades for the contract's WebSocket endpoints; any other request that asks for one is answered as if it had not. */
+/** Upgrades for the contract's WebSocket endpoints; any other request for one is answered like a plain request. */
 export const createUpgrades = (context: ListenerContext) => {
   const server = new WebSocketServer({
     noServer: true,

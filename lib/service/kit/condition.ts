@@ -1,8 +1,8 @@
-/** Wakes those who wait for a change; what has changed they find out themselves. */
+/** Tells waiting code that something has changed, not what. */
 export class Condition {
   #change = Promise.withResolvers<void>()
 
-  /** Resolves at the next `notify`. To be asked for before one looks, so that no change goes unnoticed. */
+  /** Resolves at the next `notify`. To be read before the state is, so that no change is missed. */
   get changed(): Promise<void> {
     return this.#change.promise
   }

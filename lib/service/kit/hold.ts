@@ -10,7 +10,7 @@ interface Hold<T> {
   signal?: AbortSignal
 }
 
-/** What `check` found, or undefined when the time was over or the client had gone before. */
+/** The answer of `check`, or undefined when the time is over or the client has gone first. */
 export const hold = <T>({ changes, name, check, holdMs, signal }: Hold<T>): Promise<T | undefined> => {
   const found = check()
   if (found !== undefined || holdMs <= 0 || signal?.aborted) return Promise.resolve(found)

@@ -1,7 +1,7 @@
 /** setTimeout takes 31 bits of milliseconds, 24.8 days; more fires at once. */
 export const longestTimerMs = 2 ** 31 - 1
 
-/** Calls `run` once the clock reaches `deadlineMs`, at the next turn when it has passed. Returns what takes it back. */
+/** Calls `run` once the clock reaches `deadlineMs`, in the next turn if it has passed. The answer cancels it. */
 export const at = (deadlineMs: number, run: () => void): (() => void) => {
   let timer: NodeJS.Timeout
   const arm = () => {

@@ -11,7 +11,7 @@ const noObjects =
   'This service has no object store; upload files to a devbox (POST /v1/devboxes/ID/upload_file) and keep them in a snapshot'
 const noKeys = 'This service makes no keys over HTTP; whoever runs it adds one with npm run service -- keys add'
 
-/** What to do instead. */
+/** The message of each operation's 501: what to do instead. */
 const alternatives: Record<keyof typeof hostedOnly, string> = {
   createSshKey: 'This service has no SSH; open a terminal of the devbox or run commands in it',
   createGatewayToken: noGateways,

@@ -22,7 +22,7 @@ export const pageOf = <T>(
 export const envelope = <K extends string, T>(key: K, { items, has_more, total_count }: Page<T>) =>
   ({ [key]: items, has_more, total_count }) as { [P in K]: T[] } & { has_more: boolean; total_count: number | null }
 
-/** A laptop shares with nobody. */
+/** This service has no public records. */
 export const nothingPublic = ({ include_total_count }: { include_total_count: boolean }): Page<never> => ({
   items: [],
   has_more: false,

@@ -8,7 +8,7 @@ import type { TunnelHost } from './tunnel-proxy.ts'
 type Tokens = Pick<TerminalTokens, 'find' | 'redeem'>
 type Find = (token: string | undefined) => Identity | undefined
 
-/** What opens terminals besides an account's key: the token of a devbox, and for one attach the ticket of a session. */
+/** Besides an account's key, a devbox's token opens terminals, and a session's ticket opens one attach. */
 export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> => {
   const orGrant =
     (byKey: Find): Find =>
@@ -21,7 +21,7 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
     const byTicket = ticket && params.session_name ? byGrant(tokens.redeem(ticket, params.session_name)) : undefined
     const offered = offeredProtocols(request.headers)
     const known = offered.find((each) => byToken(each))
-    // The ticket comes first so that it is used up even when a better credential rides along.
+    // The ticket comes first so that it is used up even when another credential is given as well.
     const identity = byTicket ?? byTunnelHeaders(request.headers, byToken) ?? byToken(known)
     // A client that offered subprotocols hangs up unless one of them comes back.
     const protocol = known ?? offered[0]
@@ -37,7 +37,7 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
 /** The port the public clients name in a tunnel's host name when they mean the terminals of a devbox. */
 const terminalPort = 13
 
-/** Whether a request reaches terminals under a tunnel's name; it says no more than the token that comes with it. */
+/** Whether a request under a tunnel's host name means the terminals. It still needs a credential. */
 export const isTerminalAddress = (
   { url }: IncomingMessage,
   host: TunnelHost | undefined,

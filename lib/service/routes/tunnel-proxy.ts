@@ -12,8 +12,8 @@ import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
 
 const tokenHeader = 'x-runloop-tunnel-authorization'
-// Of one connection, not of the message (RFC 9110 7.6.1); what Connection names comes on top, but for the length: a body
-// that goes on without it would be read as a request of its own.
+// Headers of one connection, not of the message (RFC 9110 7.6.1). Those that `Connection` names are added, except the
+// length: without it the app would read the body as another request.
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -30,7 +30,7 @@ interface Options {
   tunnels: Tunnels
   /** The port and key a request's Host names under one of the service's names. */
   hostOf: (request: IncomingMessage) => TunnelHost | undefined
-  /** Whether this is a credential of the service itself, which no app is to see. */
+  /** Whether this is a credential of the service itself, which apps must not see. */
   isOwnKey: (token: string) => boolean
   log: LogError
 }
@@ -62,7 +62,7 @@ export const createTunnelHosts = (host: string, allowHosts: readonly string[]) =
 
 /**
  * Passes requests for `{port}-{key}.tunnel.{name of the service}` to that port of the devbox whose tunnel has the key.
- * Who may ask, from which page and for what is the app's affair: none of the service's own rules hold here.
+ * The app decides about origins and permissions: the service's own rules do not apply.
  */
 export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): OtherHosts => {
   const open = async (request: IncomingMessage, signal: AbortSignal) => {
@@ -77,7 +77,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     return { ...(await tunnels.open(owner, port, signal)), cut: tunnels.cutOf(owner.id) }
   }
 
-  /** Sends the request on; the caller says what becomes of the answer. */
+  /** Sends the request on; the caller handles the answer. */
   const pass = async (request: IncomingMessage, gone: AbortSignal, upgrade?: string): Promise<ClientRequest> => {
     const { socket, release, cut } = await open(request, gone)
     let outgoing: ClientRequest
@@ -194,14 +194,14 @@ const requireToken = ({ headers }: IncomingMessage, { tunnel }: TunnelOwner) => 
 }
 
 /**
- * What the app is told. Unspecified: Host stays as the client sent it, so that apps that compare it with Origin or make
- * links of it work; development servers take names below localhost by themselves.
+ * The headers the app gets. Unspecified: Host stays as the client sent it, so that apps that compare it with Origin or
+ * make links of it work; development servers accept names below localhost by themselves.
  */
 const forwarded = (request: IncomingMessage, isOwnKey: (token: string) => boolean, upgrade: string | undefined) => {
   const headers = headersOf(request.rawHeaders)
   const { host = request.headers[':authority'] as string | undefined } = request.headers
   delete headers[tokenHeader]
-  // Every line of it, and whatever else is in the line: Node itself looks at the first alone.
+  // All lines and all words of them: Node itself reads only the first.
   const others = headers.authorization?.filter((line) => !line.split(/[\s,]+/).some(isOwnKey)) ?? []
   if (others.length > 0) headers.authorization = others
   else delete headers.authorization
@@ -249,7 +249,7 @@ const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): str
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** A page for people who follow a link, the one error shape for everybody else. */
+/** A page for browsers that follow a link, the JSON error for other clients. */
 const sendReadable = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => {
   const requestId = requestIdOf(request)
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return sendError(response, error, requestId)

@@ -48,7 +48,7 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
     for (const file of [bwrap, nsenter, unshare]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
-      // It looks at no secret, and finding them takes longer than all the rest.
+      // Without hidden secrets: finding them takes longer than all the rest, and the probe reads none.
       const box = await startBox(
         {
           devboxId: 'probe',
@@ -119,7 +119,7 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
     connector?.close()
     await enforcement.end()
   }
-  // What keeps it from ending is told by `stop`, which tries again.
+  // A failure is reported by `stop`, which cleans up again.
   const ended = cleanUp().catch(() => undefined)
   return {
     home: homeOf(site),
@@ -165,8 +165,8 @@ const sysAdmin = 1n << 21n
 /** In a container root may be without the right to make namespaces, and then does as any user. */
 const isPrivileged = isRoot && (effectiveCapabilities() & sysAdmin) !== 0n
 
-// A user namespace's own root alone may join what belongs to it, and bwrap makes two, one in the other, of which only
-// the inner one can be named from outside. So without privileges bwrap runs in one more, and who enters comes through it.
+// Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
+// inner one can be named from outside. So without privileges bwrap runs in one more, through which commands enter.
 const asRoot = (args: string[]): Pick<Launch, 'file' | 'args'> => ({
   file: unshare,
   args: [
@@ -176,8 +176,8 @@ const asRoot = (args: string[]): Pick<Launch, 'file' | 'args'> => ({
   ],
 })
 
-// Inside, the user owns what root owns outside when the service runs as root, and the devices are the machine's own:
-// without this a devbox could take /dev/null from everyone. bwrap itself mounts devices only so that they can be changed.
+// When the service runs as root, the devbox's user owns what root owns outside, and bwrap mounts the machine's own
+// devices writable: without this a devbox could change the mode of /dev/null for everyone.
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
@@ -194,7 +194,7 @@ const boxArguments = (site: Site, secrets: readonly string[], python: Python | u
   // Name resolution often points there.
   ...['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'],
   ...['--proc', '/proc', ...(isRoot ? lockedProcFiles() : [])],
-  // What is written to memory instead of the disk, and by whoever owns the devbox only where it is meant for that.
+  // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
   ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
   ...['--bind', site.tmp, tmp, '--symlink', tmp, '/var/tmp'],
   ...['--bind', site.home, homeOf(site)],
@@ -226,16 +226,16 @@ const rootFolders = (root: string): string[] =>
     .flatMap(({ name }) => ['--bind', join(root, name), `/${name}`])
 
 /**
- * What of /proc root may change or alone may read: the kernel asks for the number of the user there, and that is root's
- * for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
+ * Files of /proc that root may change, or that only root may read. The kernel goes by the user's number outside, which is
+ * root's for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
  */
 const lockedProcFiles = (): string[] =>
-  // Only the names: the kind of a process that ends meanwhile is unknown, and Node throws when it looks it up.
+  // Only names: with file types Node throws when a process ends during the call.
   readdirSync('/proc')
     .filter((name) => !/^\d+$/.test(name))
     .flatMap((name) => {
       const path = `/proc/${name}`
-      // Of the devbox's own ipc namespace.
+      // It shows the devbox's own ipc namespace.
       if (name === 'sysvipc') return []
       const stats = lstatSync(path)
       if (stats.isDirectory()) return ['--ro-bind', path, path]
@@ -253,7 +253,7 @@ const systemFolder = (name: string): string[] => {
 const hide = (path: string): string[] =>
   lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
 
-/** What not every user of the machine may read of the folders a devbox sees, as it was when the first one started. */
+/** Paths that not every user of the machine may read, in folders that a devbox sees. Found at the first start. */
 const secretPaths = (): Promise<readonly string[]> => {
   secrets ??= (isRoot ? privatePaths(localFolders, alwaysSecret) : Promise.resolve([])).then((found) => [
     ...alwaysSecret,
@@ -265,10 +265,10 @@ let secrets: Promise<readonly string[]> | undefined
 
 const alwaysSecret = ['/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private']
 
-// The rest of /usr comes from packages that anyone may have, and takes seconds to look through.
+// The rest of /usr comes from public packages, and searching it takes seconds.
 const localFolders = ['/etc', '/opt', '/usr/local']
 
-/** The host's pid of the box's first process, once the box is complete: that process then says so. */
+/** The host's pid of the box's first process, which prints a line once the box is complete. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
   const complaint = text(holder.stderr)
   const stdout = holder.stdout as Readable
@@ -282,7 +282,7 @@ const readInitPid = async (holder: ChildProcess): Promise<number> => {
   throw new Error((await complaint).trim() || 'bwrap did not start')
 }
 
-/** The account file with the devbox's user in place of whoever has that name or number. */
+/** The account file with the devbox's user in place of users with the same name or number. */
 const withUser = (file: string, name: string, id: number, rest: string): string => {
   const others = file
     .split('\n')
@@ -299,16 +299,16 @@ const text = async (stream: Readable | null): Promise<string> => {
   try {
     for await (const chunk of stream ?? []) all += chunk
   } catch {
-    // A broken pipe says no more than an ended one.
+    // A broken pipe is read like one that has ended.
   }
   return all
 }
 
 const prefix = 'DEVDECK_SET_'
 
-// nsenter itself runs outside the devbox, so it must not see the devbox's variables: LD_PRELOAD and its kind would act
-// out there. They travel under another name and get their own in the first process inside. `command` lets bash go on when
-// it has a read-only one of that name, as UID, which under POSIXLY_CORRECT would be its end.
+// nsenter itself runs outside the devbox and must not get the devbox's variables: LD_PRELOAD would take effect there.
+// They are passed under another name and renamed by the first process inside. `command` keeps bash from ending at a
+// read-only name, as UID, under POSIXLY_CORRECT.
 const takeEnvironment = `for _devdeck in \${!${prefix}@}; do command export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; cd; exec "$@"`
 
 interface Namespaces {
@@ -318,7 +318,7 @@ interface Namespaces {
   network: boolean
 }
 
-// Every mount of the box is nosuid, and none can be made without a user namespace: no file gives more than one has.
+// Every mount of the box is nosuid, and none can be made without a user namespace: no file gives further rights.
 const enter = (site: Site, namespaces: Namespaces, { argv, env, tty }: Command): Launch => {
   const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...env }
   return {
@@ -328,7 +328,7 @@ const enter = (site: Site, namespaces: Namespaces, { argv, env, tty }: Command):
       ...['-t', String(namespaces.init), '-U', '--preserve-credentials', '-m', '-p', '-i', '-u'],
       ...(namespaces.network ? ['-n'] : []),
       '--',
-      // A session of its own has a number inside as well, and may take a terminal.
+      // In a session of its own the command has a session number inside as well, and may take a terminal.
       '/usr/bin/setsid',
       ...(tty === undefined
         ? ['/bin/bash', '-c', takeEnvironment, 'devbox']

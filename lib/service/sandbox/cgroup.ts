@@ -121,13 +121,13 @@ const setLimit = ({ version, folder }: Place, controller: Controller, limits: Li
 /** Kills and removes groups. Each may be gone already. */
 const removeGroups = async (folders: readonly string[]): Promise<void> => {
   for (const folder of folders) {
-    // Nothing more starts, and what dies may use a whole core for it.
+    // Nothing more can start, and dying processes get a whole core.
     unlessMissing(() => write(join(folder, 'pids.max'), 0))
     unlessMissing(() => write(join(folder, 'cpu.max'), 'max'))
     unlessMissing(() => write(join(folder, 'cpu.cfs_quota_us'), -1))
   }
   await waitUntil(() => {
-    // Root in a devbox may have made groups below, a service of its own among them.
+    // A devbox may have made groups below, as a service that runs in it does.
     const all = folders.flatMap((folder) => [...foldersBelow(folder), folder])
     for (const pid of new Set(all.flatMap(membersOf))) if (pid > 0 && pid !== process.pid) signal(pid, 'SIGKILL')
     return all.map(remove).every(Boolean)
@@ -137,7 +137,7 @@ const removeGroups = async (folders: readonly string[]): Promise<void> => {
 const membersOf = (folder: string): number[] =>
   (read(join(folder, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number)
 
-/** False while it is in use: by a process, or by the kernel that is still taking one apart. */
+/** False while it is in use by a process, also by one that the kernel is still ending. */
 const remove = (folder: string): boolean => {
   try {
     rmdirSync(folder)
@@ -193,18 +193,18 @@ const makeRoomForGroups = (own: string, controllers: readonly Controller[]) => {
     mkdirSync(leaf, { recursive: true })
     write(join(leaf, 'cgroup.procs'), process.pid)
   } catch {
-    // Not handed to us, which leaves the cgroups above.
+    // It was not delegated to this process; the cgroups above are left.
     return
   }
   for (const name of controllers)
     try {
       write(join(own, 'cgroup.subtree_control'), `+${name}`)
     } catch {
-      // One that those above do not hand down.
+      // The cgroups above do not hand this one down.
     }
 }
 
-/** Found out by making a group, and in version 2, where who may join depends on more, by having a process join it. */
+/** Tried out by making a group, and in version 2, where joining needs further rights, by having a process join it. */
 const works = (place: Place): boolean => {
   if (place.controllers.length === 0) return false
   const folder = join(place.folder, groupName({ serviceId: 'probe', devboxId: String(process.pid) }))
@@ -251,7 +251,7 @@ const foldersBelow = (folder: string): string[] => {
       .map(({ name }) => join(folder, name))
       .flatMap((path) => [...foldersBelow(path), path])
   } catch {
-    // Removed meanwhile, or not ours to see.
+    // Removed meanwhile, or not readable.
     return []
   }
 }
@@ -265,7 +265,7 @@ const read = (file: string): string | undefined => {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // Gone, or not ours to read.
+    // Gone, or not readable.
     return undefined
   }
 }
@@ -273,7 +273,7 @@ const read = (file: string): string | undefined => {
 /** Into a file that is there: the kernel's own are never made by opening them. */
 const write = (file: string, value: number | string) => writeFileSync(file, String(value), { flag: 'r+' })
 
-/** For files that only one version has, or a kernel without swap accounting has not, or a group that has gone. */
+/** For files that exist in one version only, or with swap accounting only, and for groups that have gone. */
 const unlessMissing = (act: () => void) => unless(['ENOENT', 'ENODEV'], act)
 
 const unlessRefused = (act: () => void) => unless(['ENOENT', 'EINVAL'], act)

@@ -19,11 +19,11 @@ export const chooseSandbox = async (wanted: Isolation | 'auto', log: (line: stri
   return plainProcess
 }
 
-/** A choice under way: it tries things out, so it is begun early. What it has to say is held back. */
+/** Begins the choice early, since it probes the machine. Its warnings are collected, to be logged later. */
 export const beginChoice = (wanted: Isolation | 'auto') => {
   const warnings: string[] = []
   const sandbox = chooseSandbox(wanted, (message) => warnings.push(message))
-  // Whoever awaits it hears of a failure; until then it is no unhandled one.
+  // It is awaited later; until then a rejection must not count as unhandled.
   sandbox.catch(() => undefined)
   return { sandbox, warnings }
 }

@@ -5,7 +5,7 @@ import type { Answer } from './own-network.ts'
 /** Run on a devbox's network by `own-network.ts`: connects on request and hands over each socket. */
 process.on('message', ({ request, port }: { request: number; port: number }) => {
   const send = (answer: Answer, socket?: Socket) => process.send?.(answer, socket)
-  // Read here, a first word of the server's would stay here.
+  // Paused: bytes read here would not be handed over with the socket.
   connectToLoopback(port, { paused: true }).then(
     (socket) => send({ request }, socket),
     ({ code }: NodeJS.ErrnoException) => send({ request, problem: code ?? 'ECONNREFUSED' }),

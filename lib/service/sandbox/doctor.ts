@@ -7,7 +7,7 @@ export interface IsolationReport {
   network: string
 }
 
-/** What this machine allows devboxes of this user to be kept from, found out by trying. */
+/** How far devboxes of this user can be isolated and limited on this machine, found out by trying. */
 export const describeIsolation = async (): Promise<IsolationReport> => {
   const problem = await bubblewrap.problem()
   const works = problem === undefined

@@ -21,7 +21,7 @@ export const enforceLimits = async (site: Site, isolation: Isolation): Promise<E
   const ulimits = [`-f ${Math.floor(limits.diskBytes / 1024)}`]
   const notEnforced: string[] = []
   if (!limited.has('memory')) {
-    // Counts what is written to, unlike the address space, of which Go and Java reserve more than any machine has.
+    // Data size, not address space: Go and Java reserve more of that than any machine has.
     ulimits.push(`-d ${Math.floor(limits.memoryBytes / 1024)}`)
     notEnforced.push(`Memory: ${gigabytes(limits.memoryBytes)} for each process, not for all together`)
   }
@@ -41,7 +41,7 @@ export const enforceLimits = async (site: Site, isolation: Isolation): Promise<E
   }
 }
 
-/** By what limits are enforced here, and what is missing. */
+/** How limits are enforced on this machine, and which cannot be. */
 export const describeLimits = (isolation: Isolation): { kind: LimitKind; detail: string } => {
   const found = places()
   const version = found[0]?.version

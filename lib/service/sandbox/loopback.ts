@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A connection to a port of this network's own loopback. A server may listen on either of its addresses alone, as those
- * do that were told `localhost`. Rejects with what the first one said, an `ECONNREFUSED` when nothing listens. `paused`:
- * nothing is read before the connection is in other hands.
+ * A connection to a port of this network's own loopback. A server that was told `localhost` may listen on one of its two
+ * addresses alone. Rejects with the error of the first address, an `ECONNREFUSED` when nothing listens. `paused`: nothing
+ * is read before the connection is handed over.
  */
 export const connectToLoopback = async (port: number, { paused = false } = {}): Promise<Socket> => {
   const dial = (host: string) =>

@@ -15,8 +15,8 @@ interface Connector {
 }
 
 /**
- * Connections to the loopback of another network. A process cannot change its own for a moment, so a small one lives
- * there from the first connection on; it connects and hands over the socket, and no byte passes through it.
+ * Connections to the loopback of another network. A process cannot change its network for a moment, so a small process
+ * runs there from the first connection on; it connects and hands over the socket, and no byte passes through it.
  */
 export const createConnector = (enter: (argv: readonly string[]) => Launch): Connector => {
   const waiting = new Map<number, PromiseWithResolvers<Socket>>()

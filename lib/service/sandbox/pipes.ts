@@ -26,11 +26,11 @@ export class Pipes {
   #made = 0
   #refilling: Promise<void> | undefined
 
-  /** `folder` must be out of every devbox's reach. What an earlier life left in it is removed. */
+  /** `folder` must be out of every devbox's reach. What an earlier process left in it is removed. */
   constructor(folder: string) {
     this.#folder = folder
     this.#refilling = this.#settled(rm(folder, { recursive: true, force: true }).then(() => this.#make()))
-    // Whoever finds no pipe tries again, and hears of it.
+    // `#take` tries again and reports the failure.
     this.#refilling.catch(() => undefined)
   }
 
@@ -41,14 +41,14 @@ export class Pipes {
       const read = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
       return { read, write: orClose(read, () => openSync(name, constants.O_WRONLY)) }
     } finally {
-      // Open, a pipe needs its name no more, and nobody else can open it.
+      // An open pipe needs no name, and without one nothing else can open it.
       unlinkSync(name)
     }
   }
 
   /** For what a command reads: this process's end does not block, the command's does. */
   async forInput(): Promise<Pipe> {
-    // One with a name would not do: opened as /dev/stdin after its input has ended, it waits for a writer for ever.
+    // A named pipe will not do: a command that opens it as /dev/stdin after its input has ended waits for ever.
     const maker = spawn('/bin/bash', ['-c', 'exec 3<> <(:) && echo made && read -r _'], {
       env: {} as NodeJS.ProcessEnv,
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** What not every user of the machine may read or enter below `folders`, links and what is below `except` left out. */
+/** Paths below `folders` that not every user of the machine may read or enter, without links and without `except`. */
 export const privatePaths = async (folders: readonly string[], except: readonly string[]): Promise<string[]> => {
   const skip = except.flatMap((path) => ['-path', path, '-prune', '-o'])
   const isPrivate = ['(', '!', '-perm', '-004', '-o', '-type', 'd', '!', '-perm', '-001', ')']

@@ -14,7 +14,7 @@ export const isGone = (pid: number): boolean => {
   return stat === undefined || stat.state === 'Z' || stat.state === 'X'
 }
 
-/** Every process that lives, with its environment as far as it may be read. */
+/** Every process that has not ended, with its environment if it may be read. */
 type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
 
 const readTable = (): ProcessTable => {
@@ -80,10 +80,10 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
   }
 }
 
-/** Of a process that a signal ended: what a shell tells. */
+/** The exit status that a shell reports for a process that a signal ended. */
 export const statusOfSignal = (name: NodeJS.Signals): number => 128 + constants.signals[name]
 
-/** The exit status of a child process at its end, as a shell tells it. Rejects when it could not be started. */
+/** Waits for the end of a child process: its exit status as a shell reports it. Rejects when it could not be started. */
 export const exitStatusOf = async (child: ChildProcess): Promise<number> => {
   const [code, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   return code ?? statusOfSignal(signalName ?? 'SIGKILL')

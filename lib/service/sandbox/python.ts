@@ -4,9 +4,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Where the python3 of whoever started the service is, when a devbox does not see it with the system's folders. */
+/** The python3 in the PATH of the service, when it is outside the system's folders that devboxes see. */
 export interface Python {
-  /** To be shown at the same place, read-only. */
+  /** To be mounted at the same place, read-only. */
   folders: readonly string[]
   bin: string
 }
@@ -28,12 +28,12 @@ const find = async (): Promise<Python | undefined> => {
     const [first] = folders
     return first !== undefined && folders.every(isOnlyPython) ? { folders, bin: join(first, 'bin') } : undefined
   } catch {
-    // There is no python3, which tasks that need one will say themselves.
+    // There is no python3; tasks that need one fail with a message of their own.
     return undefined
   }
 }
 
-/** An installation or an environment of its own, and not a folder with other things of the operator's in it. */
+/** Whether the folder is an installation or an environment of Python and holds nothing else. */
 const isOnlyPython = (folder: string): boolean =>
   folder !== '/' &&
   !homedir().startsWith(folder) &&

@@ -13,14 +13,14 @@ export interface Site {
   /** Host directories that stay when the devbox is suspended. */
   home: string
   tmp: string
-  /** Host directory for files of one start of the devbox; emptied by whoever starts it. */
+  /** Host directory for files of one start of the devbox, empty at that start. */
   run: string
   /** Host directory; each folder in it is one at `/`, and the devbox may make more there. Absent: `/` is read-only. */
   root?: string
   limits: Limits
   /** `none`: nothing but its own loopback. */
   network: 'host' | 'none'
-  /** Who the devbox's processes are where the sandbox has users of its own; `user`, 1000 unless said. Never root. */
+  /** The user of the devbox's processes, where the sandbox has users of its own; absent: `user`, 1000. Never root. */
   user?: User
 }
 
@@ -76,7 +76,7 @@ export interface Box {
   readonly ended: Promise<void>
   /** What of the site's limits and of the sandbox's promises does not hold on this machine, one sentence each. */
   readonly notEnforced: readonly string[]
-  /** How often the kernel killed a process of the devbox because its memory was used up; 0 where nobody counts. */
+  /** How many processes of the devbox the kernel killed because its memory was used up; 0 where that is unknown. */
   outOfMemoryKills(): number
   /** A connection to a TCP port of the devbox's own loopback. Rejects with an `ECONNREFUSED` when nothing listens. */
   connect(port: number): Promise<Duplex>
@@ -97,7 +97,7 @@ export interface Sandbox {
   start(site: Site): Promise<Box>
 }
 
-/** Spawns what a box said to spawn. Its environment replaces the service's, which Next's types do not foresee. */
+/** Spawns a launch. Its environment replaces the service's; the cast is for Next's types, which want NODE_ENV. */
 export const spawnIn = (
   launch: Launch,
   options: SpawnOptions & { stdio: ('pipe' | 'ignore' | 'ipc' | number)[] },
@@ -113,9 +113,9 @@ export const bashrc = fileURLToPath(new URL('./bashrc', import.meta.url))
  * One bash on the host before the command, for what Node cannot do between fork and exec.
  *
  * Files are closed because terminals are opened without close-on-exec: every process started later, of whichever devbox
- * and account, would hold the far end of all of them and could type into them. The umask is the service's otherwise,
- * which keeps its files to itself. Among equals the kernel is to kill a devbox rather than the service when the
- * machine's memory is used up.
+ * and account, would hold the far end of all of them and could type into them. The umask would otherwise be the
+ * service's, which allows other users nothing. When the machine's memory is used up, the kernel is to kill a devbox
+ * rather than the service.
  */
 const wrap = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < $1)) || eval "exec $fd>&-"; done
 umask 022
@@ -124,7 +124,7 @@ for limit in "\${@:4+$2:$3}"; do ulimit $limit; done 2>/dev/null
 echo 500 2>/dev/null >/proc/self/oom_score_adj
 shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 
-/** For bash, before the command: its first argument is `tty`. Whoever leads a session gets a terminal by opening it. */
+/** For bash, before the command: its first argument is `tty`. The leader of a session gets a terminal by opening it. */
 export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 
 /** The same launch within its limits and without any open file but the first `kept`. */
@@ -145,7 +145,7 @@ const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, ke
   ],
 })
 
-/** What every process of a devbox has in its environment. Never the service's own: that holds API keys. */
+/** Variables of every process of a devbox. The service's own are never passed on: they hold API keys. */
 export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Record<string, string> => ({
   ...markers(site),
   PATH: `${box.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
@@ -158,10 +158,7 @@ export const baseEnvironment = (site: Site, box: Pick<Box, 'home' | 'tmp'>): Rec
   DEVDECK_DEVBOX_NAME: site.hostname,
 })
 
-/**
- * Whether a devbox may have a folder of this name of its own at `/`: none that the system runs from. What this machine
- * has in /opt no devbox with an /opt of its own needs.
- */
+/** Whether a devbox may have a folder of this name of its own at `/`: any but those the system runs from. */
 export const isRootFolder = (name: string): boolean =>
   /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/.test(name) && !systemFolders.includes(name)
 

@@ -57,19 +57,19 @@ const makeDir = (path: string): void => {
 /** The key of the account `local`, made at the first start. */
 export const readOrMakeApiKey = ({ path }: DataDir): string => readOrMake(join(path, 'api-key'), newApiKey)
 
-const notes = { address: 'address', operatorToken: 'operator-token' } as const
+const files = { address: 'address', operatorToken: 'operator-token' } as const
 
-/** Leaves word for the commands that call the running service. Returns what takes it back. */
-export const leaveWord = ({ path }: DataDir, word: { address: string; operatorToken: string }) => {
+/** Writes how the command line reaches the running service. Returns the function that removes it again. */
+export const publishAddress = ({ path }: DataDir, running: { address: string; operatorToken: string }) => {
   const write = (file: string, text: string) => {
-    // Anew each time: the mode of a file that is there would stay what it is.
+    // Removed first: writing to an existing file would keep its mode.
     rmSync(join(path, file), { force: true })
     writeFileSync(join(path, file), `${text}\n`, { mode: 0o600, flag: 'wx' })
   }
-  write(notes.operatorToken, word.operatorToken)
-  write(notes.address, word.address)
+  write(files.operatorToken, running.operatorToken)
+  write(files.address, running.address)
   return () => {
-    for (const file of Object.values(notes)) rmSync(join(path, file), { force: true })
+    for (const file of Object.values(files)) rmSync(join(path, file), { force: true })
   }
 }
 
@@ -88,7 +88,7 @@ export const runningService = (path: string): RunningService | undefined => {
     const whole = join(path, file)
     return existsSync(whole) ? readFileSync(whole, 'utf8').trim() : undefined
   }
-  const [address, operatorToken] = [read(notes.address), read(notes.operatorToken)]
+  const [address, operatorToken] = [read(files.address), read(files.operatorToken)]
   return address && operatorToken ? { pid, address, operatorToken } : { pid }
 }
 
@@ -124,7 +124,7 @@ const lock = (path: string) => {
   if (holder !== undefined)
     throw new StartError(`The data folder ${path} is in use by another Devdeck service (pid ${holder})`)
   rmSync(file, { force: true })
-  // A start has to write a little, and so needs the reserve of the life before when the disk is full.
+  // On a full disk a start needs the room of the reserve that the last process kept.
   rmSync(join(path, reserveName), { force: true })
   // wx: of two that start at the same moment, one is refused.
   const handle = openSync(file, 'wx', 0o600)
@@ -133,7 +133,7 @@ const lock = (path: string) => {
   return () => rmSync(file, { force: true })
 }
 
-/** The pid of the process that holds the lock and still lives. */
+/** The pid of the process that holds the lock, unless it has ended. */
 const readHolder = (file: string): number | undefined => {
   let text: string
   try {

@@ -12,15 +12,15 @@ const maxMessageBytes = 8 * 1024
 const maxCommandBytes = 256 * 1024
 /** Unspecified: how much of a devbox's log is kept: the last two files of this size. */
 const maxFileBytes = 8 * 1024 * 1024
-// What waits for a slow disk; beyond it records are counted and lost, so that a log costs no memory and no time.
+// Records that wait for a slow disk. Beyond this they are counted and lost, so that memory stays bounded.
 const maxPendingBytes = 4 * 1024 * 1024
 // Long enough for a short command to be logged whole in one write, short enough to look immediate.
 const batchMs = 10
 const readBytes = 64 * 1024
-// Devboxes whose place in their log is remembered while nothing happens.
+// Log files kept in memory while nothing is written to them.
 const maxIdle = 256
 const newline = 10
-/** Unspecified: where the log speaks of itself. Of the known sources this one is no work of the devbox. */
+/** Unspecified: the source of records about the log itself: the known source that no command writes to. */
 const ownSource = 'kmsg'
 
 export interface LoggedCommand {
@@ -30,7 +30,7 @@ export interface LoggedCommand {
   shell_name?: string | null
 }
 
-/** Takes what a command wrote, as it comes; it is logged by line, up to a limit. */
+/** Takes the output of a command; it is logged by line, up to a limit. */
 export interface CommandLog {
   output(stream: 'stdout' | 'stderr', chunk: Uint8Array): void
   end(exitCode: number): void
@@ -65,7 +65,7 @@ export class DevboxLogs {
     return records
   }
 
-  /** What is there, then what comes, until `signal` aborts or, as `isOver` says after a `wake`, the devbox has ended. */
+  /** The records kept, then new ones, until `signal` aborts or `isOver` answers that the devbox has ended. */
   async *follow(
     devboxId: string,
     query: LogQuery,
@@ -77,7 +77,7 @@ export class DevboxLogs {
       if (matches(record, query)) yield record
   }
 
-  /** The devbox changed its state: who follows it asks whether it is over. */
+  /** To be called when the devbox changes its status: `follow` asks `isOver` again. */
   wake(devboxId: string): void {
     this.#open.get(devboxId)?.wake()
   }
@@ -198,7 +198,7 @@ class LogFile {
   #pendingBytes = 0
   #lost = 0
   #writing: Promise<void> | undefined
-  /** The growing file; undefined while the disk must be asked. */
+  /** The growing file; undefined while it is not known. */
   #growing: { number: number; size: number; isCut: boolean } | undefined
   readonly #condition = new Condition()
   /** Has readers look again. */
@@ -209,7 +209,7 @@ class LogFile {
     this.#becameIdle = becameIdle
   }
 
-  /** Answers what the record takes. */
+  /** Returns the length of the record. */
   append(record: Omit<LogRecord, 'timestamp_ms'>): number {
     const line = `${JSON.stringify({ timestamp_ms: Date.now(), ...record })}\n`
     if (this.#pendingBytes + line.length > maxPendingBytes) this.#lost++
@@ -221,7 +221,7 @@ class LogFile {
     return line.length
   }
 
-  /** Until `finish`, there is more to come. */
+  /** Until `finish`, readers expect more. */
   begin() {
     this.#commands++
   }
@@ -246,7 +246,7 @@ class LogFile {
     return this.isQuiet() && this.#readers === 0
   }
 
-  /** Every record kept, then those that come; until `isDone` says so and nothing is left, or `signal` aborts. */
+  /** Every record kept, then new ones, until `isDone` and all is read, or `signal` aborts. */
   async *read(signal: AbortSignal, isDone: () => boolean): AsyncGenerator<LogRecord> {
     this.#readers++
     signal.addEventListener('abort', this.wake)
@@ -265,7 +265,7 @@ class LogFile {
     }
   }
 
-  /** Answers false when another file comes after this one. */
+  /** False when another file follows this one. */
   async *#readOne(
     number: number,
     lastKnown: number,
@@ -277,7 +277,7 @@ class LogFile {
     let held: Buffer = Buffer.alloc(0)
     try {
       while (!signal.aborted) {
-        // All asked before the read: what changes meanwhile is found by the next one.
+        // All three before the read: the next round finds what changes during it.
         const { changed } = this.#condition
         const isComplete = number < (this.#growing?.number ?? lastKnown)
         const done = isDone()
@@ -311,7 +311,7 @@ class LogFile {
         await this.#store(lost === 0 ? batch.join('') : `${batch.join('')}${lostLine(lost)}`)
         this.wake()
       } catch {
-        // A full disk, most likely. It is told of with the next records that find room.
+        // A full disk, most likely. The loss is recorded with the next records that find room.
         this.#lost += lost + batch.length
         this.#growing = undefined
       }
@@ -350,7 +350,7 @@ class LogFile {
   }
 }
 
-/** The same records, and before them a word about those that are no longer kept. */
+/** The same records, after one that says that earlier ones are no longer kept. */
 async function* afterDropped(records: AsyncGenerator<LogRecord, boolean>): AsyncGenerator<LogRecord, boolean> {
   const next = await records.next()
   if (next.done) return next.value

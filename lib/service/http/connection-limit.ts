@@ -7,10 +7,10 @@ const usualSpare = 64
 const quietMs = 60_000
 
 /**
- * Whether a new connection would leave too few files to what is open already. The kernel gives each the lowest number
- * that is free, so a high one says how full the table is.
+ * Whether a new connection would leave too few files for the rest of the service. The kernel gives each the lowest free
+ * number, so the number of the connection tells how many files are open.
  */
-export const createCrowdGate = () => {
+export const createConnectionLimit = () => {
   const limit = openFilesLimit()
   const highest = limit - Math.min(usualSpare, Math.floor(limit / 4))
   let loggedAtMs = Number.NEGATIVE_INFINITY
@@ -23,8 +23,8 @@ export const createCrowdGate = () => {
   }
 }
 
-/** Refuses without a look at the request. */
-export const shed = (socket: Socket) => {
+/** Refuses before the request is read. */
+export const refuseConnection = (socket: Socket) => {
   const body = JSON.stringify({ code: 'unavailable', message: 'The service has too many open connections' })
   socket.on('error', () => socket.destroy())
   socket.end(
@@ -38,7 +38,7 @@ const openFilesLimit = (): number => {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
   } catch {
-    // No such file on this system: its own limit has to do.
+    // Without /proc the limit is unknown, and only the system's own applies.
     return Number.POSITIVE_INFINITY
   }
 }

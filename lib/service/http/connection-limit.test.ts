@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 const main = join(import.meta.dirname, '../main.ts')
 
 it('refuses new connections with 503 when files run out, says so once, and serves the open ones', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-crowd-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-connections-'))
   const command = `ulimit -n 64; exec "$0" "$@"`
   const args = ['-c', command, process.execPath, main, '--port', '0', '--isolation', 'none', '--data-dir', dataDir]
   const child = spawn('/bin/bash', args, { stdio: ['ignore', 'pipe', 'pipe'] })
