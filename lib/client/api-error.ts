@@ -56,7 +56,7 @@ export const readError = async (response: Response): Promise<ApiError> => {
 }
 
 /** `Retry-After` in milliseconds, given as seconds or as a date; undefined when it says nothing usable. */
-export const readRetryAfter = (headers: Headers): number | undefined => {
+const readRetryAfter = (headers: Headers): number | undefined => {
   const value = headers.get('retry-after')
   if (value === null) return undefined
   const seconds = Number(value)

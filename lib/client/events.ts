@@ -4,14 +4,8 @@ export interface ServerEvent {
   data: string
 }
 
-/** Longest event that is read unless told otherwise. */
-export const maxEventLength = 4 * 1024 * 1024
-
-export interface EventLimits {
-  maxLength?: number
-  /** What a longer event does: `fail` ends the stream with an error, `skip` leaves this one event out. */
-  tooLong?: 'fail' | 'skip'
-}
+/** Longest event that is read; a longer one is left out. */
+const maxEventLength = 4 * 1024 * 1024
 
 /**
  * Splits the text of an event stream into events, whatever the chunking and the line ends (HTML standard, 9.2.6).
@@ -26,11 +20,9 @@ export class EventParser {
   #endedInCr = false
   #isSkipping = false
   readonly #maxLength: number
-  readonly #tooLong: 'fail' | 'skip'
 
-  constructor({ maxLength = maxEventLength, tooLong = 'fail' }: EventLimits = {}) {
+  constructor(maxLength = maxEventLength) {
     this.#maxLength = maxLength
-    this.#tooLong = tooLong
   }
 
   push(text: string): ServerEvent[] {
@@ -56,7 +48,6 @@ export class EventParser {
   }
 
   #giveUpEvent(): void {
-    if (this.#tooLong === 'fail') throw new RangeError(`An event is longer than ${this.#maxLength} characters`)
     this.#isSkipping = true
     this.#data = []
     this.#dataLength = 0
@@ -88,11 +79,8 @@ export class EventParser {
 }
 
 /** The events of an open response body, in order, until it ends. */
-export async function* parseEvents(
-  body: ReadableStream<Uint8Array>,
-  limits?: EventLimits,
-): AsyncGenerator<ServerEvent> {
-  const parser = new EventParser(limits)
+export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  const parser = new EventParser()
   // The parser takes the byte order mark away, once.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const reader = body.getReader()
@@ -104,7 +92,10 @@ export async function* parseEvents(
   }
 }
 
-/** The JSON of each data event. An `error` event of the service ends the iteration by throwing what its data says. */
+/**
+ * The JSON of each data event; an event without any is left out. An `error` event of the service ends the iteration by
+ * throwing what its data says.
+ */
 export async function* readEvents<T>(
   open: () => Promise<Response>,
   toError: (data: string) => Error,
@@ -113,6 +104,16 @@ export async function* readEvents<T>(
   if (!response.body) return
   for await (const { event, data } of parseEvents(response.body)) {
     if (event === 'error') throw toError(data)
-    yield JSON.parse(data) as T
+    const item = readJson<T>(data)
+    if (item !== undefined) yield item
+  }
+}
+
+const readJson = <T>(data: string): T | undefined => {
+  try {
+    return JSON.parse(data) as T
+  } catch {
+    // An event that is none must not end the stream.
+    return undefined
   }
 }

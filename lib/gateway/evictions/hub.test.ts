@@ -74,22 +74,19 @@ describe('with the local service', () => {
   })
 
   it('comes back by itself when the service does, with nothing lost and nothing told twice', async () => {
+    const { id: other } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'also watched' } })
     const stream = await watch()
     const { evictions } = await stream.until('snapshot')
     await service.restart()
-    expect(await stream.until('upstream')).toMatchObject({ state: 'retrying', attempt: 1 })
-    const seen: string[] = []
-    for (let event = await stream.next(); ; event = await stream.next()) {
-      seen.push(event?.event ?? 'end')
-      if (event?.event === 'upstream' && event.data.state === 'live') break
-    }
-    expect(seen).not.toContain('eviction')
     await service.client.devboxes.waitForStatus({
-      params: { id: devboxId },
+      params: { id: other },
       body: { statuses: ['running'], timeout_seconds: 10 },
     })
+    const eviction = { devbox_id: other, eviction_deadline_ms: inOneHour() + 60_000 }
+    await service.client.evictions.schedule({ body: eviction })
+    expect(await stream.until('eviction')).toEqual(eviction)
     const late = await watch()
-    expect((await late.until('snapshot')).evictions).toEqual(evictions)
+    expect((await late.until('snapshot')).evictions).toEqual([...evictions, eviction])
     await Promise.all([stream.close(), late.close()])
   })
 
@@ -150,8 +147,8 @@ describe('with a scripted service', () => {
   const hubWith = (times: Partial<typeof relayTimes> = {}) => {
     const hub = new EvictionHub('ak_scripted', undefined, {
       ...relayTimes,
-      shortestBackoffMs: 1,
-      longestBackoffMs: 20,
+      firstMs: 1,
+      maxMs: 20,
       ...times,
     })
     hubs.push(hub)
@@ -225,7 +222,7 @@ describe('with a scripted service', () => {
   it('waits only briefly for an embedded service, however often it was not there yet', async () => {
     const alone = await startConsole({ url: gateway.registry.service.url(), ownKey: 'ak_own' })
     onWatch = (response) => (connections.length < 8 ? response.destroy() : openWith()(response))
-    const times = { shortestBackoffMs: 60_000, longestBackoffMs: 60_000, longestEmbeddedBackoffMs: 10 }
+    const times = { firstMs: 60_000, maxMs: 60_000, maxEmbeddedMs: 10 }
     const stream = reading(hubWith(times).open().readable)
     for (let state = ''; state !== 'live'; ) ({ state } = await stream.until('upstream'))
     expect(connections).toHaveLength(8)
@@ -307,17 +304,13 @@ describe('with a scripted service', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1000)
   })
 
-  it('notices a service that has fallen silent', async () => {
-    onWatch = (response) => {
-      openWith()(response)
-      if (connections.length === 1) response.write(': keep-alive\n\n')
-    }
+  it('connects anew to a service that has fallen silent, without a word as long as it succeeds', async () => {
     const stream = reading(hubWith({ silenceMs: 80 }).open().readable)
     await stream.until('snapshot')
-    // The first comment greets; from the second on, silence counts.
-    connections[0]?.write(': keep-alive\n\n')
-    expect(await stream.until('upstream')).toMatchObject({ state: 'retrying' })
-    expect(await stream.until('upstream')).toMatchObject({ state: 'live' })
+    await vi.waitFor(() => expect(connections.length).toBeGreaterThan(1))
+    say(connections.at(-1), eviction('dbx_1'))
+    const told = [await stream.next(), await stream.next()]
+    expect(told).toMatchObject([{ event: 'heartbeat' }, { event: 'eviction', data: { devbox_id: 'dbx_1' } }])
   })
 
   it('keeps nothing for a browser that does not read, and starts it anew once it does', async () => {

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
-import { readRetryAfter } from '#lib/client/api-error.ts'
-import { pause } from '#lib/client/backoff.ts'
-import { parseEvents } from '#lib/client/events.ts'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { answering } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { bearer } from '../http/upstream.ts'
+import { subscribe, subscriptionTimes } from '../live/subscription.ts'
+import type { Asked } from '../live/topics.ts'
 import { type EvictionListener, registry, trackStream } from '../registry.ts'
 
 export const relayTimes = {
+  ...subscriptionTimes,
   heartbeatMs: 15_000,
   /** The upstream stream stays open this long after the last browser has left. */
   lingerMs: 30_000,
@@ -20,14 +19,6 @@ export const relayTimes = {
   passedMs: 60_000,
   /** The stream says nothing when an eviction is taken back, and may lose an event; a new connection repeats them all. */
   refreshMs: 60_000,
-  /** Silence after which a stream that has sent keep-alives counts as dead. */
-  silenceMs: 45_000,
-  connectMs: 15_000,
-  shortestBackoffMs: 500,
-  longestBackoffMs: 30_000,
-  /** An embedded service has one console, which cannot crowd it, and is back within seconds. */
-  longestEmbeddedBackoffMs: 2_000,
-  longestRetryAfterMs: 300_000,
   /** A refused key is tried again no sooner than this, and only when a browser asks. */
   refusedMs: 60_000,
   /** A new browser waits this long for the first news of the service, so that it starts with all of it. */
@@ -37,12 +28,8 @@ type RelayTimes = typeof relayTimes
 
 /** A browser that has this much unread is sent nothing more until it has read; then it gets a snapshot. */
 const maxUnreadBytes = 256 * 1024
-/** Many times what an eviction takes; whatever is longer is none. */
-const maxEventLength = 64 * 1024
-const stableMs = 10_000
 /** The service repeats what is pending right after its headers; this gathers it into the first snapshot. */
 const gatherMs = 100
-const colon = 0x3a
 
 /** `GET /api/evictions`: every browser of an account shares one stream of the service. */
 export const relayEvictions = (request: Request): Promise<Response> =>
@@ -93,6 +80,9 @@ export class EvictionHub {
   #upstream: RelayUpstream = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
   #isWatching = false
   #hasNews = Promise.resolve()
+  /** What the connection of the moment has told. */
+  #reported = new Set<string>()
+  #settling: NodeJS.Timeout | undefined
   /** Ends the connection of the moment as one that has only become old. */
   #endOld: () => void = () => undefined
 
@@ -159,111 +149,60 @@ export class EvictionHub {
     const news = Promise.withResolvers<void>()
     this.#hasNews = news.promise
     setTimeout(news.resolve, this.#times.firstNewsMs)
-    void this.#watch(news.resolve).finally(() => {
+    void subscribe({
+      apiKey: this.#apiKey,
+      topic: { endpoint: evictions.watch, read: (asked) => this.#read(asked) },
+      asked: {},
+      position: undefined,
+      signal: this.#closing.signal,
+      times: this.#times,
+      outlet: {
+        data: () => undefined,
+        room: () => undefined,
+        resync: () => undefined,
+        state: (state) => {
+          if (state === 'live') return this.#begin(news.resolve)
+          this.#setUpstream('retrying', this.#upstream.attempt + 1)
+          news.resolve()
+        },
+        end: () => {
+          this.#setUpstream('refused', this.#upstream.attempt)
+          news.resolve()
+        },
+      },
+    }).finally(() => {
       this.#isWatching = false
     })
   }
 
-  /** Connects again and again, until the hub is closed or the service refuses the key. */
-  async #watch(onNews: () => void): Promise<void> {
-    const { signal } = this.#closing
-    for (let failures = 0; !signal.aborted; ) {
-      const startedAt = Date.now()
-      let retryAfterMs = 0
+  #begin(onNews: () => void): void {
+    this.#setUpstream('live', 0)
+    setTimeout(onNews, gatherMs)
+    this.#reported = new Set()
+    this.#settling = setTimeout(() => this.#removeAllBut(this.#reported), this.#times.settleMs)
+  }
+
+  /** One connection after the other, each until it is old; rejects when one breaks. */
+  async *#read({ client, signal }: Asked): AsyncGenerator<never> {
+    for (;;) {
+      const old = new AbortController()
+      this.#endOld = () => old.abort()
+      const ageing = setTimeout(this.#endOld, this.#times.refreshMs)
       try {
-        const ended = await this.#connection(onNews)
-        if (ended === 'refresh') {
-          failures = 0
-          continue
+        for await (const told of client.evictions.watch({ signal: AbortSignal.any([signal, old.signal]) })) {
+          const eviction = Eviction.safeParse(told).data
+          if (!eviction) continue
+          this.#reported.add(eviction.devbox_id)
+          this.#report(eviction)
         }
+        throw new Error('The stream of evictions ended')
       } catch (error) {
-        if (signal.aborted) return
-        if (error instanceof RefusedKey) {
-          this.#setUpstream('refused', failures)
-          return onNews()
-        }
-        if (error instanceof SlowDown) retryAfterMs = error.afterMs
+        if (signal.aborted || !old.signal.aborted) throw error
+      } finally {
+        clearTimeout(ageing)
+        clearTimeout(this.#settling)
       }
-      failures = Date.now() - startedAt > stableMs ? 1 : failures + 1
-      this.#setUpstream('retrying', failures)
-      onNews()
-      const { shortestBackoffMs, longestBackoffMs, longestEmbeddedBackoffMs } = this.#times
-      const longestMs = registry().service.embedded ? longestEmbeddedBackoffMs : longestBackoffMs
-      // Full jitter: consoles that lost the same service must not come back in step.
-      const backoffMs = Math.random() * Math.min(longestMs, shortestBackoffMs * 2 ** Math.min(failures, 16))
-      await pause(Math.max(retryAfterMs, backoffMs), signal)
     }
-  }
-
-  /** One connection, from request to end. `refresh` when it has only become old. */
-  async #connection(onNews: () => void): Promise<'refresh' | 'ended'> {
-    const { connectMs, refreshMs, settleMs, silenceMs } = this.#times
-    const ending = new AbortController()
-    const signal = AbortSignal.any([this.#closing.signal, ending.signal])
-    const timers = new Set<NodeJS.Timeout>()
-    const after = (ms: number, run: () => void) => {
-      const timer = setTimeout(run, ms)
-      timers.add(timer)
-      return timer
-    }
-    let isOld = false
-    try {
-      const connecting = after(connectMs, () => ending.abort())
-      const body = await this.#request(signal)
-      clearTimeout(connecting)
-      this.#setUpstream('live', 0)
-      after(gatherMs, onNews)
-      this.#endOld = () => {
-        isOld = true
-        ending.abort()
-      }
-      after(refreshMs, this.#endOld)
-      const reported = new Set<string>()
-      after(settleMs, () => this.#removeAllBut(reported))
-      let comments = 0
-      let silence: NodeJS.Timeout | undefined
-      const heard = body.pipeThrough(
-        new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-          transform: (chunk, controller) => {
-            if (chunk[0] === colon) comments += 1
-            // One comment may be a greeting. From the second on, silence is a reason to worry.
-            if (comments > 1) {
-              clearTimeout(silence)
-              silence = after(silenceMs, () => ending.abort())
-            }
-            controller.enqueue(chunk)
-          },
-        }),
-      )
-      for await (const { event, data } of parseEvents(heard, { maxLength: maxEventLength, tooLong: 'skip' })) {
-        if (event === 'error') return 'ended'
-        const eviction = readEviction(data)
-        if (!eviction) continue
-        reported.add(eviction.devbox_id)
-        this.#report(eviction)
-      }
-      return 'ended'
-    } catch (error) {
-      if (isOld) return 'refresh'
-      throw error
-    } finally {
-      ending.abort()
-      for (const timer of timers) clearTimeout(timer)
-    }
-  }
-
-  async #request(signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const response = await fetch(registry().service.url() + evictions.watch.path, {
-      headers: { accept: 'text/event-stream', ...bearer(this.#apiKey) },
-      signal,
-      redirect: 'error',
-      cache: 'no-store',
-    })
-    const { status, headers, body } = response
-    if (response.ok && body && headers.get('content-type')?.startsWith('text/event-stream')) return body
-    await body?.cancel()
-    if (status === 401 || status === 403) throw new RefusedKey()
-    throw new SlowDown(Math.min(readRetryAfter(headers) ?? 0, this.#times.longestRetryAfterMs))
   }
 
   /** The latest deadline received wins, even an earlier one: the service may move it either way. */
@@ -363,25 +302,5 @@ class EvictionEvents implements EvictionListener {
 
   #write(text: string): void {
     this.#controller.enqueue(this.#encoder.encode(text))
-  }
-}
-
-class RefusedKey extends Error {}
-
-class SlowDown extends Error {
-  readonly afterMs: number
-
-  constructor(afterMs: number) {
-    super(`Try again after ${afterMs} ms`)
-    this.afterMs = afterMs
-  }
-}
-
-const readEviction = (data: string): Eviction | undefined => {
-  try {
-    return Eviction.parse(JSON.parse(data))
-  } catch {
-    // A malformed event must not end the stream, nor reach a browser.
-    return undefined
   }
 }

@@ -23,7 +23,9 @@ interface Subscribed {
   own?: { state: LiveState; since_ms: number; error?: LiveError }
   /** What the page was told last. */
   told: string
+  /** Gathered for the next frame, and how long they are. */
   items: string[]
+  length: number
   position: string
 }
 
@@ -36,7 +38,6 @@ export class LivePage {
   readonly #alive: ReturnType<typeof watchForDeath>
   readonly #heartbeat: NodeJS.Timeout
   #unread = 0
-  #gathered = 0
   #waiting: (() => void)[] = []
 
   constructor(socket: WebSocket, apiKey: string, pulse: ServicePulse) {
@@ -81,7 +82,7 @@ export class LivePage {
   #subscribe({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>) {
     const leaving = new AbortController()
     const { signal } = leaving
-    const subscribed: Subscribed = { leaving, told: '', items: [], position: '' }
+    const subscribed: Subscribed = { leaving, told: '', items: [], length: 0, position: '' }
     this.#subscribed.set(id, subscribed)
     const outlet = this.#outlet(id, subscribed)
     if (endpoint === 'evictions.watch') return followEvictions(this.#apiKey, outlet, signal)
@@ -99,7 +100,7 @@ export class LivePage {
       asked,
       position: position || undefined,
       outlet,
-      pulse: this.#pulse,
+      heard: () => this.#pulse.heard(),
       signal,
     })
   }
@@ -112,8 +113,9 @@ export class LivePage {
         // What comes in one turn of the event loop goes out in one frame.
         if (subscribed.items.push(text) === 1) setImmediate(() => this.#flush(id, subscribed))
         subscribed.position = position
-        this.#gathered += text.length
-        if (this.#gathered >= maxGathered) this.#flush(id, subscribed)
+        subscribed.length += text.length
+        this.#unread += text.length
+        if (subscribed.length >= maxGathered) this.#flush(id, subscribed)
       },
       room: (signal) => (this.#hasRoom ? undefined : this.#room(signal)),
       resync: (position) => {
@@ -140,23 +142,23 @@ export class LivePage {
     const { items, position } = subscribed
     if (items.length === 0 || this.#subscribed.get(id) !== subscribed) return
     subscribed.items = []
-    for (const { length } of items) this.#gathered -= length
+    subscribed.length = 0
     const frame = `{"t":"data","id":${id},"position":${JSON.stringify(position)},"items":[${items.join(',')}]}`
-    this.#unread += frame.length
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame)
   }
 
   #forget(id: number): void {
     const subscribed = this.#subscribed.get(id)
     if (!subscribed) return
-    for (const { length } of subscribed.items) this.#gathered -= length
+    // What it has gathered is not sent any more.
+    this.#unread -= subscribed.length
     this.#subscribed.delete(id)
     subscribed.leaving.abort()
     this.#wake()
   }
 
   get #hasRoom(): boolean {
-    return this.#unread + this.#gathered < maxUnread
+    return this.#unread < maxUnread
   }
 
   async #room(signal: AbortSignal): Promise<void> {

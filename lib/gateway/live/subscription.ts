@@ -4,12 +4,14 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
 import { bearer } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
-import type { ServicePulse } from './service-pulse.ts'
 import type { Topic } from './topics.ts'
 
 export const subscriptionTimes = {
   firstMs: 250,
   maxMs: 10_000,
+  /** An embedded service has one console, which cannot crowd it, and is back within seconds. */
+  maxEmbeddedMs: 2_000,
+  maxRetryAfterMs: 300_000,
   /** Until the headers of an answer. */
   connectMs: 15_000,
   /** A stream that is silent for longer may be dead, and nobody told: it is opened again where it was. */
@@ -32,7 +34,8 @@ interface Subscription {
   asked: Pick<LiveTopic, 'params' | 'query'>
   position: string | undefined
   outlet: Outlet
-  pulse: ServicePulse
+  /** Told of every sign of life. */
+  heard?: () => void
   /** Ends it. */
   signal: AbortSignal
   times?: typeof subscriptionTimes
@@ -40,7 +43,8 @@ interface Subscription {
 
 /** Follows one topic for one page, through breaks of the way to the service, until it ends or `signal` aborts. Never rejects. */
 export const subscribe = async (subscription: Subscription): Promise<void> => {
-  const { topic, asked, outlet, pulse, signal, times = subscriptionTimes } = subscription
+  const { topic, asked, outlet, heard, signal, times = subscriptionTimes } = subscription
+  const maxMs = registry().service.embedded ? times.maxEmbeddedMs : times.maxMs
   let { position } = subscription
   for (let attempt = 0; !signal.aborted; ) {
     const ending = new AbortController()
@@ -52,7 +56,7 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         outlet.state('live')
       },
       heard: () => {
-        pulse.heard()
+        heard?.()
         silence.refresh()
       },
     })
@@ -86,9 +90,10 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
       }
       outlet.state('lost', liveError(error))
       // A way that has held for a while has not failed again, but anew.
-      if (Date.now() - openedMs > times.maxMs) attempt = 0
-      const retryAfterMs = (error instanceof ApiError && error.retryAfterMs) || 0
-      await pause(Math.max(retryAfterMs, backoffMs(attempt++, times)), signal)
+      if (Date.now() - openedMs > maxMs) attempt = 0
+      const wantedMs = (error instanceof ApiError && error.retryAfterMs) || 0
+      const waitMs = backoffMs(attempt++, { firstMs: times.firstMs, maxMs })
+      await pause(Math.max(waitMs, Math.min(wantedMs, times.maxRetryAfterMs)), signal)
     } finally {
       clearTimeout(silence)
       ending.abort()
@@ -115,6 +120,10 @@ const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, {
       )
       heard()
       if (!response.ok || !response.body) return response
+      const type = response.headers.get('content-type') ?? 'no type'
+      const isStream = type.startsWith('text/event-stream')
+      if (new Headers(init?.headers).get('accept') === 'text/event-stream' && !isStream)
+        throw new Error(`What answers is not the service: it sent ${type} for a stream of events`)
       opened()
       const listening = new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {

@@ -12,8 +12,9 @@ import type { LiveEndpoint } from '#lib/wire/live.ts'
 /** One item as JSON and where it leads, or the place from which everything follows anew. */
 export type Step = { text: string; position: string } | { resync: string }
 
-interface Asked {
+export interface Asked {
   client: Client
+  /** As the call of the endpoint wants them; the service judges them. */
   params: never
   query: never
   /** Where to go on; undefined for the beginning. */
