@@ -1,6 +1,7 @@
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { Execution, OutputChunk } from '#lib/contract/executions.ts'
 import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
+import { SnapshotStore } from './snapshot-store.ts'
 import { append, emptyTranscript, type OutputStream, plainText, type Transcript } from './transcript.ts'
 
 /** Where a run gets its output and its end from. */
@@ -40,29 +41,21 @@ interface Reader {
   toPlain(chunk: string): string
 }
 
-/** A flood comes in thousands of chunks; drawing each would take longer than they take to come. */
-const outputPauseMs = 50
 /** Between two looks at a process whose streams have ended. */
 const lookAgain = { firstMs: 250, maxMs: 5_000 }
 
 const newReader = (stream: OutputStream): Reader => ({ stream, health: noHealth, toPlain: plainText() })
 
-/** One command from start to end: follows both of its streams and keeps what they said. Made for useSyncExternalStore. */
-export class CommandRun {
+/** One command from start to end: follows both of its streams and keeps what they said. */
+export class CommandRun extends SnapshotStore<CommandSnapshot> {
   readonly command: string
   readonly #source: ExecutionSource
   readonly #now: () => number
-  readonly #listeners = new Set<() => void>()
   readonly #readers = [newReader('stdout'), newReader('stderr')]
-  #snapshot: CommandSnapshot
   #transcript: Transcript = emptyTranscript
-  #showing: ReturnType<typeof setTimeout> | undefined
 
   constructor({ command, execution, source, now = Date.now }: Options) {
-    this.command = command
-    this.#source = source
-    this.#now = now
-    this.#snapshot = {
+    super({
       execution,
       transcript: emptyTranscript,
       hasEnded: execution.status === 'completed',
@@ -70,14 +63,10 @@ export class CommandRun {
       endedMs: null,
       health: noHealth,
       lost: null,
-    }
-  }
-
-  getSnapshot = (): CommandSnapshot => this.#snapshot
-
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    })
+    this.command = command
+    this.#source = source
+    this.#now = now
   }
 
   /** Resolves when the run has ended or is lost; never rejects. */
@@ -85,14 +74,14 @@ export class CommandRun {
     const leaving = new AbortController()
     try {
       // A stream may be cut short in a way that looks like its end; only the status says that the process is gone.
-      for (let attempt = 0; !this.#snapshot.hasEnded; attempt++) {
+      for (let attempt = 0; !this.getSnapshot().hasEnded; attempt++) {
         if (attempt > 0) await pause(backoffMs(attempt, lookAgain), leaving.signal)
         await Promise.all(this.#readers.map((reader) => this.#read(reader, leaving.signal)))
         await this.#look()
       }
     } catch (lost) {
       leaving.abort()
-      this.#change({ lost })
+      this.draw({ lost })
     }
   }
 
@@ -104,11 +93,11 @@ export class CommandRun {
         reader.position = position
         for (const { output } of chunks)
           this.#transcript = append(this.#transcript, reader.stream, reader.toPlain(output))
-        this.#showing ??= setTimeout(() => this.#change({}), outputPauseMs)
+        this.drawSoon()
       },
       onHealth: (health) => {
         reader.health = health
-        this.#change({ health: this.#readers.map((each) => each.health).reduce(worse) })
+        this.draw({ health: this.#readers.map((each) => each.health).reduce(worse) })
       },
     })
   }
@@ -116,17 +105,14 @@ export class CommandRun {
   async #look() {
     const execution = await this.#source.get().catch((error: unknown) => {
       if (this.#source.isLost(error)) throw error
-      return this.#snapshot.execution
+      return this.getSnapshot().execution
     })
     const hasEnded = execution.status === 'completed'
-    this.#change({ execution, hasEnded, endedMs: hasEnded ? this.#now() : null })
+    this.draw({ execution, hasEnded, endedMs: hasEnded ? this.#now() : null })
   }
 
-  #change(change: Partial<CommandSnapshot>) {
-    clearTimeout(this.#showing)
-    this.#showing = undefined
-    this.#snapshot = { ...this.#snapshot, ...change, transcript: this.#transcript }
-    for (const listener of this.#listeners) listener()
+  protected override gathered() {
+    return { transcript: this.#transcript }
   }
 }
 

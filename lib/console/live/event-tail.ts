@@ -2,6 +2,7 @@ import { backoffMs, pause } from '#lib/client/backoff.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { mergeEvents } from './event-log.ts'
 import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
+import { SnapshotStore } from './snapshot-store.ts'
 
 /** Where a tail gets its events from. */
 export interface EventSource {
@@ -33,49 +34,41 @@ export interface TailSnapshot {
 
 /** As many as anyone scrolls through, and as few as a page carries without effort. */
 export const maxKept = 20_000
-/** A flood comes in thousands of events; drawing each would take longer than they take to come. */
-const drawPauseMs = 50
 /** Between two calls of the service after one has failed. */
 const askAgain = { firstMs: 500, maxMs: 10_000 }
 
-/** The log of one axon from its newest events on, for as long as someone looks at it. Made for useSyncExternalStore. */
-export class EventTail {
+/** The log of one axon from its newest events on, for as long as someone looks at it. */
+export class EventTail extends SnapshotStore<TailSnapshot> {
   readonly #source: EventSource
-  readonly #listeners = new Set<() => void>()
   #events: AxonEvent[] = []
   /** Arrived and not drawn yet. */
   #arrived: AxonEvent[] = []
   #last: number | undefined
-  #snapshot: TailSnapshot = {
-    events: [],
-    hasOlder: false,
-    dropped: 0,
-    isLoading: true,
-    health: noHealth,
-    hasEnded: false,
-    lost: null,
-  }
-  #drawing: ReturnType<typeof setTimeout> | undefined
+  #hasOlder = false
+  #dropped = 0
 
   constructor(source: EventSource) {
+    super({
+      events: [],
+      hasOlder: false,
+      dropped: 0,
+      isLoading: true,
+      health: noHealth,
+      hasEnded: false,
+      lost: null,
+    })
     this.#source = source
-  }
-
-  getSnapshot = (): TailSnapshot => this.#snapshot
-
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   /** Resolves when the log has ended, is lost, or `signal` aborts; never rejects. */
   async follow(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !signal.aborted; ) {
       try {
-        if (this.#snapshot.isLoading) {
+        if (this.getSnapshot().isLoading) {
           const { events, has_more } = await this.#source.page(undefined, signal)
           this.#take(events.toReversed())
-          this.#draw({ isLoading: false, hasOlder: has_more })
+          this.#hasOlder = has_more
+          this.draw({ isLoading: false })
         }
         await this.#source.follow({
           signal,
@@ -84,15 +77,15 @@ export class EventTail {
             attempt = 0
             this.#take(events)
           },
-          onHealth: (health) => this.#draw({ health }),
+          onHealth: (health) => this.draw({ health }),
         })
         if (signal.aborted) return
-        if (await this.#source.hasEnded(signal)) return this.#draw({ hasEnded: true })
+        if (await this.#source.hasEnded(signal)) return this.draw({ hasEnded: true })
       } catch (error) {
         if (signal.aborted) return
-        if (this.#source.isLost(error)) return this.#draw({ isLoading: false, lost: error })
-        if (this.#snapshot.health.state !== 'lost')
-          this.#draw({ health: { ...this.#snapshot.health, state: 'lost', sinceMs: Date.now() } })
+        if (this.#source.isLost(error)) return this.draw({ isLoading: false, lost: error })
+        const { health } = this.getSnapshot()
+        if (health.state !== 'lost') this.draw({ health: { ...health, state: 'lost', sinceMs: Date.now() } })
       }
       await pause(backoffMs(attempt++, askAgain), signal)
     }
@@ -102,35 +95,32 @@ export class EventTail {
   async loadOlder(): Promise<void> {
     const { events, has_more } = await this.#source.page(this.#events[0]?.sequence)
     this.#events = mergeEvents(events.toReversed(), this.#events)
-    this.#draw({ hasOlder: has_more })
+    this.#hasOlder = has_more
+    this.draw()
   }
 
   /** Asks for the events up to a sequence that are missing. Rejects as the source does. */
   async fill(to: number): Promise<void> {
     const { events } = await this.#source.page(to + 1)
     this.#events = mergeEvents(this.#events, events.toReversed())
-    this.#draw({})
+    this.draw()
   }
 
   #take(events: AxonEvent[]) {
     this.#arrived.push(...events)
     this.#last = events.at(-1)?.sequence ?? this.#last
-    this.#drawing ??= setTimeout(() => this.#draw({}), drawPauseMs)
+    this.drawSoon()
   }
 
-  #draw(change: Partial<TailSnapshot>) {
-    clearTimeout(this.#drawing)
-    this.#drawing = undefined
+  protected override gathered() {
     this.#events = mergeEvents(this.#events, this.#arrived)
     this.#arrived = []
-    const next = { ...this.#snapshot, ...change }
     // Cut in steps: dropping one for each that comes would move everything on the screen every time.
     if (this.#events.length > maxKept * 1.1) {
-      next.dropped += this.#events.length - maxKept
-      next.hasOlder = true
+      this.#dropped += this.#events.length - maxKept
       this.#events = this.#events.slice(-maxKept)
+      this.#hasOlder = true
     }
-    this.#snapshot = { ...next, events: this.#events }
-    for (const listener of this.#listeners) listener()
+    return { events: this.#events, hasOlder: this.#hasOlder, dropped: this.#dropped }
   }
 }

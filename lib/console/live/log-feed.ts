@@ -1,5 +1,6 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
+import { SnapshotStore } from './snapshot-store.ts'
 
 export interface LogSnapshot {
   /** The latest, oldest first. */
@@ -20,29 +21,18 @@ export interface NumberedRecord extends LogRecord {
 
 /** As many as anyone scrolls through, and as few as a page carries without effort. */
 export const maxKept = 5_000
-/** A flood comes in thousands of records; drawing each would take longer than they take to come. */
-const drawPauseMs = 50
 
-/** The log of one devbox for as long as someone looks at it. Made for useSyncExternalStore. */
-export class LogFeed {
+/** The log of one devbox for as long as someone looks at it. */
+export class LogFeed extends SnapshotStore<LogSnapshot> {
   readonly #source: (options: FollowOptions<'logs.tail'>) => Promise<void>
-  readonly #listeners = new Set<() => void>()
   #records: NumberedRecord[] = []
   #total = 0
   #position: string | undefined
-  #snapshot: LogSnapshot = { records: [], dropped: 0, health: noHealth, hasEnded: false, lost: null }
-  #drawing: ReturnType<typeof setTimeout> | undefined
 
   /** `source` resolves once the devbox has ended and rejects when asking again cannot help. */
   constructor(source: (options: FollowOptions<'logs.tail'>) => Promise<void>) {
+    super({ records: [], dropped: 0, health: noHealth, hasEnded: false, lost: null })
     this.#source = source
-  }
-
-  getSnapshot = (): LogSnapshot => this.#snapshot
-
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   /** Resolves when the devbox has ended, the log is lost, or `signal` aborts; never rejects. */
@@ -56,26 +46,23 @@ export class LogFeed {
           for (const record of records) this.#records.push({ ...record, number: this.#total++ })
           // Cut in steps: dropping one for each that comes would copy the rest every time.
           if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
-          this.#drawing ??= setTimeout(() => this.#draw({}), drawPauseMs)
+          this.drawSoon()
         },
         onResync: () => {
           this.#records = []
           this.#total = 0
         },
-        onHealth: (health) => this.#draw({ health }),
+        onHealth: (health) => this.draw({ health }),
       })
-      if (!signal.aborted) this.#draw({ hasEnded: true })
+      if (!signal.aborted) this.draw({ hasEnded: true })
     } catch (lost) {
-      this.#draw({ lost })
+      this.draw({ lost })
     }
   }
 
-  #draw(change: Partial<LogSnapshot>) {
-    clearTimeout(this.#drawing)
-    this.#drawing = undefined
+  protected override gathered() {
     const records = this.#records.slice(-maxKept)
-    this.#snapshot = { ...this.#snapshot, ...change, records, dropped: this.#total - records.length }
-    for (const listener of this.#listeners) listener()
+    return { records, dropped: this.#total - records.length }
   }
 }
 
