@@ -9,7 +9,8 @@ import { closeSoon, watchForDeath } from './sockets.ts'
 import { type Attached, attach, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
 /** Few attempts before there is a shell, because the page waits for an answer. */
-const firstRetriesMs = [400, 800, 1600]
+const mostFirstRetries = 3
+const firstBackoff = { firstMs: 400, maxMs: 1_600 }
 const droppedBackoff = { firstMs: 25, maxMs: 5_000 }
 const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
 /** After the service has closed the connection without a reason this often, no further attempt is made. */
@@ -226,21 +227,21 @@ export class ShellLink {
   async #attach(): Promise<Attached> {
     const { devboxId, sessionName, apiKey, size, after } = this.#shell
     const { signal } = this.#gone
-    const triedAt = Date.now()
-    for (let tries = 0; ; tries++) {
+    const beganAt = Date.now()
+    for (let retries = 0; ; retries++) {
       try {
         return await attach({ apiKey: apiKey(), devboxId, sessionName, size: size(), after: after(), signal })
       } catch (error) {
         if (signal.aborted) throw error
         // The service may still count the lost connection as attached to the shell.
         const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
-        const waitMs = this.#hadShell ? backoffMs(tries, refusedBackoff) : firstRetriesMs[tries]
-        const isOver = this.#hadShell && Date.now() - triedAt > this.#idleTtlMs
-        if (!mayWork || waitMs === undefined || isOver || this.#phase === 'resting') throw endingOf(error)
+        const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === mostFirstRetries
+        if (!mayWork || isOver || this.#phase === 'resting') throw endingOf(error)
         if (this.#hadShell) {
           this.#setPhase('retrying')
           this.#dropEarly()
         }
+        const waitMs = backoffMs(retries, this.#hadShell ? refusedBackoff : firstBackoff)
         await delay(waitMs, undefined, { signal })
       }
     }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { ApiError } from '#lib/client/api-error.ts'
+import { backoffMs } from '#lib/client/backoff.ts'
 import { createClient } from '#lib/client/client.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
@@ -17,7 +18,8 @@ const attachTimeoutMs = 15_000
 /** Terminals of a devbox share a token for this long, which is less than any service keeps one. */
 const tunnelKeptMs = 5 * 60_000
 /** After a reload the service may count the last connection as attached for a moment. */
-const heldRetriesMs = [50, 100, 200, 400, 800, 1600]
+const heldBackoff = { firstMs: 50, maxMs: 1_600 }
+const mostHeldRetries = 6
 /** Assumed of a service that does not tell how long it keeps a shell without a client. */
 const usualIdleTtlSeconds = 300
 
@@ -87,9 +89,7 @@ const attachThrough = async (
   const found = await connect({ params, query: size, signal: inTime })
   const target = socketUrl(baseUrl, found.connect_url ?? `/pty/${sessionName}/attach`)
   if (after !== undefined) target.searchParams.set('after', String(after))
-  const { socket, headers } = await retrying(heldRetriesMs, isHeld, inTime, () =>
-    openSocket(target, auth_token, inTime),
-  )
+  const { socket, headers } = await whileHeld(inTime, () => openSocket(target, auth_token, inTime))
   return {
     socket,
     created: found.created,
@@ -210,20 +210,14 @@ const offsetOf = (header: string | string[] | undefined) =>
 const wordOf = (header: string | string[] | undefined) =>
   typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined
 
-/** Runs again after each of `waitsMs` for as long as it fails in the way `isTransient` tells. */
-const retrying = async <T>(
-  waitsMs: readonly number[],
-  isTransient: (error: unknown) => boolean,
-  signal: AbortSignal,
-  run: () => Promise<T>,
-): Promise<T> => {
-  for (const waitMs of waitsMs) {
+/** Runs again for a while when another client is attached. */
+const whileHeld = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
+  for (let retry = 0; ; retry++) {
     try {
       return await run()
     } catch (error) {
-      if (signal.aborted || !isTransient(error)) throw error
-      await delay(waitMs, undefined, { signal })
+      if (retry === mostHeldRetries || signal.aborted || !isHeld(error)) throw error
+      await delay(backoffMs(retry, heldBackoff), undefined, { signal })
     }
   }
-  return run()
 }
