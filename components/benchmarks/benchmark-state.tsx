@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import { Ban, CircleCheck, CircleHelp, CircleX, ClockAlert, Hourglass, LoaderCircle } from 'lucide-react'
 import { Badge, type Tone } from '#components/ui/badge.tsx'
-import type { Icon } from '#components/ui/icon.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { benchmarkJobStates, scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'

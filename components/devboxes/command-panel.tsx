@@ -6,7 +6,7 @@ import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-e
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
-import { Textarea } from '#components/ui/textarea.tsx'
+import { Textarea } from '#components/ui/input.tsx'
 import { executionMutations, executionQueries } from '#lib/console/queries/executions.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import { CommandCard } from './command-card.tsx'

@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleCheck, CircleHelp, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
 import { Badge, type Tone } from '#components/ui/badge.tsx'
-import type { Icon } from '#components/ui/icon.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 

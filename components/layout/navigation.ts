@@ -1,5 +1,5 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import { Box, Camera, Clapperboard, Gauge, ListChecks, Trophy, Waypoints } from 'lucide-react'
-import type { Icon } from '#components/ui/icon.ts'
 import { paths } from '#lib/console/address/paths.ts'
 
 export interface Destination {

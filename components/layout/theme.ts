@@ -1,7 +1,7 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { Monitor, Moon, Sun } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
-import type { Icon } from '#components/ui/icon.ts'
 import { type Theme, themeOf } from '#lib/console/frame/preferences.ts'
 import { remember } from './remember.ts'
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { Columns2, History, Plus, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
-import type { Icon } from '#components/ui/icon.ts'
 import { executionQueries } from '#lib/console/queries/executions.ts'
 
 export interface TerminalAction {

@@ -1,4 +1,4 @@
-import type { Column } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'

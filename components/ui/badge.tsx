@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 
 export type Tone = 'ok' | 'progress' | 'attention' | 'danger' | 'neutral'
 

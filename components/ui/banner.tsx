@@ -1,8 +1,8 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleAlert, CircleCheck, Info, LoaderCircle, TriangleAlert, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { type Tone, toneClasses } from './badge.tsx'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 import { IconButton } from './icon-button.tsx'
 
 export interface BannerProps {

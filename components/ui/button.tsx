@@ -1,9 +1,9 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { LoaderCircle } from 'lucide-react'
 import Link from 'next/link'
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 import { Tooltip } from './tooltip.tsx'
 
 export interface ButtonLook {

@@ -3,9 +3,23 @@ import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
 import { classes } from './classes.ts'
-import type { Column, DataTableProps } from './data-table.tsx'
 
-interface TableRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'rowActions'> {
+export interface Column<Row> {
+  id: string
+  header: ReactNode
+  cell: (row: Row) => ReactNode
+  align?: 'right'
+  /** A CSS width, or a number of pixels chosen by hand; columns without one share what is left. */
+  width?: string | number
+  /** 1 and 2 stay in the row on a narrow screen, 3 moves to the card the row opens into. */
+  priority?: 1 | 2 | 3
+  mono?: boolean
+  sortable?: boolean
+}
+
+interface TableRowProps<Row> {
+  columns: readonly Column<Row>[]
+  rowActions?: ((row: Row) => ReactNode) | undefined
   row: Row
   rowId: string
   index: number

@@ -2,23 +2,10 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { Fragment, type PointerEvent, type ReactNode, useCallback, useRef, useState } from 'react'
 import { classes } from './classes.ts'
-import { narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
+import { type Column, narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 import { useTooWide } from './use-too-wide.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
-
-export interface Column<Row> {
-  id: string
-  header: ReactNode
-  cell: (row: Row) => ReactNode
-  align?: 'right'
-  /** A CSS width, or a number of pixels chosen by hand; columns without one share what is left. */
-  width?: string | number
-  /** 1 and 2 stay in the row on a narrow screen, 3 moves to the card the row opens into. */
-  priority?: 1 | 2 | 3
-  mono?: boolean
-  sortable?: boolean
-}
 
 export interface RowSelection<Row> {
   selected: ReadonlySet<string>

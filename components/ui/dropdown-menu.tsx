@@ -1,10 +1,10 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { Check } from 'lucide-react'
 import Link from 'next/link'
 import { DropdownMenu as Primitive } from 'radix-ui'
 import type { ReactElement, ReactNode } from 'react'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 
 export interface MenuAction {
   label: string

@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { CommandBlock } from './command-block.tsx'
-import type { Icon } from './icon.ts'
 
 export interface EmptyStateProps {
   icon?: Icon

@@ -1,9 +1,9 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { LoaderCircle } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { inertProps } from './button.tsx'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 import { Tooltip } from './tooltip.tsx'
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {

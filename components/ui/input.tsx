@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 
 export interface InputProps extends ComponentProps<'input'> {
   mono?: boolean
@@ -17,6 +17,14 @@ export const Input = ({ mono, icon: Icon, className, ...rest }: InputProps) => {
     </span>
   )
 }
+
+export interface TextareaProps extends ComponentProps<'textarea'> {
+  mono?: boolean
+}
+
+export const Textarea = ({ mono, className, ...rest }: TextareaProps) => (
+  <textarea rows={3} {...rest} className={classes(controlClasses, 'px-2.5 py-1.5', mono && 'font-mono', className)} />
+)
 
 export const controlClasses =
   'w-full min-w-0 rounded-md border border-line-strong bg-surface-0 text-text placeholder:text-muted hover:border-muted ' +

@@ -1,7 +1,7 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleSlash, Hourglass, LoaderCircle, Radio, TriangleAlert } from 'lucide-react'
 import { Badge, type Tone } from './badge.tsx'
-import type { Icon } from './icon.ts'
 import { RelativeTime } from './relative-time.tsx'
 
 type State = 'connecting' | 'live' | 'late' | 'lost' | 'refused'

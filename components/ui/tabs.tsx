@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import Link from 'next/link'
 import { classes } from './classes.ts'
-import type { Icon } from './icon.ts'
 import { LinkPending } from './link-pending.tsx'
 
 export interface Tab {

@@ -1,9 +1,9 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Toaster as Sonner, toast as sonner } from 'sonner'
 import type { Tone } from './badge.tsx'
-import type { Icon } from './icon.ts'
 
 export interface ToastOptions {
   description?: ReactNode

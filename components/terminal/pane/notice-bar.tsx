@@ -1,7 +1,7 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import type { ReactNode, Ref } from 'react'
 import { type Tone, toneClasses } from '#components/ui/badge.tsx'
 import { classes } from '#components/ui/classes.ts'
-import type { Icon } from '#components/ui/icon.ts'
 
 export interface NoticeBarProps {
   tone: Tone

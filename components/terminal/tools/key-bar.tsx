@@ -1,8 +1,8 @@
 'use client'
+import type { LucideIcon as Icon } from 'lucide-react'
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } from 'lucide-react'
 import { type PointerEvent, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { classes } from '#components/ui/classes.ts'
-import type { Icon } from '#components/ui/icon.ts'
 import { keyBytes, type Modifiers } from '#lib/terminal/page/keys.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 

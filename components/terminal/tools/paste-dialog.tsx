@@ -3,7 +3,7 @@ import { CircleAlert, EyeOff, Info, KeyRound, type LucideIcon } from 'lucide-rea
 import type { ReactNode } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
-import { VisibleLines } from '#components/ui/visible-lines.tsx'
+import { VisibleLines } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
 import { asOneLine, type PasteQuestion, type PasteReason } from '#lib/terminal/page/paste.ts'
 import { maskSecrets } from '#lib/terminal/page/secrets-in-text.ts'

@@ -1,6 +1,6 @@
+import type { LucideIcon as Icon } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { classes } from '#components/ui/classes.ts'
-import type { Icon } from '#components/ui/icon.ts'
 
 interface StatusButtonProps extends ComponentProps<'button'> {
   icon: Icon

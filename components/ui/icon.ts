@@ -1,1 +1,0 @@
-export type { LucideIcon as Icon } from 'lucide-react'
