@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { openEnum, queryInt } from './common.ts'
 import { defineEndpoint, json, webSocket } from './endpoint.ts'
-import { sessionNamePattern } from './terminal-name.ts'
-import { maxCells } from './terminal-size.ts'
+import { maxCells, sessionNamePattern } from './terminal-limits.ts'
 
 export const defaultSize = { cols: 80, rows: 24 } as const
 /** WebSocket close code for a shell that ended by itself, as the public clients read it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
-import { maxCells } from '#lib/contract/terminal-size.ts'
+import { maxCells } from '#lib/contract/terminal-limits.ts'
 import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'

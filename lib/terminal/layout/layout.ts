@@ -1,4 +1,4 @@
-import { sessionNamePattern } from '#lib/contract/terminal-name.ts'
+import { sessionNamePattern } from '#lib/contract/terminal-limits.ts'
 
 /** What of a devbox's terminals is shown and how: all of it is in the address. Made anew by every change. */
 export interface TerminalLayout {

@@ -1,5 +1,5 @@
 import type { IDisposable } from '@xterm/xterm'
-import { maxCells } from '#lib/contract/terminal-size.ts'
+import { maxCells } from '#lib/contract/terminal-limits.ts'
 import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/wire/terminals.ts'
 import { reportedFolder } from '../xterm/osc.ts'
 import { openingUrl } from './address.ts'

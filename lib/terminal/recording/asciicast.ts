@@ -1,4 +1,4 @@
-import { maxCells } from '#lib/contract/terminal-size.ts'
+import { maxCells } from '#lib/contract/terminal-limits.ts'
 
 /** What was shown at a moment: output, or another size of the terminal, or a place somebody marked. */
 export interface CastEvent {

@@ -1,2 +1,0 @@
-/** No terminal has more columns, or more rows. */
-export const maxCells = 1000
