@@ -2,25 +2,15 @@ import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { attachment } from '#lib/service/http/content-disposition.ts'
 import { implement } from '#lib/service/http/implement.ts'
-import { envelope, pageOf } from './pages.ts'
-import { scenarioRunPage } from './scenario-run-page.ts'
+import { listPage } from './pages.ts'
 
 export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner, logArchives }: Deps) =>
   implement(benchmarkRuns, {
-    list: ({ query, account }) =>
-      envelope(
-        'runs',
-        pageOf(
-          query,
-          'benchmark run',
-          (id) => store.benchmarkRuns.position(account, id),
-          (before) => store.benchmarkRuns.list(account, query, before),
-        ),
-      ),
+    list: ({ query, account }) => listPage('runs', 'benchmark run', store.benchmarkRuns, account, query),
     get: ({ params, account }) => runner.get(account, params.id),
     scenarioRuns: ({ params, query, account }) => {
       runner.get(account, params.id)
-      return scenarioRunPage(store, account, { ...query, benchmark_run_id: params.id })
+      return listPage('runs', 'scenario run', store.scenarioRuns, account, { ...query, benchmark_run_id: params.id })
     },
     complete: ({ params, account }) => runner.complete(account, params.id),
     cancel: ({ params, account }) => runner.cancel(account, params.id),

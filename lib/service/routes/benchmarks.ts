@@ -4,7 +4,7 @@ import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { BenchmarkFields } from '#lib/service/store/benchmarks.ts'
-import { envelope, nothingPublic, pageOf } from './pages.ts'
+import { listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
   const get = (account: string, id: string): Benchmark => store.benchmarks.get(account, id) ?? notFound('benchmark', id)
@@ -26,17 +26,8 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
   }
 
   return implement(benchmarks, {
-    list: ({ query, account }) =>
-      envelope(
-        'benchmarks',
-        pageOf(
-          query,
-          'benchmark',
-          (id) => store.benchmarks.position(account, id),
-          (before) => store.benchmarks.list(account, query, before),
-        ),
-      ),
-    listPublic: ({ query }) => envelope('benchmarks', nothingPublic(query)),
+    list: ({ query, account }) => listPage('benchmarks', 'benchmark', store.benchmarks, account, query),
+    listPublic: ({ query }) => noPublic('benchmarks', query),
     create: ({ body, account }) => {
       const { scenario_ids, ...fields } = body
       const id = newId('bmd')
@@ -50,11 +41,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
       })
       return get(account, id)
     },
-    metadataKeys: ({ account }) => ({ keys: store.benchmarks.metadataKeys(account) }),
-    metadataValues: ({ params, account }) => ({
-      key: params.key,
-      values: store.benchmarks.metadataValues(account, params.key),
-    }),
+    ...metadataHandlers(store.benchmarks),
     startRun: ({ body, account, requestId }) => benchmarkRuns.start(account, body, requestId),
     get: ({ params, account }) => get(account, params.id),
     update: ({ params, body, account }) => {
@@ -67,15 +54,9 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
     },
     definitions: ({ params, query, account }) => {
       const benchmark = store.benchmarks.position(account, params.id) ?? notFound('benchmark', params.id)
-      return envelope(
-        'scenarios',
-        pageOf(
-          query,
-          'scenario',
-          (id) => store.scenarios.position(account, id),
-          (before) => store.scenarios.ofBenchmark(benchmark, query, before),
-        ),
-      )
+      const list = (_: string, page: typeof query, before?: number) =>
+        store.scenarios.ofBenchmark(benchmark, page, before)
+      return listPage('scenarios', 'scenario', { ...store.scenarios, list }, account, query)
     },
     changeScenarios: ({ params, body, account }) => {
       const { scenarioIds: present } = get(account, params.id)
@@ -89,15 +70,8 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
     unarchive: ({ params, account }) => setStatus(account, params.id, 'active'),
     runs: ({ params, query, account }) => {
       get(account, params.id)
-      return envelope(
-        'runs',
-        pageOf(
-          query,
-          'benchmark run',
-          (id) => store.benchmarkRuns.position(account, id),
-          (before) => store.benchmarkRuns.list(account, { ...query, benchmark_id: params.id }, before),
-        ),
-      )
+      const ofBenchmark = { ...query, benchmark_id: params.id }
+      return listPage('runs', 'benchmark run', store.benchmarkRuns, account, ofBenchmark)
     },
   })
 }

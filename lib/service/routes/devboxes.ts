@@ -5,7 +5,7 @@ import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
-import { envelope, pageOf } from './pages.ts'
+import { listPage, metadataHandlers } from './pages.ts'
 
 /** Longest time `wait_for_status` is held; the public clients ask again. */
 const maxHoldMs = 30_000
@@ -14,16 +14,7 @@ const createHoldMs = 20_000
 
 export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps) =>
   implement(devboxes, {
-    list: ({ query, account }) =>
-      envelope(
-        'devboxes',
-        pageOf(
-          query,
-          'devbox',
-          (id) => store.devboxes.position(account, id),
-          (before) => store.devboxes.list(account, query, before),
-        ),
-      ),
+    list: ({ query, account }) => listPage('devboxes', 'devbox', store.devboxes, account, query),
     create: ({ body, account, requestId }) => runtime.create(account, body, { requestId }),
     createAndAwaitRunning: async ({
       body,
@@ -40,8 +31,7 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps)
       const settled = await runtime.reaches(account, id, ['running', 'failure', 'shutdown'], createHoldMs, signal)
       return settled ?? runtime.get(account, id)
     },
-    metadataKeys: ({ account }) => ({ keys: store.devboxes.metadataKeys(account) }),
-    metadataValues: ({ params: { key }, account }) => ({ key, values: store.devboxes.metadataValues(account, key) }),
+    ...metadataHandlers(store.devboxes),
     usage: ({ params, account }) => {
       const devbox = runtime.get(account, params.id)
       return usageOf(devbox, resourcesOf(devbox.launch_parameters), now())

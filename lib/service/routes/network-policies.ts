@@ -2,7 +2,7 @@ import { networkPolicies } from '#lib/contract/network-policies.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
-import { envelope, pageOf } from './pages.ts'
+import { listPage } from './pages.ts'
 
 export const networkPolicyRoutes = ({ store: { networkPolicies: store }, now }: Deps) => {
   const get = (account: string, id: string) => store.get(account, id) ?? notFound('network policy', id)
@@ -16,16 +16,7 @@ export const networkPolicyRoutes = ({ store: { networkPolicies: store }, now }: 
       })
   }
   return implement(networkPolicies, {
-    list: ({ query, account }) =>
-      envelope(
-        'network_policies',
-        pageOf(
-          query,
-          'network policy',
-          (id) => store.position(account, id),
-          (before) => store.list(account, query, before),
-        ),
-      ),
+    list: ({ query, account }) => listPage('network_policies', 'network policy', store, account, query),
     create: ({ body, account }) => {
       refuseTaken(account, body.name)
       return store.create(account, body, now())

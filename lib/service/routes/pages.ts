@@ -5,26 +5,48 @@ interface PagedQuery {
   starting_after?: string | undefined
 }
 
-/** The page after the record the query names. `position` finds that record; throws 400 when it is no `what`. */
-export const pageOf = <T>(
-  query: PagedQuery,
-  what: string,
-  position: (id: string) => number | undefined,
-  list: (before: number | undefined) => Page<T>,
-): Page<T> => {
-  if (query.starting_after === undefined) return list(undefined)
-  const before = position(query.starting_after)
-  if (before === undefined) throw invalid({ field: 'starting_after', message: `is not the id of a ${what}` })
-  return list(before)
+/** The part of a store that lists one kind of record, by the place of the last record already seen. */
+interface Listed<Q, T> {
+  position(account: string, id: string): number | undefined
+  list(account: string, query: Q, before: number | undefined): Page<T>
 }
 
-/** The answer of a list: its items under the name the wire has for them. */
-export const envelope = <K extends string, T>(key: K, { items, has_more, total_count }: Page<T>) =>
-  ({ [key]: items, has_more, total_count }) as { [P in K]: T[] } & { has_more: boolean; total_count: number | null }
+/**
+ * The answer of a list, its items under the name the wire has for them: the page after the record that the query names.
+ * Throws 400 when that is no `what`.
+ */
+export const listPage = <K extends string, Q, T>(
+  key: K,
+  what: string,
+  store: Listed<Q, T>,
+  account: string,
+  query: Q & PagedQuery,
+) => {
+  const { starting_after } = query
+  const before = starting_after === undefined ? undefined : store.position(account, starting_after)
+  if (starting_after !== undefined && before === undefined)
+    throw invalid({ field: 'starting_after', message: `is not the id of a ${what}` })
+  const { items, has_more, total_count } = store.list(account, query, before)
+  return { [key]: items, has_more, total_count } as { [P in K]: T[] } & Omit<Page<T>, 'items'>
+}
 
-/** This service has no public records. */
-export const nothingPublic = ({ include_total_count }: { include_total_count: boolean }): Page<never> => ({
-  items: [],
-  has_more: false,
-  total_count: include_total_count ? 0 : null,
+/** The list of public records: this service has none. */
+export const noPublic = <K extends string>(key: K, { include_total_count }: { include_total_count: boolean }) =>
+  ({ [key]: [], has_more: false, total_count: include_total_count ? 0 : null }) as { [P in K]: never[] } & Omit<
+    Page<never>,
+    'items'
+  >
+
+interface WithMetadata {
+  metadataKeys(account: string): string[]
+  metadataValues(account: string, key: string): string[]
+}
+
+/** The handlers that suggest metadata of one kind of record. */
+export const metadataHandlers = (store: WithMetadata) => ({
+  metadataKeys: ({ account }: { account: string }) => ({ keys: store.metadataKeys(account) }),
+  metadataValues: ({ params: { key }, account }: { params: { key: string }; account: string }) => ({
+    key,
+    values: store.metadataValues(account, key),
+  }),
 })

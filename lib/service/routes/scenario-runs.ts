@@ -3,12 +3,12 @@ import type { Deps } from '#lib/service/deps.ts'
 import { attachment } from '#lib/service/http/content-disposition.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound } from '#lib/service/kit/errors.ts'
-import { scenarioRunPage } from './scenario-run-page.ts'
+import { listPage } from './pages.ts'
 
 export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: Deps) =>
   implement(scenarioRuns, {
     start: ({ body, account, requestId }) => runner.start(account, body, requestId),
-    list: ({ query, account }) => scenarioRunPage(store, account, query),
+    list: ({ query, account }) => listPage('runs', 'scenario run', store.scenarioRuns, account, query),
     get: ({ params, account }) => runner.get(account, params.id),
     score: ({ params, account }) => runner.score(account, params.id),
     complete: ({ params, account }) => runner.complete(account, params.id),
@@ -20,6 +20,6 @@ export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: 
     },
     ofScenario: ({ params, query, account }) => {
       if (!store.scenarios.get(account, params.id)) notFound('scenario', params.id)
-      return scenarioRunPage(store, account, { ...query, scenario_id: params.id })
+      return listPage('runs', 'scenario run', store.scenarioRuns, account, { ...query, scenario_id: params.id })
     },
   })

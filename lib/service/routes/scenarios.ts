@@ -4,7 +4,7 @@ import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { envelope, nothingPublic, pageOf } from './pages.ts'
+import { listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const scenarioRoutes = ({ store, now }: Deps) => {
   const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
@@ -49,17 +49,8 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
     new ServiceError('conflict', `There is a scorer of the type ${type} already`, { field: 'type', shouldRetry: false })
 
   return implement(scenarios, {
-    list: ({ query, account }) =>
-      envelope(
-        'scenarios',
-        pageOf(
-          query,
-          'scenario',
-          (id) => store.scenarios.position(account, id),
-          (before) => store.scenarios.list(account, query, before),
-        ),
-      ),
-    listPublic: ({ query }) => envelope('scenarios', nothingPublic(query)),
+    list: ({ query, account }) => listPage('scenarios', 'scenario', store.scenarios, account, query),
+    listPublic: ({ query }) => noPublic('scenarios', query),
     create: ({ body, account }) => {
       requirePossible(account, body)
       const { environment_parameters, ...fields } = body
@@ -74,21 +65,8 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
       })
       return get(account, id)
     },
-    metadataKeys: ({ account }) => ({ keys: store.scenarios.metadataKeys(account) }),
-    metadataValues: ({ params, account }) => ({
-      key: params.key,
-      values: store.scenarios.metadataValues(account, params.key),
-    }),
-    listScorers: ({ query, account }) =>
-      envelope(
-        'scorers',
-        pageOf(
-          query,
-          'scorer',
-          (id) => store.scorers.position(account, id),
-          (before) => store.scorers.list(account, query, before),
-        ),
-      ),
+    ...metadataHandlers(store.scenarios),
+    listScorers: ({ query, account }) => listPage('scorers', 'scorer', store.scorers, account, query),
     createScorer: ({ body, account }) => {
       const created = store.scorers.create(account, body)
       if (!created) throw typeTaken(body.type)

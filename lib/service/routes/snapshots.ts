@@ -3,7 +3,7 @@ import { type SnapshotCreate, snapshots } from '#lib/contract/snapshots.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
-import { envelope, nothingPublic, pageOf } from './pages.ts'
+import { listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) => {
   const begin = ({ params, body, account, requestId }: Caller & { params: { id: string }; body: SnapshotCreate }) => {
@@ -19,20 +19,10 @@ export const snapshotRoutes = ({ store, devboxes, snapshots: runtime }: Deps) =>
   return implement(snapshots, {
     list: ({ query, account }) => {
       if (query.devbox_id !== undefined) devboxes.get(account, query.devbox_id)
-      const page = pageOf(
-        query,
-        'snapshot',
-        (id) => store.snapshots.position(account, id),
-        (before) => store.snapshots.list(account, query, before),
-      )
-      return envelope('snapshots', page)
+      return listPage('snapshots', 'snapshot', store.snapshots, account, query)
     },
-    listPublic: ({ query }) => envelope('snapshots', nothingPublic(query)),
-    metadataKeys: ({ account }) => ({ keys: store.snapshots.metadataKeys(account) }),
-    metadataValues: ({ params, account }) => ({
-      key: params.key,
-      values: store.snapshots.metadataValues(account, params.key),
-    }),
+    listPublic: ({ query }) => noPublic('snapshots', query),
+    ...metadataHandlers(store.snapshots),
     status: ({ params, account }) => store.snapshots.state(account, params.id) ?? notFound('snapshot', params.id),
     update: ({ params, body, account }) => {
       notDeleted(account, params.id)
