@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useClock } from '#components/ui/use-clock.ts'
-import { formatCountdown, remainingMs } from '#lib/console/live/eviction-stream.ts'
+import { formatCountdown, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 

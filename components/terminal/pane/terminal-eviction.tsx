@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Timer } from 'lucide-react'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { currentEvictions, remainingMs } from '#lib/console/live/eviction-stream.ts'
+import { currentEvictions, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 
 /** That the devbox of this terminal will be evicted, and when; nothing while it will not. */

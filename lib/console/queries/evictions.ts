@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-stream.ts'
+import { type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-feed.ts'
 import { follow } from '../live/follow.ts'
 import { devboxKeys } from './devboxes.ts'
 

@@ -7,7 +7,7 @@ import {
   formatCountdown,
   nextFeed,
   remainingMs,
-} from './eviction-stream.ts'
+} from './eviction-feed.ts'
 
 const eviction = (devbox_id: string, eviction_deadline_ms: number) => ({ devbox_id, eviction_deadline_ms })
 const feedAfter = (...items: LiveItems['evictions.watch'][]) => items.reduce(nextFeed, emptyFeed)
