@@ -93,7 +93,7 @@ describe('a job of scenarios', () => {
     const job = await createJob(client, {
       type: 'scenarios',
       scenario_ids,
-      agent_configs: [agent('slow', 'sleep 60', { timeout_seconds: 0.2 })],
+      agent_configs: [agent('slow', 'sleep infinity', { timeout_seconds: 0.2 })],
       orchestrator_config: { n_attempts: 2, timeout_multiplier: 2 },
     })
     const { benchmark_outcomes } = await untilEnded(client, job.id)
@@ -192,7 +192,7 @@ describe('the record of a running job', () => {
       agent_configs: [
         agent('good', 'sleep 0.05; echo 1 > ~/answer'),
         agent('half', 'echo 0.5 > ~/answer'),
-        agent('slow', 'sleep 30', { timeout_seconds: 0.1 }),
+        agent('slow', 'sleep infinity', { timeout_seconds: 0.1 }),
       ],
       orchestrator_config: { n_concurrent_trials: 4 },
     })
@@ -229,7 +229,7 @@ describe('the record of a running job', () => {
       type: 'scenarios',
       scenario_ids,
       agent_configs: [
-        agent('stuck', '[[ $HARBOR_INSTRUCTION -lt 2 ]] && echo 0.5 > ~/answer || sleep 60'),
+        agent('stuck', '[[ $HARBOR_INSTRUCTION -lt 2 ]] && echo 0.5 > ~/answer || sleep infinity'),
         agent('good', 'echo 1 > ~/answer'),
       ],
       orchestrator_config: { n_concurrent_trials: 4 },
@@ -262,7 +262,7 @@ describe('the record of a running job', () => {
     const created = await createJob(client, {
       type: 'scenarios',
       scenario_ids,
-      agent_configs: [agent('one', 'sleep 60'), agent('two', 'sleep 60')],
+      agent_configs: [agent('one', 'sleep infinity'), agent('two', 'sleep infinity')],
       orchestrator_config: { n_concurrent_trials: 4 },
     })
     const job = await follow(client, created.id, ({ in_progress_runs }) => in_progress_runs?.length === 2)
@@ -285,7 +285,7 @@ describe('the record of a running job', () => {
     const created = await createJob(client, {
       type: 'scenarios',
       scenario_ids,
-      agent_configs: [agent('a', '[[ $HARBOR_INSTRUCTION = 0 ]] && sleep 60; echo 1 > ~/answer')],
+      agent_configs: [agent('a', '[[ $HARBOR_INSTRUCTION = 0 ]] && sleep infinity; echo 1 > ~/answer')],
     })
     const job = await follow(client, created.id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
     const runId = job.in_progress_runs?.[0]?.benchmark_run_id ?? ''

@@ -92,7 +92,7 @@ datasets:
   }, async () => {
     const { client } = service
     const { id } = await harbor(
-      'agents:\n  - name: command\n    kwargs: {command: "seq 100000 >/logs/agent/all; sleep 60"}\ndatasets:\n  - path: small\n',
+      'agents:\n  - name: command\n    kwargs: {command: "seq 100000 >/logs/agent/all; sleep infinity"}\ndatasets:\n  - path: small\n',
     )
     const running = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
     const alive = async () =>

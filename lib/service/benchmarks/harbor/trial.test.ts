@@ -180,7 +180,11 @@ const rows: Record<string, Row> = {
     score: 1,
   },
   'a verifier that sleeps past its time': {
-    files: { ...hello, 'task.toml': toml('[verifier]\ntimeout_sec = 1\n'), 'tests/test.sh': `${reward('1')}sleep 100` },
+    files: {
+      ...hello,
+      'task.toml': toml('[verifier]\ntimeout_sec = 1\n'),
+      'tests/test.sh': `${reward('1')}sleep infinity`,
+    },
     state: 'TIMEOUT',
     type: 'VerifierTimeoutError',
     message: 'Verifier execution timed out after 1.0 seconds',
@@ -307,7 +311,7 @@ const rows: Record<string, Row> = {
   'a build that takes too long': {
     files: {
       ...hello,
-      'environment/Dockerfile': 'FROM ubuntu\nRUN sleep 100\n',
+      'environment/Dockerfile': 'FROM ubuntu\nRUN sleep infinity\n',
       'task.toml': toml('[environment]\nbuild_timeout_sec = 2\n'),
     },
     state: 'TIMEOUT',
@@ -496,7 +500,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
   })
 
   it('takes the times of the job in place of those of the task, caps them and multiplies them', async () => {
-    const slow = { ...hello, 'solution/solve.sh': 'sleep 100\n' }
+    const slow = { ...hello, 'solution/solve.sh': 'sleep infinity\n' }
     const { failure_reason } = await trials.run(slow, {
       agentIs: { ...oracle, overrideTimeoutSeconds: 1000, maxTimeoutSeconds: 2 },
       settings: { ...settings, timeoutMultiplier: 10, agentTimeoutMultiplier: 0.25 },
