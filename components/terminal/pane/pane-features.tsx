@@ -7,8 +7,7 @@ import { KeyBar } from '../tools/key-bar.tsx'
 import { TerminalLinks } from '../tools/links/terminal-links.tsx'
 import { PlainTextView } from '../tools/plain-text-view.tsx'
 import { RecordButton } from '../tools/record-button.tsx'
-import { FontSizeKeys } from '../tools/settings/font-size-keys.tsx'
-import { PinchZoom } from '../tools/settings/pinch-zoom.tsx'
+import { FontSize } from '../tools/settings/font-size.ts'
 import { SettingsButton, TerminalSettingsDialog } from '../tools/settings/terminal-settings-dialog.tsx'
 import { WorkspaceParts } from '../workspace/terminal-holder.tsx'
 import { Bell } from './bell.tsx'
@@ -26,10 +25,9 @@ export const PaneOverlays = ({ opened }: { opened: OpenedTerminal }) => (
     <TerminalLinks opened={opened} />
     <Clipboard opened={opened} />
     <ClipboardAccess opened={opened} />
-    <FontSizeKeys opened={opened} />
+    <FontSize opened={opened} />
     <FindBar opened={opened} />
     <TerminalSettingsDialog opened={opened} />
-    <PinchZoom opened={opened} />
     <WorkspaceParts opened={opened} />
   </>
 )

@@ -1,10 +1,11 @@
 'use client'
 import { Upload } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { UploadDialog } from './upload-dialog.tsx'
+import { useListener } from './use-pane-events.ts'
 
 /** Files that are dropped on a terminal are uploaded to where its shell stands, once the person has said so. */
 export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
@@ -12,39 +13,29 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
   const [over, setOver] = useState<{ folder: string | undefined }>()
   const [dropped, setDropped] = useState<readonly File[]>()
 
-  useEffect(() => {
-    const onDragOver = (event: DragEvent) => {
-      if (!hasFiles(event)) return
-      event.preventDefault()
-      if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy'
-      setOver((before) => before ?? { folder: session.folder })
-    }
-    const onDragLeave = ({ relatedTarget }: DragEvent) => {
-      if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) setOver(undefined)
-    }
-    const onDrop = (event: DragEvent) => {
-      if (!hasFiles(event) || !event.dataTransfer) return
-      event.preventDefault()
-      setOver(undefined)
-      const { files, folders } = sorted(event.dataTransfer)
-      if (folders.length > 0)
-        toast.attention('Folders cannot be uploaded', {
-          description: `Pack ${folders.length === 1 ? 'it' : 'them'} (tar, zip), drop the archive and unpack it in the terminal.`,
-        })
-      if (files.length === 0) return
-      // The dialog gives the focus back to where it was.
-      focus()
-      setDropped(files)
-    }
-    element.addEventListener('dragover', onDragOver)
-    element.addEventListener('dragleave', onDragLeave)
-    element.addEventListener('drop', onDrop)
-    return () => {
-      element.removeEventListener('dragover', onDragOver)
-      element.removeEventListener('dragleave', onDragLeave)
-      element.removeEventListener('drop', onDrop)
-    }
-  }, [session, element, focus])
+  useListener(element, 'dragover', (event) => {
+    if (!hasFiles(event)) return
+    event.preventDefault()
+    if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy'
+    setOver((before) => before ?? { folder: session.folder })
+  })
+  useListener(element, 'dragleave', ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) setOver(undefined)
+  })
+  useListener(element, 'drop', (event) => {
+    if (!hasFiles(event) || !event.dataTransfer) return
+    event.preventDefault()
+    setOver(undefined)
+    const { files, folders } = sorted(event.dataTransfer)
+    if (folders > 0)
+      toast.attention('Folders cannot be uploaded', {
+        description: `Pack ${folders === 1 ? 'it' : 'them'} (tar, zip), drop the archive and unpack it in the terminal.`,
+      })
+    if (files.length === 0) return
+    // The dialog gives the focus back to where it was.
+    focus()
+    setDropped(files)
+  })
 
   return (
     <>
@@ -75,15 +66,9 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false
 
-const sorted = ({ items }: DataTransfer): { files: File[]; folders: string[] } => {
-  const files: File[] = []
-  const folders: string[] = []
-  for (const item of items) {
-    if (item.kind !== 'file') continue
-    const file = item.getAsFile()
-    // A folder comes as a file, too, that cannot be read.
-    if (item.webkitGetAsEntry()?.isDirectory) folders.push(file?.name ?? '')
-    else if (file) files.push(file)
-  }
-  return { files, folders }
+/** The files, and how many folders: a folder comes as a file, too, that cannot be read. */
+const sorted = ({ items }: DataTransfer): { files: File[]; folders: number } => {
+  const dropped = [...items].filter(({ kind }) => kind === 'file')
+  const files = dropped.filter((item) => !item.webkitGetAsEntry()?.isDirectory).map((item) => item.getAsFile())
+  return { files: files.filter((file) => file !== null), folders: dropped.length - files.length }
 }

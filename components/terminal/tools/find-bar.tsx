@@ -11,99 +11,76 @@ import type { FindQuery } from '#lib/terminal/page/find.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { tellPane, usePaneCommand } from '../pane/pane-commands.ts'
 import { isMac, shortcutOf } from '../pane/platform.ts'
-import { type FindState, TerminalFinder } from './terminal-finder.ts'
+import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
+import { usePaneKeys } from './use-pane-events.ts'
 
 /** Looks for text on the screen and in what has scrolled away. Opened by its key, its button or the menu. */
 export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
-  const [seed, setSeed] = useState<{ text: string; count: number }>()
-  // What was looked for last is there again when the bar is.
-  const last = useRef<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
+  // Outlives the bar: what was looked for last is there again when the bar is.
+  const [query, setQuery] = useState<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
+  /** How often the bar was asked for since it was closed; 0 while it is. */
+  const [asked, setAsked] = useState(0)
   usePaneCommand(opened, 'find', () => {
     const selected = opened.terminal.getSelection()
     const text = /[\r\n]/.test(selected) ? '' : selected.trim()
     // At once: what is typed after the key is already what to look for.
-    flushSync(() => setSeed((before) => ({ text, count: (before?.count ?? 0) + 1 })))
+    flushSync(() => {
+      setAsked((before) => before + 1)
+      if (text !== '') setQuery((before) => ({ ...before, text, regex: false }))
+    })
   })
-  useEffect(
-    () =>
-      opened.onKey((event) => {
-        if (shortcutOf(event, false) !== 'find') return false
-        event.preventDefault()
-        if (event.type === 'keydown') tellPane(opened, 'find')
-        return true
-      }),
-    [opened],
-  )
-  if (!seed) return null
+  usePaneKeys(opened, (event) => (shortcutOf(event, false) === 'find' ? () => tellPane(opened, 'find') : null))
+  if (asked === 0) return null
   const close = () => {
-    setSeed(undefined)
+    setAsked(0)
     opened.focus()
   }
-  return <OpenFindBar opened={opened} seed={seed} last={last} onClose={close} />
+  return <OpenFindBar opened={opened} asked={asked} query={query} onQuery={setQuery} onClose={close} />
 }
 
 interface OpenFindBarProps {
   opened: OpenedTerminal
-  /** Counts up when the bar is asked for again. */
-  seed: { text: string; count: number }
-  last: { current: FindQuery }
+  asked: number
+  query: FindQuery
+  onQuery: (query: FindQuery) => void
   onClose: () => void
 }
 
-const OpenFindBar = ({ opened, seed, last, onClose }: OpenFindBarProps) => {
+const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProps) => {
   const errorId = useId()
   const field = useRef<HTMLInputElement>(null)
-  const [query, setQuery] = useState<FindQuery>(last.current)
-  const [state, setState] = useState<FindState>({ count: 0, hasMore: false, current: -1, problem: null })
+  const [state, setState] = useState<FindState>(nothingFound)
   const [finder, setFinder] = useState<TerminalFinder>()
-  /** Spoken after a step of the searcher's own; what output changes in the count meanwhile is only shown. */
+  /** Said to a screen reader after a step of its user; the count that output changes meanwhile is only shown. */
   const [spoken, setSpoken] = useState('')
 
-  const latest = useRef(state)
   useEffect(() => {
-    const created = new TerminalFinder(opened.terminal, (next) => {
-      latest.current = next
-      setState(next)
-    })
+    const created = new TerminalFinder(opened.terminal, setState)
     setFinder(created)
     return () => created.dispose()
   }, [opened])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time the bar is asked for
   useLayoutEffect(() => {
-    if (seed.text !== '') setQuery((before) => ({ ...before, text: seed.text, regex: false }))
     field.current?.focus()
     field.current?.select()
-  }, [seed])
+  }, [asked])
 
   useEffect(() => {
-    last.current = query
     finder?.search(query)
-  }, [finder, query, last])
-
-  useEffect(() => {
-    const { text } = query
-    const timer = setTimeout(() => setSpoken(text === '' ? '' : wordsOf(latest.current)), 500)
+    const timer = setTimeout(() => setSpoken(query.text === '' ? '' : wordsOf(finder?.state ?? nothingFound)), 500)
     return () => clearTimeout(timer)
-  }, [query])
+  }, [finder, query])
 
   const move = (by: 1 | -1) => {
     finder?.move(by)
-    setSpoken(wordsOf(latest.current))
+    setSpoken(wordsOf(finder?.state ?? nothingFound))
   }
-  const step = useRef(move)
-  step.current = move
   // Also while the terminal has the focus, as long as the bar is there.
-  useEffect(
-    () =>
-      opened.onKey((event) => {
-        const by = stepOf(event)
-        if (!by) return false
-        event.preventDefault()
-        if (event.type === 'keydown') step.current(by)
-        return true
-      }),
-    [opened],
-  )
+  usePaneKeys(opened, (event) => {
+    const by = stepOf(event)
+    return by && (() => move(by))
+  })
 
   const takeKey = (event: ReactKeyboardEvent) => {
     const by = event.key === 'Enter' ? (event.shiftKey ? -1 : 1) : stepOf(event.nativeEvent)
@@ -113,8 +90,7 @@ const OpenFindBar = ({ opened, seed, last, onClose }: OpenFindBarProps) => {
     else return
     event.preventDefault()
   }
-  const toggle = (name: 'matchCase' | 'wholeWord' | 'regex') =>
-    setQuery((before) => ({ ...before, [name]: !before[name] }))
+  const toggle = (name: 'matchCase' | 'wholeWord' | 'regex') => onQuery({ ...query, [name]: !query[name] })
   const nothing = state.count === 0 ? 'nothing is found' : null
 
   return (
@@ -137,7 +113,7 @@ const OpenFindBar = ({ opened, seed, last, onClose }: OpenFindBarProps) => {
             autoCapitalize="off"
             aria-invalid={state.problem ? true : undefined}
             aria-describedby={state.problem ? errorId : undefined}
-            onChange={({ target }) => setQuery({ ...query, text: target.value })}
+            onChange={({ target }) => onQuery({ ...query, text: target.value })}
           />
         </div>
         <Toggle icon={CaseSensitive} label="Match case" isOn={query.matchCase} onClick={() => toggle('matchCase')} />

@@ -12,6 +12,8 @@ export interface FindState {
   problem: string | null
 }
 
+export const nothingFound: FindState = { count: 0, hasMore: false, current: -1, problem: null }
+
 /** More can be counted, but nobody goes through them. */
 const maxMatches = 20_000
 const rowsUnderBar = 3
@@ -23,6 +25,7 @@ export class TerminalFinder {
   readonly #terminal: Terminal
   readonly #onChange: (state: FindState) => void
   readonly #subscriptions: IDisposable[]
+  state = nothingFound
   #query: FindQuery | undefined
   #matches: readonly FindMatch[] = []
   #current = -1
@@ -102,16 +105,14 @@ export class TerminalFinder {
     return match && row >= 0 ? { row, column: match.column } : undefined
   }
 
-  #state: FindState = { count: 0, hasMore: false, current: -1, problem: null }
-
   #goTo(current: number, more: Partial<FindState> = {}) {
     this.#current = current
     this.#marker?.dispose()
     const match = this.#matches[current]
     this.#marker = match && this.#markerAt(match.row)
     this.#decorate()
-    this.#state = { ...this.#state, ...more, current }
-    this.#onChange(this.#state)
+    this.state = { ...this.state, ...more, current }
+    this.#onChange(this.state)
   }
 
   #reveal() {

@@ -1,46 +1,39 @@
 'use client'
 import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { type PaneCommand, tellPane } from '../pane/pane-commands.ts'
 import { isMac } from '../pane/platform.ts'
-import { copySelection } from './clipboard.tsx'
+import { useListener } from './use-pane-events.ts'
 
 interface TerminalMenuProps {
   opened: OpenedTerminal
+  onCopy: () => void
   onPaste: () => void
 }
 
 /** What the right button does: a menu, or a copy or paste at once; with Shift always the browser's own menu. */
-export const TerminalMenu = ({ opened, onPaste }: TerminalMenuProps) => {
+export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
   const [place, setPlace] = useState<{ x: number; y: number }>()
-  const paste = useRef(onPaste)
-  paste.current = onPaste
-
-  useEffect(() => {
-    const { terminal, element } = opened
-    const open = (event: MouseEvent) => {
-      const { rightClick } = terminalSettings.get()
-      if (!(event.target instanceof Element) || !event.target.closest('.xterm')) return
-      if (rightClick === 'browser' || event.shiftKey) return
-      // Before xterm, which would put its field under the pointer for the browser's menu.
-      event.preventDefault()
-      event.stopPropagation()
-      // The program in the terminal was told of the click.
-      if (terminal.modes.mouseTrackingMode !== 'none' && !terminal.hasSelection()) return
-      if (rightClick === 'menu') return setPlace({ x: event.clientX, y: event.clientY })
-      if (!terminal.hasSelection()) return paste.current()
-      void copySelection(opened)
-      terminal.clearSelection()
-    }
-    element.addEventListener('contextmenu', open, true)
-    return () => element.removeEventListener('contextmenu', open, true)
-  }, [opened])
+  const { terminal, session } = opened
+  useListener(opened.element, 'contextmenu', (event) => {
+    const { rightClick } = terminalSettings.get()
+    if (!(event.target instanceof Element) || !event.target.closest('.xterm')) return
+    if (rightClick === 'browser' || event.shiftKey) return
+    // Before xterm, which would put its field under the pointer for the browser's menu.
+    event.preventDefault()
+    event.stopPropagation()
+    // The program in the terminal was told of the click.
+    if (terminal.modes.mouseTrackingMode !== 'none' && !terminal.hasSelection()) return
+    if (rightClick === 'menu') return setPlace({ x: event.clientX, y: event.clientY })
+    if (!terminal.hasSelection()) return onPaste()
+    onCopy()
+    terminal.clearSelection()
+  })
 
   if (!place) return null
-  const { terminal, session } = opened
   const tell = (command: PaneCommand) => {
     // Where the focus goes back to from what opens now; the menu's item will be gone.
     opened.focus()
@@ -53,7 +46,7 @@ export const TerminalMenu = ({ opened, onPaste }: TerminalMenuProps) => {
       icon: Copy,
       hint: keys('C'),
       disabledReason: terminal.hasSelection() ? null : 'Nothing is selected',
-      onSelect: () => void copySelection(opened),
+      onSelect: onCopy,
     },
     {
       label: 'Paste',
