@@ -1,7 +1,7 @@
 'use client'
 import type { IDecoration, Terminal } from '@xterm/xterm'
-import { ArrowDown, ArrowUp, ClipboardCopy, Container, Repeat, TerminalSquare } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { ArrowDown, ArrowUp, ClipboardCopy, Container, type LucideIcon, Repeat, TerminalSquare } from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
@@ -11,6 +11,7 @@ import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { blueprintStep } from '#lib/terminal/page/blueprint-step.ts'
 import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { usePaneKeys } from './use-pane-events.ts'
 
 /** Older prompts keep their place in the log, but no mark beside them: each one costs at every frame. */
 const maxGutterMarks = 200
@@ -21,14 +22,15 @@ const gutterWidth = '0.625rem'
  * prompt, and a menu for what the last one printed, or the one whose mark was clicked.
  */
 export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
-  const log = useRef<CommandLog>(undefined)
-  const [, setVersion] = useState(0)
+  const { terminal } = opened
+  // Another object whenever the log has changed.
+  const [{ log }, setMarked] = useState<{ log?: CommandLog }>({})
   const [chosen, setChosen] = useState<Command>()
   const { copy } = useCopy()
 
   useEffect(() => {
-    const { terminal, session, onKey } = opened
-    const gutter = new Gutter(terminal, (command) => {
+    const { terminal, session } = opened
+    const gutter = gutterOf(terminal, (command) => {
       setChosen(command)
       selectOutput(terminal, command)
     })
@@ -38,88 +40,54 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
       frame ||= requestAnimationFrame(() => {
         frame = 0
         gutter.show(created.commands)
-        setVersion((version) => version + 1)
+        setMarked({ log: created })
       })
     })
-    log.current = created
     const stopMarks = session.onMarks((marks) => created.restore(marks))
-    const forgetKeys = onKey((event) => {
-      const direction = { ArrowUp: 'before', ArrowDown: 'after' }[event.key] as 'before' | 'after' | undefined
-      const isOurs = event.ctrlKey && !event.shiftKey && !event.altKey && !event.metaKey && direction !== undefined
-      if (!isOurs || terminal.buffer.active.type !== 'normal' || created.commands.length === 0) return false
-      event.preventDefault()
-      if (event.type === 'keydown') goToPrompt(terminal, created, direction)
-      return true
-    })
     return () => {
       cancelAnimationFrame(frame)
       stopMarks()
-      forgetKeys()
-      gutter.dispose()
+      gutter.show([])
       created.dispose()
-      log.current = undefined
+      setMarked({})
       setChosen(undefined)
     }
   }, [opened])
 
-  const commands = log.current?.commands ?? []
-  const isChosen = chosen !== undefined && commands.includes(chosen)
-  const command = isChosen ? chosen : log.current?.lastEnded
-  const { terminal } = opened
+  const goTo = (direction: 'before' | 'after') => () => log && goToPrompt(terminal, log, direction)
+  usePaneKeys(opened, ({ key, ctrlKey, shiftKey, altKey, metaKey }) => {
+    const isOurs = ctrlKey && !shiftKey && !altKey && !metaKey && (key === 'ArrowUp' || key === 'ArrowDown')
+    if (!isOurs || terminal.buffer.active.type !== 'normal' || !log?.commands.length) return null
+    return goTo(key === 'ArrowUp' ? 'before' : 'after')
+  })
 
+  const isChosen = chosen !== undefined && log?.commands.includes(chosen) === true
+  const command = isChosen ? chosen : log?.lastEnded
+  const input = (command && log?.inputOf(command)) ?? ''
   const copied = async (text: string, what: string) => {
     await copy(text)
     toast.info(text === '' ? `There is no ${what}` : `Copied ${what}`)
   }
-  const items = (): MenuItem[] => {
-    const current = log.current
-    if (!current) return []
-    const input = command ? current.inputOf(command) : ''
-    const noCommand = command ? null : 'No command has ended yet'
-    return [
-      { heading: command ? <Ended command={command} input={input} isChosen={isChosen} /> : 'No command has ended yet' },
-      {
-        label: isChosen ? 'Copy output' : 'Copy last output',
-        icon: ClipboardCopy,
-        disabledReason: noCommand,
-        onSelect: () => command && void copied(current.outputOf(command), 'output'),
-      },
-      {
-        label: isChosen ? 'Copy command' : 'Copy last command',
-        icon: ClipboardCopy,
-        disabledReason: noCommand,
-        onSelect: () => void copied(input, 'command'),
-      },
-      {
-        label: 'Put it at the prompt again',
-        icon: Repeat,
-        disabledReason: noCommand,
-        onSelect: () => {
-          opened.paste(input)
-          opened.focus()
-        },
-      },
-      {
-        label: 'Copy as a blueprint step',
-        icon: Container,
-        disabledReason: noCommand,
-        onSelect: () => void copied(blueprintStep(input), 'blueprint step'),
-      },
-      'separator',
-      {
-        label: 'Previous prompt',
-        icon: ArrowUp,
-        hint: 'Ctrl ↑',
-        onSelect: () => goToPrompt(terminal, current, 'before'),
-      },
-      {
-        label: 'Next prompt',
-        icon: ArrowDown,
-        hint: 'Ctrl ↓',
-        onSelect: () => goToPrompt(terminal, current, 'after'),
-      },
-    ]
-  }
+  const ofCommand = (label: string, icon: LucideIcon, run: (command: Command, log: CommandLog) => void): MenuItem => ({
+    label,
+    icon,
+    disabledReason: command ? null : 'No command has ended yet',
+    onSelect: () => command && log && run(command, log),
+  })
+  const which = isChosen ? '' : 'last '
+  const items: MenuItem[] = [
+    { heading: command ? <Ended command={command} input={input} isChosen={isChosen} /> : 'No command has ended yet' },
+    ofCommand(`Copy ${which}output`, ClipboardCopy, (it, log) => void copied(log.outputOf(it), 'output')),
+    ofCommand(`Copy ${which}command`, ClipboardCopy, () => void copied(input, 'command')),
+    ofCommand('Put it at the prompt again', Repeat, () => {
+      opened.paste(input)
+      opened.focus()
+    }),
+    ofCommand('Copy as a blueprint step', Container, () => void copied(blueprintStep(input), 'blueprint step')),
+    'separator',
+    { label: 'Previous prompt', icon: ArrowUp, hint: 'Ctrl ↑', onSelect: goTo('before') },
+    { label: 'Next prompt', icon: ArrowDown, hint: 'Ctrl ↓', onSelect: goTo('after') },
+  ]
   return (
     <DropdownMenu
       label="Commands of this shell"
@@ -128,10 +96,10 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
           size="sm"
           icon={TerminalSquare}
           label="Commands"
-          disabledReason={commands.length > 0 ? null : 'The shell in this terminal does not mark its commands'}
+          disabledReason={log?.commands.length ? null : 'The shell in this terminal does not mark its commands'}
         />
       }
-      items={items()}
+      items={items}
     />
   )
 }
@@ -169,55 +137,39 @@ const selectOutput = (terminal: Terminal, { output, end, prompt }: Command) => {
 }
 
 /** The marks beside the prompts. */
-class Gutter {
-  readonly #terminal: Terminal
-  readonly #onChoose: (command: Command) => void
-  readonly #marks = new Map<number, { decoration: IDecoration; command: Command; element?: HTMLElement }>()
-
-  constructor(terminal: Terminal, onChoose: (command: Command) => void) {
-    this.#terminal = terminal
-    this.#onChoose = onChoose
-  }
-
-  show(commands: readonly Command[]): void {
-    // A prompt at which nothing was run has nothing to tell.
-    const shown = commands.filter(({ output }) => output !== undefined).slice(-maxGutterMarks)
-    const ids = new Set(shown.map(({ id }) => id))
-    for (const [id, { decoration }] of this.#marks)
-      if (!ids.has(id)) {
-        decoration.dispose()
-        this.#marks.delete(id)
-      }
-    for (const command of shown) {
-      const mark = this.#marks.get(command.id) ?? this.#add(command)
-      if (mark?.element) draw(mark.element, command)
-    }
-  }
-
-  dispose(): void {
-    for (const { decoration } of this.#marks.values()) decoration.dispose()
-    this.#marks.clear()
-  }
-
-  #add(command: Command) {
-    const decoration = this.#terminal.registerDecoration({ marker: command.prompt.marker, layer: 'top' })
+const gutterOf = (terminal: Terminal, onChoose: (command: Command) => void) => {
+  const marks = new Map<Command, IDecoration>()
+  const add = (command: Command) => {
+    const decoration = terminal.registerDecoration({ marker: command.prompt.marker, layer: 'top' })
     if (!decoration) return undefined
-    const mark: { decoration: IDecoration; command: Command; element?: HTMLElement } = { decoration, command }
     decoration.onRender((element) => {
       // Set anew by xterm before each of these: as wide as a cell.
       element.style.width = gutterWidth
-      if (mark.element === element) return
-      mark.element = element
-      element.addEventListener('mousedown', (event) => {
+      if (element.onmousedown) return
+      element.onmousedown = (event) => {
         event.preventDefault()
         event.stopPropagation()
-        this.#onChoose(command)
-      })
+        onChoose(command)
+      }
       draw(element, command)
     })
-    this.#marks.set(command.id, mark)
-    return mark
+    marks.set(command, decoration)
+    return decoration
   }
+  const show = (commands: readonly Command[]) => {
+    // A prompt at which nothing was run has nothing to tell.
+    const shown = new Set(commands.filter(({ output }) => output !== undefined).slice(-maxGutterMarks))
+    for (const [command, decoration] of marks)
+      if (!shown.has(command)) {
+        decoration.dispose()
+        marks.delete(command)
+      }
+    for (const command of shown) {
+      const element = (marks.get(command) ?? add(command))?.element
+      if (element) draw(element, command)
+    }
+  }
+  return { show }
 }
 
 const draw = (element: HTMLElement, command: Command) => {
