@@ -1,7 +1,7 @@
 'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } from 'lucide-react'
-import { type PointerEvent, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { keyBytes, type Modifiers } from '#lib/terminal/page/keys.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
@@ -32,21 +32,19 @@ const repeatMs = 60
  * likes, as nothing goes to the shell before it is sent.
  */
 export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
-  const isTouch = useIsTouch()
   const [held, setHeld] = useState<Modifiers>({ ctrl: false, alt: false })
   const [isLine, setIsLine] = useState(false)
 
   // A letter typed on the phone's own keyboard while Ctrl is held down here.
   useEffect(() => {
-    if (!isTouch || !(held.ctrl || held.alt)) return
+    if (!held.ctrl && !held.alt) return
     return opened.onInput((text) => {
       if ([...text].length !== 1) return text
       setHeld({ ctrl: false, alt: false })
       return keyBytes(text, held, false)
     })
-  }, [opened, isTouch, held])
+  }, [opened, held])
 
-  if (!isTouch) return null
   const press = (key: string) => {
     const modifiers = key === 'c' ? { ctrl: true, alt: false } : held
     opened.terminal.input(keyBytes(key, modifiers, opened.terminal.modes.applicationCursorKeysMode))
@@ -54,15 +52,15 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
   }
   const hold = (modifier: keyof Modifiers) => setHeld((before) => ({ ...before, [modifier]: !before[modifier] }))
   return (
-    <div className="border-t border-line bg-surface-1">
+    <div className="hidden border-t border-line bg-surface-1 pointer-coarse:block">
       {isLine && <InputLine opened={opened} />}
       <div
         role="toolbar"
         aria-label="Keys"
         className="flex h-11 gap-1 overflow-x-auto overscroll-contain px-2 py-1 [scrollbar-width:none]"
       >
-        <ModifierKey label="Ctrl" isHeld={held.ctrl} onPress={() => hold('ctrl')} />
-        <ModifierKey label="Alt" isHeld={held.alt} onPress={() => hold('alt')} />
+        <BarKey label="Ctrl" isPressed={held.ctrl} onPress={() => hold('ctrl')} />
+        <BarKey label="Alt" isPressed={held.alt} onPress={() => hold('alt')} />
         {keys.map(({ key, label, icon, repeats }) => (
           <BarKey key={key} label={label} icon={icon} repeats={repeats} onPress={() => press(key)} />
         ))}
@@ -87,27 +85,26 @@ interface BarKeyProps {
 
 /** Never takes the focus: the phone's keyboard would close. */
 const BarKey = ({ label, icon: Icon, repeats, isPressed, onPress }: BarKeyProps) => {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const latest = useRef(onPress)
-  latest.current = onPress
-  const stop = useCallback(() => clearTimeout(timer.current), [])
-  useEffect(() => stop, [stop])
-  const start = (event: PointerEvent) => {
-    event.preventDefault()
-    if (!repeats) return
-    const again = () => {
-      latest.current()
-      timer.current = setTimeout(again, repeatMs)
-    }
-    timer.current = setTimeout(again, firstRepeatMs)
-  }
+  const [isDown, setIsDown] = useState(false)
+  const repeat = useEffectEvent(onPress)
+  useEffect(() => {
+    if (!isDown) return
+    let timer = setTimeout(() => {
+      timer = setInterval(() => repeat(), repeatMs)
+    }, firstRepeatMs)
+    return () => clearTimeout(timer)
+  }, [isDown])
+  const stop = () => setIsDown(false)
   return (
     <button
       type="button"
       aria-label={Icon ? label : undefined}
       aria-pressed={isPressed}
       onMouseDown={(event) => event.preventDefault()}
-      onPointerDown={start}
+      onPointerDown={(event) => {
+        event.preventDefault()
+        setIsDown(repeats === true)
+      }}
       onPointerUp={stop}
       onPointerCancel={stop}
       onPointerLeave={stop}
@@ -118,10 +115,6 @@ const BarKey = ({ label, icon: Icon, repeats, isPressed, onPress }: BarKeyProps)
     </button>
   )
 }
-
-const ModifierKey = ({ label, isHeld, onPress }: { label: string; isHeld: boolean; onPress: () => void }) => (
-  <BarKey label={label} isPressed={isHeld} onPress={onPress} />
-)
 
 const keyClasses = (isPressed: boolean | undefined) =>
   classes(
@@ -162,15 +155,3 @@ const InputLine = ({ opened }: { opened: OpenedTerminal }) => {
     </form>
   )
 }
-
-const coarse = '(pointer: coarse)'
-const useIsTouch = () =>
-  useSyncExternalStore(
-    (changed) => {
-      const query = matchMedia(coarse)
-      query.addEventListener('change', changed)
-      return () => query.removeEventListener('change', changed)
-    },
-    () => matchMedia(coarse).matches,
-    () => false,
-  )
