@@ -36,6 +36,7 @@ const report = await killRounds({
     console.log(cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(''))
   },
 })
+console.log(`seed ${report.seed}`)
 problems.push(...report.lost, ...report.broken, ...report.orphans.map((each) => `process ${each} was left`))
 for (const problem of problems) console.error(problem)
 console.log(problems.length === 0 ? 'Nothing was lost, damaged or left' : `${problems.length} problems`)

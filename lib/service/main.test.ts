@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand } from './testing/process.ts'
 
-const main = join(import.meta.dirname, 'main.ts')
 let dataDir: string
 const started: ChildProcess[] = []
 
@@ -24,26 +24,9 @@ afterEach(async () => {
 })
 
 const run = (args: string[], environment: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [main, '--isolation', 'none', ...args], {
-    env: { NODE_ENV: 'test', PATH: process.env.PATH ?? '', HOME: dataDir, ...environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  started.push(child)
-  const output = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text) => (output.stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text) => (output.stderr += text))
-  const ended = new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>((resolve) =>
-    child.once('close', (code, signal) => resolve({ code, signal, ...output })),
-  )
-  const ready = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', () => {
-      const address = /listening on (http:\/\/\S+) /.exec(output.stdout)?.[1]
-      if (address) resolve(address)
-    })
-    ended.then(({ stderr }) => reject(new Error(stderr || 'It ended without a word')))
-  })
-  ready.catch(() => undefined)
-  return { child, ready, ended, output }
+  const command = runCommand(['--isolation', 'none', ...args], environment)
+  started.push(command.child)
+  return command
 }
 
 const serve = (environment: Record<string, string> = {}, ...more: string[]) =>

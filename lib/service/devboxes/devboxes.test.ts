@@ -1,28 +1,20 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
 import { findProcesses } from '#lib/service/sandbox/processes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
 import { startService } from '#lib/service/testing/service.ts'
 
 /** A service as a process of its own, which can be killed. */
 const spawnService = async (dataDir: string, isolation: string, key: string) => {
-  const main = join(import.meta.dirname, '..', 'main.ts')
-  const child = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', isolation], {
-    env: { ...process.env, DEVDECK_API_KEYS: `test:${key}` },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  for await (const line of createInterface(child.stdout)) {
-    const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
-    if (url) return { child, client: createClient({ baseUrl: url, headers: { authorization: `Bearer ${key}` } }) }
-  }
-  throw new Error('The service did not start')
+  const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', isolation]
+  const { child, ready } = runCommand(flags, { DEVDECK_API_KEYS: `test:${key}` })
+  return { child, client: createClient({ baseUrl: await ready, headers: { authorization: `Bearer ${key}` } }) }
 }
 
 describeUnderEachIsolation('a service killed at work, under isolation', (isolation) => {

@@ -263,25 +263,26 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
   })
 
   it('counts every use, and a use that goes on, against its idle time', async () => {
-    const idle = { after_idle: { idle_time_seconds: 1, on_idle: 'shutdown' as const } }
+    // The command has so long to start.
+    const idle = { after_idle: { idle_time_seconds: 3, on_idle: 'shutdown' as const } }
     const id = await create({ launch_parameters: idle })
     const began = Date.now()
-    await run(id, 'sleep 1.5')
+    await run(id, 'sleep 3.5')
     const used = Date.now()
     const { shutdown_reason, end_time_ms } = await reach(id, 'shutdown')
     expect(shutdown_reason).toBe('idle')
-    expect(used - began).toBeGreaterThan(1400)
-    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(used + 900)
+    expect(used - began).toBeGreaterThan(3400)
+    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(used + 2900)
   })
 
   it('has its keep-alive time start anew when asked', async () => {
-    const id = await create({ launch_parameters: { keep_alive_time_seconds: 2 } })
-    await run(id, 'sleep 1')
+    const id = await create({ launch_parameters: { keep_alive_time_seconds: 4 } })
+    await run(id, 'true')
     const asked = Date.now()
     await service.client.devboxes.keepAlive({ params: { id } })
     const { end_time_ms, shutdown_reason } = await reach(id, 'shutdown')
     expect(shutdown_reason).toBe('keep_alive_timeout')
-    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(asked + 1900)
+    expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(asked + 3900)
   })
 
   it('takes a network policy that allows all, and says what it cannot do', async () => {

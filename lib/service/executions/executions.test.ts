@@ -1,12 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createClient } from '#lib/client/client.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultLimits } from '#lib/service/config.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -154,74 +148,4 @@ describeUnderEachIsolation('the end of a devbox under isolation', (isolation) =>
       await service.close()
     }
   })
-
-  it('does not come by idleness while a command runs', async () => {
-    const service = await startService({ isolation })
-    try {
-      const after_idle = { idle_time_seconds: 1, on_idle: 'shutdown' as const }
-      const { id } = await service.client.devboxes.createAndAwaitRunning({
-        body: { launch_parameters: { after_idle } },
-      })
-      const { stdout } = await service.client.executions.execute({
-        params: { id },
-        body: { command: 'sleep 1.6; echo awake' },
-      })
-      expect(stdout).toBe('awake\n')
-      const ended = await service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['shutdown'] } })
-      expect(ended.shutdown_reason).toBe('idle')
-    } finally {
-      await service.close()
-    }
-  })
-})
-
-describe('a service as a process of its own', () => {
-  let dataDir: string
-  let child: ChildProcess
-  beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), 'devdeck-output-'))
-  })
-  afterEach(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    }
-    rmSync(dataDir, { recursive: true, force: true })
-  })
-
-  const start = async () => {
-    const main = join(import.meta.dirname, '..', 'main.ts')
-    child = spawn(process.execPath, [main, '--port', '0', '--data-dir', dataDir, '--isolation', 'none'], {
-      env: { NODE_ENV: 'test', PATH: process.env.PATH ?? '', HOME: dataDir, DEVDECK_API_KEYS: 'test:ak_output' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    if (!child.stdout) throw new Error('It has no stdout')
-    for await (const line of createInterface(child.stdout)) {
-      const url = /http:\/\/[\w.:]+/.exec(line)?.[0]
-      if (url) return createClient({ baseUrl: url, headers: { authorization: 'Bearer ak_output' } })
-    }
-    throw new Error('The service did not start')
-  }
-  const residentMiB = (field: 'VmRSS' | 'VmHWM') =>
-    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024
-
-  it('carries 128 MB through one stream without growing', async () => {
-    const client = await start()
-    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
-    // A first round takes what any output takes: buffers, compiled code.
-    const stream = async (megabytes: number) => {
-      const { execution_id } = await client.executions.executeAsync({
-        params: { id },
-        body: { command: `head -c ${megabytes}000000 /dev/zero | tr '\\0' 'x'` },
-      })
-      const params = { devbox_id: id, execution_id }
-      let bytes = 0
-      for await (const { output } of client.executions.streamStdout({ params })) bytes += output.length
-      return bytes
-    }
-    expect(await stream(16)).toBe(16e6)
-    const before = residentMiB('VmRSS')
-    expect(await stream(128)).toBe(128e6)
-    expect(residentMiB('VmHWM') - before).toBeLessThan(96)
-  }, 60_000)
 })

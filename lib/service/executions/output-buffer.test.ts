@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { seededRandom } from '#lib/service/testing/random.ts'
 import { decodeChunks, OutputBuffer, readFinished, readTail } from './output-buffer.ts'
 
 let folder: string
@@ -30,9 +30,11 @@ describe('decodeChunks', () => {
   const interesting = [0x41, 0x80, 0xbf, 0xc2, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0x98, 0xf4, 0x90, 0xc0, 0xff]
 
   it('is the whole decoded at once, wherever it is cut, and goes on from any offset it named', async () => {
+    // A fixed seed: a failure repeats itself.
+    const below = seededRandom(1)
     for (let round = 0; round < 2000; round++) {
-      const all = Buffer.from(randomBytes(12).map((byte) => interesting[byte % interesting.length] ?? 0))
-      const cuts = [...randomBytes(4)].map((byte) => byte % all.length).toSorted((a, b) => a - b)
+      const all = Buffer.from(Array.from({ length: 12 }, () => interesting[below(interesting.length)] ?? 0))
+      const cuts = Array.from({ length: 4 }, () => below(all.length)).toSorted((a, b) => a - b)
       const chunks = await decoded(pieces(all, cuts))
       expect(chunks.map(({ output }) => output).join(''), all.toString('hex')).toBe(all.toString('utf8'))
       expect(chunks.at(-1)?.offset).toBe(all.length)

@@ -105,12 +105,13 @@ const serveThings = (
     idleTimeoutMs === undefined ? {} : { idleTimeoutMs },
   )
 
-/** Once the buffers on the way are full a source rests: two looks with the same count. */
+/** Once the buffers on the way are full, a source is no longer asked: its count stays the same for many turns. */
 const atRest = async (count: () => number): Promise<number> => {
-  let before = -1
-  while (count() !== before) {
+  let before = count()
+  for (let turns = 0; turns < 1000; turns++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (count() !== before) turns = 0
     before = count()
-    await new Promise((resolve) => setTimeout(resolve, 100))
   }
   return before
 }

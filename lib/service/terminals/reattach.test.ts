@@ -79,20 +79,21 @@ describe('coming back to a terminal', () => {
       name,
       undefined,
       until('begin\n'),
-      `stty -onlcr; printf 'be''gin\\n'; seq 1 3000000; printf 'en''d\\n'\r`,
+      `stty -onlcr; printf 'be''gin\\n'; (echo $BASHPID > ~/writer; exec seq 1 3000000); printf 'en''d\\n'\r`,
     )
     const parts = [first.bytes]
     let at = first.bytes.length
-    const wait = () => service.client.executions.executeSync({ params: { id }, body: { command: 'sleep 0.5' } })
+    // `seq` only sleeps when it waits for its terminal; a reader that keeps up never lets it sleep for so many looks.
+    const isHeld = 'for ((n = 0; n < 50; n++)); do [[ $(< /proc/$(< ~/writer)/stat) == *") S "* ]] || n=0; done'
+    const held = () => service.client.executions.executeSync({ params: { id }, body: { command: isHeld } })
     for (let cut = 0; cut < 3; cut++) {
       const { connect_url } = await connect(name)
       const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${at}`)
       await new Promise((resolve) => socket.once('open', resolve))
       socket.pause()
-      // Long enough to print more than is kept, if nobody held it up.
-      await wait()
+      await held()
       socket.terminate()
-      await wait()
+      await held()
       const part = await read(name, at, (_, length) => length > 100_000)
       expect(part).toMatchObject({ offset: at, shell: first.shell })
       parts.push(part.bytes)

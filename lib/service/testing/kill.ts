@@ -7,9 +7,12 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { findProcesses, isGone } from '#lib/service/sandbox/processes.ts'
 import { runCommand } from './process.ts'
+import { seededRandom } from './random.ts'
 
 export interface KillReport {
   rounds: number
+  /** Of the random numbers that say when the service is killed. */
+  seed: number
   /** Writes that were answered, of all kinds, and events that were heard. */
   acknowledged: number
   /** Processes that ran in devboxes when the service was killed. */
@@ -25,20 +28,24 @@ export interface KillReport {
 
 interface Options {
   rounds: number
+  /** Repeats the moments of an earlier report. */
+  seed?: number
   isolation: 'auto' | 'none'
   onRound?: (round: number, report: KillReport) => void
 }
 
-const shortestLoadMs = 50
-const longestLoadMs = 1_200
+// How much a round has acknowledged when the service is killed; every other round a command runs in a devbox as well.
+const leastAcknowledged = 10
+const mostAcknowledged = 200
 const orphanGraceMs = 5_000
 const killedStatus = 137
 
 /** Kills a real service again and again while it is written to, and looks each time at what the next one knows. */
-export const killRounds = async ({ rounds, isolation, onRound }: Options): Promise<KillReport> => {
+export const killRounds = async ({ rounds, seed = Date.now(), isolation, onRound }: Options): Promise<KillReport> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-kill-'))
   const report: KillReport = {
     rounds: 0,
+    seed,
     acknowledged: 0,
     running: 0,
     lost: [],
@@ -49,9 +56,11 @@ export const killRounds = async ({ rounds, isolation, onRound }: Options): Promi
   const flags = ['--port', '0', '--isolation', isolation, '--drain-seconds', '0', '--data-dir', dataDir]
   // Nor is one left when this process is killed itself.
   const start = () => runCommand([...flags, '--stop-with-parent'])
+  const below = seededRandom(seed)
   try {
     for (let round = 0; round < rounds; round++) {
-      const load = await loadAndKill(start(), dataDir)
+      const acknowledged = leastAcknowledged + below(mostAcknowledged - leastAcknowledged)
+      const load = await loadAndKill(start(), dataDir, { acknowledged, processes: round % 2 })
       report.acknowledged += load.checks.length
       report.running += load.processes.length
       const integrity = integrityOf(join(dataDir, 'devdeck.db'))
@@ -77,7 +86,12 @@ interface Load {
 
 type Started = ReturnType<typeof runCommand>
 
-const loadAndKill = async ({ child, ready, ended }: Started, dataDir: string): Promise<Load> => {
+/** Kills the service once so many checks are to be made and so many processes run in devboxes. */
+const loadAndKill = async (
+  { child, ready, ended }: Started,
+  dataDir: string,
+  enough: { acknowledged: number; processes: number },
+): Promise<Load> => {
   const checks: Check[] = []
   let over = false
   try {
@@ -97,8 +111,15 @@ const loadAndKill = async ({ child, ready, ended }: Started, dataDir: string): P
       ...Array.from({ length: 3 }, () => useDevbox(client, checks).catch(unlessOver)),
     ]
     const settled = Promise.all(writers)
-    await Promise.race([delay(shortestLoadMs + Math.random() * (longestLoadMs - shortestLoadMs)), settled])
-    const processes = processesOf(dataDir)
+    let isSettled = false
+    void settled.finally(() => {
+      isSettled = true
+    })
+    let processes = processesOf(dataDir)
+    while (!isSettled && (checks.length < enough.acknowledged || processes.length < enough.processes)) {
+      await delay(1)
+      processes = checks.length < enough.acknowledged ? [] : processesOf(dataDir)
+    }
     over = true
     child.kill('SIGKILL')
     await settled

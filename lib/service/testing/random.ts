@@ -1,0 +1,8 @@
+/** Whole numbers below a limit, the same ones for the same seed: Park and Miller's generator. */
+export const seededRandom = (seed: number) => {
+  let state = (seed % 2_147_483_646) + 1
+  return (limit: number): number => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % limit
+  }
+}
