@@ -1,5 +1,5 @@
-import { Button } from '#components/ui/button.tsx'
-import { Dialog } from '#components/ui/dialog.tsx'
+import type { ReactNode } from 'react'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { LinkTarget } from '#lib/terminal/page/links.ts'
 import { LinkAddress } from './link-tooltip.tsx'
@@ -16,39 +16,32 @@ interface LinkQuestionProps extends QuestionedLink {
 }
 
 export const LinkQuestion = ({ target, named, onAnswer }: LinkQuestionProps) => (
-  <Dialog
+  <FormDialog
     open
     onOpenChange={() => onAnswer(false)}
+    onSubmit={() => onAnswer(true)}
     size="sm"
     title={named ? 'Open another address than the link names?' : 'Follow this link?'}
-    footer={
-      <>
-        <Button onClick={() => onAnswer(false)}>Cancel</Button>
-        <Button variant="primary" onClick={() => onAnswer(true)}>
-          {wants[target.kind]}
-        </Button>
-      </>
-    }
+    submitLabel={wants[target.kind]}
   >
-    <div className="space-y-3 text-lg">
-      {named && (
-        <div>
-          <p>The text of the link names</p>
-          <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">
-            <VisibleText mono max={300}>
-              {named}
-            </VisibleText>
-          </p>
-        </div>
-      )}
-      <div>
-        <p>{named ? 'but it leads to' : 'It leads to'}</p>
-        <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">
-          <LinkAddress target={target} />
-        </p>
-      </div>
-    </div>
-  </Dialog>
+    {named && (
+      <Address words="The text of the link names">
+        <VisibleText mono max={300}>
+          {named}
+        </VisibleText>
+      </Address>
+    )}
+    <Address words={named ? 'but it leads to' : 'It leads to'}>
+      <LinkAddress target={target} />
+    </Address>
+  </FormDialog>
+)
+
+const Address = ({ words, children }: { words: string; children: ReactNode }) => (
+  <div className="text-lg">
+    <p>{words}</p>
+    <p className="mt-1 rounded-sm bg-surface-1 px-2 py-1">{children}</p>
+  </div>
 )
 
 const wants: Record<LinkTarget['kind'], string> = {
