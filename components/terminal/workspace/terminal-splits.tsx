@@ -1,5 +1,5 @@
 'use client'
-import { type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react'
+import { type CSSProperties, type KeyboardEvent, type ReactNode, type SyntheticEvent, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { type Area, moveLine, type PlacedSeparator, placeTree } from '#lib/terminal/layout/geometry.ts'
 import { minShare, sharesOf, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
@@ -25,7 +25,6 @@ export interface TerminalSplitsProps {
  * are in: a terminal that moved from one parent to another would have to be drawn and connected anew.
  */
 export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }: TerminalSplitsProps) => {
-  const room = useRef<HTMLDivElement>(null)
   // While a line moves, only this component knows: each step in the address would be more than browsers allow.
   const [moving, setMoving] = useState<Moving>()
   const latest = useRef<Moving>(undefined)
@@ -49,13 +48,7 @@ export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }:
     move(undefined)
   }
   return (
-    <div
-      ref={room}
-      id={panelId}
-      role="tabpanel"
-      aria-label="Shown terminals"
-      className="relative -m-[3px] min-h-0 flex-1"
-    >
+    <div id={panelId} role="tabpanel" aria-label="Shown terminals" className="relative -m-[3px] min-h-0 flex-1">
       {panes.map(({ name, isVisible, isActive, isAlone, ...area }) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form
         <div
@@ -80,7 +73,6 @@ export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }:
             key={`${separator.path.join('.')}:${separator.after}`}
             separator={separator}
             panelId={panelId}
-            room={() => room.current?.getBoundingClientRect()}
             onMove={(shares) => move({ path: separator.path, shares })}
             onSettle={settle}
           />
@@ -110,39 +102,30 @@ const stepPercent = 2
 interface SeparatorProps {
   separator: PlacedSeparator
   panelId: string
-  room: () => DOMRect | undefined
   onMove: (shares: readonly number[]) => void
   onSettle: () => void
 }
 
-const Separator = ({ separator, panelId, room, onMove, onSettle }: SeparatorProps) => {
+const Separator = ({ separator, panelId, onMove, onSettle }: SeparatorProps) => {
   const { way, area, at, shares, after, between } = separator
-  const [isDragged, setIsDragged] = useState(false)
   const isAside = way === 'right'
-  const moveTo = (percent: number) => {
-    const whole = room()
-    if (!whole) return
-    const size = ((isAside ? whole.width * area.width : whole.height * area.height) || 1) / 100
-    onMove(moveLine(shares, after, percent, Math.max(minShare, (leastPx[way] / size) * 100)))
-  }
-  const onPointerMove = ({ clientX, clientY }: PointerEvent) => {
-    const whole = room()
-    if (!isDragged || !whole) return
-    const [start, size, pointer] = isAside
-      ? [whole.left + (whole.width * area.left) / 100, (whole.width * area.width) / 100, clientX]
-      : [whole.top + (whole.height * area.top) / 100, (whole.height * area.height) / 100, clientY]
-    moveTo(((pointer - start) / size) * 100)
-  }
-  const stop = () => {
-    setIsDragged(false)
-    onSettle()
+  /** Moves the line of an event to a percentage of its split, or to where a pointer is. */
+  const moveTo = ({ currentTarget }: SyntheticEvent, to: number | { clientX: number; clientY: number }) => {
+    const room = currentTarget.parentElement?.getBoundingClientRect()
+    if (!room) return
+    const [start, length] = isAside
+      ? [room.left + (room.width * area.left) / 100, (room.width * area.width) / 100]
+      : [room.top + (room.height * area.top) / 100, (room.height * area.height) / 100]
+    const percentOf = (px: number) => (px / (length || 1)) * 100
+    const percent = typeof to === 'number' ? to : percentOf((isAside ? to.clientX : to.clientY) - start)
+    onMove(moveLine(shares, after, percent, Math.max(minShare, percentOf(leastPx[way]))))
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const [less, more] = isAside ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown']
-    if (event.key === less) moveTo(at - stepPercent)
-    else if (event.key === more) moveTo(at + stepPercent)
-    else if (event.key === 'Home') moveTo(0)
-    else if (event.key === 'End') moveTo(100)
+    if (event.key === less) moveTo(event, at - stepPercent)
+    else if (event.key === more) moveTo(event, at + stepPercent)
+    else if (event.key === 'Home') moveTo(event, 0)
+    else if (event.key === 'End') moveTo(event, 100)
     else if (event.key === 'Enter') onMove(even(shares))
     else return
     event.preventDefault()
@@ -165,13 +148,9 @@ const Separator = ({ separator, panelId, room, onMove, onSettle }: SeparatorProp
       aria-valuemax={100}
       title="Drag, or use the arrow keys; double-click or Enter makes the parts even"
       style={place}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        setIsDragged(true)
-      }}
-      onPointerMove={onPointerMove}
-      onPointerUp={stop}
-      onPointerCancel={stop}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && moveTo(event, event)}
+      onLostPointerCapture={onSettle}
       onDoubleClick={() => {
         onMove(even(shares))
         onSettle()
@@ -187,9 +166,8 @@ const Separator = ({ separator, panelId, room, onMove, onSettle }: SeparatorProp
     >
       <span
         className={classes(
-          'rounded-full transition-colors group-hover:bg-accent group-focus-visible:bg-accent',
+          'rounded-full transition-colors group-hover:bg-accent group-focus-visible:bg-accent group-active:bg-accent',
           isAside ? 'h-full w-0.5' : 'h-0.5 w-full',
-          isDragged ? 'bg-accent' : 'bg-transparent',
         )}
       />
     </div>
