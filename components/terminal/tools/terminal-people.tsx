@@ -3,7 +3,6 @@ import { Eye, Keyboard, Users } from 'lucide-react'
 import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { TerminalViewer } from '#lib/wire/terminals.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
 import { StatusButton } from './status-button.tsx'
@@ -22,35 +21,23 @@ export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
       }
     >
       <ul className="space-y-1.5">
-        {viewers.map((viewer) => (
-          <li key={viewer.id}>
-            <Person viewer={viewer} isYou={viewer.id === you} isWriter={viewer.id === writer?.id} />
-          </li>
-        ))}
+        {viewers.map(({ id, name, follower, since_ms }) => {
+          const isWriter = id === writer?.id
+          const Icon = isWriter ? Keyboard : Eye
+          return (
+            <li key={id} className="flex items-start gap-2">
+              <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0 text-muted" />
+              <div className="min-w-0 flex-1">
+                <VisibleText max={60}>{name}</VisibleText>
+                {id === you && <span className="text-muted"> (you)</span>}
+                <p className="text-sm text-muted">
+                  {isWriter ? 'Types' : follower ? 'Watches by link' : 'Watches'}, came <RelativeTime ms={since_ms} />
+                </p>
+              </div>
+            </li>
+          )
+        })}
       </ul>
     </Popover>
-  )
-}
-
-interface PersonProps {
-  viewer: TerminalViewer
-  isYou: boolean
-  isWriter: boolean
-}
-
-const Person = ({ viewer, isYou, isWriter }: PersonProps) => {
-  const Icon = isWriter ? Keyboard : Eye
-  return (
-    <div className="flex items-start gap-2">
-      <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0 text-muted" />
-      <div className="min-w-0 flex-1">
-        <VisibleText max={60}>{viewer.name}</VisibleText>
-        {isYou && <span className="text-muted"> (you)</span>}
-        <p className="text-sm text-muted">
-          {isWriter ? 'Types' : viewer.follower ? 'Watches by link' : 'Watches'}, came{' '}
-          <RelativeTime ms={viewer.since_ms} />
-        </p>
-      </div>
-    </div>
   )
 }
