@@ -1,6 +1,6 @@
 'use client'
 import { ClipboardCopy, X } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
@@ -19,7 +19,7 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 /** A text that has just taken the place of another cannot be meant by a click that was on its way. */
 const settleMs = 600
 
-type Asked = { text: string } | { sizeBytes: number }
+type Asked = { text: string; isSettled: boolean } | { sizeBytes: number }
 
 /**
  * Programs may ask to put text on the clipboard (OSC 52), as editors do for a yank. They are let after a yes of who
@@ -27,39 +27,26 @@ type Asked = { text: string } | { sizeBytes: number }
  */
 export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
   const [asked, setAsked] = useState<Asked>()
-  const [isSettled, setIsSettled] = useState(true)
-  const isShown = useRef(false)
-  isShown.current = asked !== undefined
 
   useEffect(() => {
     const { terminal, session, devboxId } = opened
-    let timer: ReturnType<typeof setTimeout> | undefined
     const handler = terminal.parser.registerOscHandler(52, (data) => {
       const request = clipboardRequest(data)
       const policy = clipboardPolicy(terminalSettings.get().clipboardWrites, devboxId)
       // Who only looks on did not ask for anything.
       if (!request || request.kind === 'read' || policy === 'never' || session.state.role !== 'writer') return true
-      if (request.kind === 'too_large') {
-        setAsked({ sizeBytes: request.sizeBytes })
-        return true
-      }
-      if (policy === 'always' && isInUse(opened)) {
-        void put(request.text)
-        return true
-      }
-      if (isShown.current) {
-        setIsSettled(false)
-        clearTimeout(timer)
-        timer = setTimeout(() => setIsSettled(true), settleMs)
-      }
-      setAsked({ text: request.text })
+      if (request.kind === 'too_large') setAsked({ sizeBytes: request.sizeBytes })
+      else if (policy === 'always' && isInUse(opened)) void put(request.text)
+      else setAsked((before) => ({ text: request.text, isSettled: before === undefined }))
       return true
     })
-    return () => {
-      handler.dispose()
-      clearTimeout(timer)
-    }
+    return () => handler.dispose()
   }, [opened])
+  useEffect(() => {
+    if (!asked || 'sizeBytes' in asked || asked.isSettled) return
+    const timer = setTimeout(() => setAsked({ ...asked, isSettled: true }), settleMs)
+    return () => clearTimeout(timer)
+  }, [asked])
 
   if (!asked) return null
   const close = () => {
@@ -75,7 +62,7 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
     if (policy === 'always') copy()
     else close()
   }
-  const wait = isSettled ? null : 'the text has just changed'
+  const wait = 'text' in asked && !asked.isSettled ? 'the text has just changed' : null
   return (
     <section
       aria-label="Request for the clipboard"

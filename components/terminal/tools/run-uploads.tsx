@@ -22,7 +22,7 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
       const percent = Math.floor(part * 100)
       if (percent === shown) return
       shown = percent
-      toast.info(<Name verb="Uploading">{file.name}</Name>, {
+      toast.info(<Uploading file={file} />, {
         id,
         durationMs: Number.POSITIVE_INFINITY,
         description: `${percent} % of ${formatBytes(file.size)}${uploads.length > 1 ? `, file ${index + 1} of ${uploads.length}` : ''}`,
@@ -62,8 +62,8 @@ export const runUploads = async (devboxId: string, uploads: readonly Upload[]): 
 
 const count = (files: number) => (files === 1 ? '1 file' : `${files} files`)
 
-const Name = ({ verb, children }: { verb: string; children: string }) => (
+const Uploading = ({ file }: { file: File }) => (
   <>
-    {verb} <VisibleText max={60}>{children}</VisibleText>
+    Uploading <VisibleText max={60}>{file.name}</VisibleText>
   </>
 )
