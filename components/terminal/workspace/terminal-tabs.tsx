@@ -1,6 +1,6 @@
 'use client'
 import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Square, TriangleAlert, X } from 'lucide-react'
-import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxLabelLength } from '#lib/terminal/layout/layout.ts'
@@ -79,23 +79,6 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
     event.preventDefault()
   }
 
-  const onDragStart = (event: DragEvent, index: number) => {
-    event.dataTransfer.effectAllowed = 'move'
-    event.dataTransfer.setData(tabType, String(index))
-    setDragged({ from: index, to: index })
-  }
-  const onDragOver = (event: DragEvent, index: number) => {
-    if (!dragged || !event.dataTransfer.types.includes(tabType)) return
-    event.preventDefault()
-    if (dragged.to !== index) setDragged({ ...dragged, to: index })
-  }
-  const onDrop = (event: DragEvent) => {
-    if (!dragged) return
-    event.preventDefault()
-    if (dragged.from !== dragged.to) move(dragged.from, dragged.to)
-    setDragged(undefined)
-  }
-
   return (
     <>
       <div
@@ -112,9 +95,23 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
               key={face.key}
               role="presentation"
               draggable={renaming !== index}
-              onDragStart={(event) => onDragStart(event, index)}
-              onDragOver={(event) => onDragOver(event, index)}
-              onDrop={onDrop}
+              onDragStart={({ dataTransfer }) => {
+                dataTransfer.effectAllowed = 'move'
+                // Some browsers drag nothing that carries no data.
+                dataTransfer.setData('application/x-devdeck-terminal-tab', face.key)
+                setDragged({ from: index, to: index })
+              }}
+              onDragOver={(event) => {
+                if (!dragged) return
+                event.preventDefault()
+                if (dragged.to !== index) setDragged({ ...dragged, to: index })
+              }}
+              onDrop={(event) => {
+                if (!dragged) return
+                event.preventDefault()
+                if (dragged.from !== dragged.to) move(dragged.from, dragged.to)
+                setDragged(undefined)
+              }}
               onDragEnd={() => setDragged(undefined)}
               onAuxClick={(event) => event.button === 1 && onClose?.(index)}
               className={classes(
@@ -191,9 +188,6 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
   )
 }
 
-/** Of our own tabs only: a file that is dragged over them is none. */
-const tabType = 'application/x-devdeck-terminal-tab'
-
 interface LabelInputProps {
   label: string
   placeholder: string
@@ -255,16 +249,12 @@ const StatusMark = ({ status }: { status: PaneStatus }) => {
   )
 }
 
-const Unseen = ({ status: { unseen } }: { status: PaneStatus }) => {
-  if (unseen === null) return null
-  return (
+const Unseen = ({ status: { unseen } }: { status: PaneStatus }) =>
+  unseen && (
     <span className="inline-flex shrink-0 text-accent">
-      {unseen === 'bell' ? (
-        <Bell aria-hidden className="size-3" />
-      ) : (
-        <span aria-hidden className="size-1.5 rounded-full bg-current" />
-      )}
+      {unseen === 'bell' ? <Bell aria-hidden className="size-3" /> : <Dot />}
       <span className="sr-only">{unseen === 'bell' ? 'rang' : 'new output'}</span>
     </span>
   )
-}
+
+const Dot = () => <span aria-hidden className="size-1.5 rounded-full bg-current" />

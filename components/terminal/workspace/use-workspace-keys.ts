@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useEffectEvent } from 'react'
 import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
 
 /**
@@ -6,21 +6,20 @@ import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
  * and while nothing has the focus, as after the terminal that had it was hidden, until the next one is drawn.
  */
 export const useWorkspaceKeys = (workspace: RefObject<HTMLElement | null>, perform: (move: WorkspaceMove) => void) => {
-  const latest = useRef(perform)
-  latest.current = perform
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    const { target } = event
+    const isOurs = target === document.body || (target instanceof Node && workspace.current?.contains(target))
+    const move = isOurs ? workspaceMove(event) : null
+    if (!move || event.isComposing || isField(target)) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (!event.repeat || move.kind === 'go') perform(move)
+  })
   useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const { target } = event
-      const isOurs = target === document.body || (target instanceof Node && workspace.current?.contains(target))
-      const move = isOurs ? workspaceMove(event) : null
-      if (!move || event.isComposing || isField(target)) return
-      event.preventDefault()
-      event.stopPropagation()
-      if (!event.repeat || move.kind === 'go') latest.current(move)
-    }
-    window.addEventListener('keydown', press, true)
-    return () => window.removeEventListener('keydown', press, true)
-  }, [workspace])
+    const listening = new AbortController()
+    window.addEventListener('keydown', (event) => press(event), { capture: true, signal: listening.signal })
+    return () => listening.abort()
+  }, [])
 }
 
 /** In a field these keys select words; what a terminal is typed into is no such field. */
