@@ -88,7 +88,7 @@ const absolute = (path: string, { home }: Box): string => {
   return path.startsWith('/') ? path : `${home}/${path}`
 }
 
-// Opened first and looked at then: what is at the path may change in between.
+// Opened first and checked then: what is at the path may change in between.
 const readScript = `
 if [[ -d $1 ]]; then echo "$1: Is a directory" >&2; exit 1; fi
 if [[ -e $1 && ! -f $1 ]]; then echo "$1: Not a regular file" >&2; exit 1; fi
