@@ -416,6 +416,12 @@ describe('streams', () => {
     expect(await response.text()).toBe('PK..')
   })
 
+  it('may be empty', async () => {
+    reply = (_, response) => response.writeHead(204).end()
+    const response = await post(logs)
+    expect([response.status, await response.text()]).toEqual([204, ''])
+  })
+
   it('become attachments when the service does not say so', async () => {
     reply = (_, response) =>
       response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'inline' }).end('PK')

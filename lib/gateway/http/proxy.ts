@@ -201,7 +201,8 @@ const passOn = async (endpoint: Endpoint, upstream: Answer, requestId: string): 
       headers.set('content-disposition', 'attachment')
     headers.set('cache-control', 'no-store, no-transform')
   }
-  const body = Readable.toWeb(upstream.body) as ReadableStream<Uint8Array>
+  // A Response with one of these must not have a body, not even an empty one.
+  const body = [204, 205].includes(upstream.statusCode) ? null : (Readable.toWeb(upstream.body) as ReadableStream)
   return new Response(body, { status: upstream.statusCode, headers })
 }
 
