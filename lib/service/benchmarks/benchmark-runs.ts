@@ -18,8 +18,6 @@ import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
 
-const replayMs = 10 * 60 * 1000
-
 interface Options {
   store: {
     benchmarkRuns: BenchmarkRunStore
@@ -35,7 +33,7 @@ export class BenchmarkRuns {
   /** Emits `state` with (id, state) when a run ends. */
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly #options: Options
-  readonly #replays = new Replays(replayMs)
+  readonly #replays = new Replays()
 
   constructor(options: Options) {
     this.#options = options

@@ -30,8 +30,6 @@ const jobsAtOnce = 4
 const maxUnendedJobs = 100
 /** Unspecified: when a job has timed out. No clock of the interface says; its trials have their own. */
 const maxJobSeconds = 7 * 24 * 3600
-/** Unspecified: how long a repeated call answers the job that the first one made. */
-const replayMs = 10 * 60 * 1000
 const closeMs = 1000
 
 interface Options {
@@ -70,7 +68,7 @@ interface Active {
 export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
-  readonly #replays = new Replays(replayMs)
+  readonly #replays = new Replays()
   readonly #closing = new AbortController()
   readonly #active = new Map<string, Active>()
   #queue: Queued[] = []

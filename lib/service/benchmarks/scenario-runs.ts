@@ -37,8 +37,6 @@ const shutdownAnswerMs = 5000
 // More at once would not be done sooner and would delay other answers of the service.
 const shutdownsAtOnce = 16
 const saveMs = 3000
-/** Unspecified: how long a repeated call answers the run that the first one started. */
-const replayMs = 10 * 60 * 1000
 
 interface Options {
   store: {
@@ -90,7 +88,7 @@ export class ScenarioRuns {
   readonly #releases = new Map<string, Promise<void>>()
   readonly #working = new Map<string, Promise<unknown>>()
   readonly #shutdowns = new Slots(shutdownsAtOnce)
-  readonly #replays = new Replays(replayMs)
+  readonly #replays = new Replays()
   readonly #closing = new AbortController()
 
   constructor(options: Options) {
