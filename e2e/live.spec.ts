@@ -42,9 +42,12 @@ test('ten commands run in one page beside ten tabs, and all of them stay live', 
 })
 
 test('a service that freezes is late on every page, and live again afterwards', async ({ page }) => {
+  test.setTimeout(120_000)
   const service = await startServiceAlone()
-  const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
+  const started: { stop(): Promise<void> }[] = [service]
   try {
+    const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
+    started.unshift(product)
     await signIn(page, { url: product.url, apiKey: service.apiKey })
     await isLive(page)
     process.kill(service.pid, 'SIGSTOP')
@@ -53,8 +56,7 @@ test('a service that freezes is late on every page, and live again afterwards', 
     await isLive(page)
   } finally {
     process.kill(service.pid, 'SIGCONT')
-    await product.stop()
-    await service.stop()
+    for (const each of started) await each.stop()
     rmSync(service.dataDir, { recursive: true, force: true })
   }
 })

@@ -3,8 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
+import { pause } from '#lib/client/backoff.ts'
+import { axons } from '#lib/contract/axons.ts'
 import { type LiveNotice, type LiveRequest, liveClose } from '#lib/wire/live.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { subscribe, subscriptionTimes } from './subscription.ts'
 
 /** A service whose answers the test writes. */
 let service: Server
@@ -213,6 +216,35 @@ describe('a subscription', () => {
   })
 })
 
+describe('silence', () => {
+  it('has a stream opened again, and is not taken for its end', async () => {
+    const leaving = new AbortController()
+    const outlet = { data: vi.fn(), room: () => undefined, resync: vi.fn(), state: vi.fn(), end: vi.fn() }
+    let opened = 0
+    const topic = {
+      endpoint: axons.subscribe,
+      async *read({ signal }: { signal: AbortSignal }) {
+        yield { text: String(++opened), position: '' }
+        await pause(1_000_000, signal)
+      },
+    }
+    const times = { ...subscriptionTimes, silenceMs: 5 }
+    const ended = subscribe({
+      apiKey: '',
+      topic,
+      asked: {},
+      position: undefined,
+      outlet,
+      signal: leaving.signal,
+      times,
+    })
+    await vi.waitFor(() => expect(opened).toBeGreaterThan(2))
+    leaving.abort()
+    await ended
+    expect([outlet.state, outlet.end].flatMap(({ mock }) => mock.calls)).toEqual([])
+  })
+})
+
 describe('a page that takes in nothing', () => {
   const event = (sequence: number) => ({ axon_id: 'axn_1', sequence, payload: 'x'.repeat(1_000) })
   const count = 4_000
@@ -236,6 +268,31 @@ describe('a page that takes in nothing', () => {
     expect(page.items(1).map((item) => (item as { sequence: number }).sequence)).toEqual(
       Array.from({ length: count }, (_, index) => index + 1),
     )
+  })
+
+  it('costs the console no memory when it claims to have taken in everything, and reads nothing', async () => {
+    let asked = 0
+    answer = (response) => {
+      stream(response)
+      const more = () => {
+        while (asked < 50_000 && response.write(`data: ${JSON.stringify(event(++asked))}\n\n`));
+        response.once('drain', more)
+      }
+      more()
+    }
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: axon })
+    await vi.waitFor(() => expect(page.items(1)).not.toEqual([]))
+    page.socket.pause()
+    page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
+    // Time enough for all of it, were it sent: another page comes and goes meanwhile.
+    for (let times = 0; times < 150; times++) {
+      page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
+      const other = new RawPage()
+      await once(other.socket, 'message')
+      other.socket.terminate()
+    }
+    expect(asked).toBeLessThan(50_000)
   })
 
   it('has the evictions it missed in one snapshot', async () => {

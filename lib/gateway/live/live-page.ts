@@ -48,11 +48,11 @@ export class LivePage {
     const beat = () => this.#tell({ t: 'heartbeat', now_ms: Date.now() })
     this.#heartbeat = setInterval(beat, heartbeatMs)
     beat()
-    const deaf = pulse.listen(() => this.#tellStates())
+    const stopListening = pulse.listen(() => this.#tellStates())
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(isBinary ? undefined : String(data)))
     socket.on('error', () => socket.terminate())
     socket.once('close', () => {
-      deaf()
+      stopListening()
       this.#alive.stop()
       clearInterval(this.#heartbeat)
       for (const id of [...this.#subscribed.keys()]) this.#forget(id)
@@ -69,9 +69,9 @@ export class LivePage {
     if (!request) return this.close(liveClose.invalid, 'This frame is none of the live connection')
     if (request.t === 'unsubscribe') this.#forget(request.id)
     else if (request.t === 'ack') {
-      // Nobody can have taken in what was not sent.
+      // A frame is a little longer than the items in it, and nobody can have taken in what was not sent.
       this.#unread = Math.max(0, this.#unread - request.n)
-      if (this.#hasRoom) this.#wake()
+      this.#wake()
     } else if (this.#subscribed.has(request.id))
       this.close(liveClose.invalid, `The subscription ${request.id} is there already`)
     else if (this.#subscribed.size >= maxSubscriptions)
@@ -144,7 +144,7 @@ export class LivePage {
     subscribed.items = []
     subscribed.length = 0
     const frame = `{"t":"data","id":${id},"position":${JSON.stringify(position)},"items":[${items.join(',')}]}`
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame)
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame, () => this.#wake())
   }
 
   #forget(id: number): void {
@@ -157,8 +157,9 @@ export class LivePage {
     this.#wake()
   }
 
+  /** A page may say that it has taken in what has not even left. */
   get #hasRoom(): boolean {
-    return this.#unread < maxUnread
+    return this.#unread < maxUnread && this.#socket.bufferedAmount < maxUnread
   }
 
   async #room(signal: AbortSignal): Promise<void> {

@@ -79,8 +79,8 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         await outlet.room(signal)
         silence.refresh()
       }
-      if (!signal.aborted) outlet.end()
-      return
+      // What was cut for its silence may end as if all were said.
+      if (!isSilent) return signal.aborted ? undefined : outlet.end()
     } catch (error) {
       if (signal.aborted) return
       if (isFinal(error)) return outlet.end(liveError(error))
