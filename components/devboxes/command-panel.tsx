@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
-import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
+import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
@@ -17,7 +17,7 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
   const [command, setCommand] = useState('')
   const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
   const execute = useMutation(executionMutations.executeAsync())
-  const ask = useTerminalErrand(devbox.id)
+  const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
   const run = () => {
     if (command.trim() === '' || refusal || execute.isPending) return
@@ -82,7 +82,7 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
               key={each.getSnapshot().execution.execution_id}
               run={each}
               onEdit={edit}
-              onSend={(text) => ask({ kind: 'put', text })}
+              onSend={(text) => ask('prompt', text)}
             />
           ))
         )}

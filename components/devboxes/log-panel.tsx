@@ -1,7 +1,7 @@
 'use client'
 import { Check, Copy, SquareTerminal } from 'lucide-react'
 import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
+import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
@@ -30,8 +30,8 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
     [log.records, source],
   )
   const { result, copy } = useCopy()
-  const ask = useTerminalErrand(devboxId)
-  const send = useCallback((text: string) => ask({ kind: 'put', text }), [ask])
+  const ask = useAskTerminals(devboxId)
+  const send = useCallback((text: string) => ask('prompt', text), [ask])
   return (
     <section aria-label="Log" className="space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">

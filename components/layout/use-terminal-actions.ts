@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { Columns2, History, Plus, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
-import { useTerminalErrand } from '#components/terminal/workspace/use-terminal-errands.ts'
+import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { executionQueries } from '#lib/console/queries/executions.ts'
 
 export interface TerminalAction {
@@ -14,20 +14,18 @@ export interface TerminalAction {
 /** What the palette offers for the terminals of the devbox whose page this is; nothing on any other page. */
 export const useTerminalActions = (): readonly TerminalAction[] => {
   const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)$/.exec(usePathname())?.[1] ?? ''
-  const ask = useTerminalErrand(devboxId)
+  const ask = useAskTerminals(devboxId)
   const { data: runs } = useQuery(executionQueries.ofThisVisit(devboxId))
   if (devboxId === '') return []
   const last = runs[0]?.command
   return [
     { label: 'Open terminal', icon: SquareTerminal, run: () => ask() },
-    { label: 'New terminal tab', icon: Plus, run: () => ask({ kind: 'new-tab' }) },
-    { label: 'Split terminal right', icon: Columns2, run: () => ask({ kind: 'split', way: 'right' }) },
-    { label: 'Split terminal down', icon: Rows2, run: () => ask({ kind: 'split', way: 'down' }) },
-    { label: 'Open closed terminal again', icon: History, run: () => ask({ kind: 'reopen' }) },
+    { label: 'New terminal tab', icon: Plus, run: () => ask('new-tab') },
+    { label: 'Split terminal right', icon: Columns2, run: () => ask('split', 'right') },
+    { label: 'Split terminal down', icon: Rows2, run: () => ask('split', 'down') },
+    { label: 'Open closed terminal again', icon: History, run: () => ask('reopen') },
     ...(last === undefined
       ? []
-      : [
-          { label: 'Send last command to terminal', icon: SendHorizontal, run: () => ask({ kind: 'put', text: last }) },
-        ]),
+      : [{ label: 'Send last command to terminal', icon: SendHorizontal, run: () => ask('prompt', last) }]),
   ]
 }

@@ -2,6 +2,7 @@
 import { Clipboard } from '../tools/clipboard.tsx'
 import { ClipboardAccess } from '../tools/clipboard-access.tsx'
 import { CommandMarks } from '../tools/command-marks.tsx'
+import { FileDrop } from '../tools/file-drop.tsx'
 import { FindBar, FindButton } from '../tools/find-bar.tsx'
 import { KeyBar } from '../tools/key-bar.tsx'
 import { TerminalLinks } from '../tools/links/terminal-links.tsx'
@@ -9,7 +10,6 @@ import { PlainTextView } from '../tools/plain-text-view.tsx'
 import { RecordButton } from '../tools/record-button.tsx'
 import { FontSize } from '../tools/settings/font-size.ts'
 import { SettingsButton, TerminalSettingsDialog } from '../tools/settings/terminal-settings-dialog.tsx'
-import { WorkspaceParts } from '../workspace/terminal-holder.tsx'
 import { Bell } from './bell.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
@@ -19,7 +19,7 @@ import type { OpenedTerminal } from './opened-terminal.ts'
  */
 
 /** Over the screen or nowhere: the find bar, dialogs, keys and what is only listened to. */
-export const PaneOverlays = ({ opened }: { opened: OpenedTerminal }) => (
+export const PaneOverlays = ({ opened, isFollowed }: { opened: OpenedTerminal; isFollowed: boolean }) => (
   <>
     <Bell opened={opened} />
     <TerminalLinks opened={opened} />
@@ -28,7 +28,7 @@ export const PaneOverlays = ({ opened }: { opened: OpenedTerminal }) => (
     <FontSize opened={opened} />
     <FindBar opened={opened} />
     <TerminalSettingsDialog opened={opened} />
-    <WorkspaceParts opened={opened} />
+    {!isFollowed && <FileDrop opened={opened} />}
   </>
 )
 

@@ -60,7 +60,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
         <section ref={screen} aria-label={`Terminal ${name}`} data-takes-keys className="terminal-screen font-mono" />
         {failure && <FailureNotice failure={failure} tryAgain={tryAgain} />}
         {opened && <PaneNotices opened={opened} refusal={refusal} revive={revive} onClose={onClose} />}
-        {opened && <PaneOverlays opened={opened} />}
+        {opened && <PaneOverlays opened={opened} isFollowed={isFollower} />}
       </div>
       {opened && <PaneFoot opened={opened} />}
       {!isFollower && <TerminalEviction devboxId={devboxId} />}

@@ -1,5 +1,7 @@
 import { type RefObject, useEffect, useRef } from 'react'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
+import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { phaseOf } from './pane-status.ts'
 import type { TerminalPaneProps } from './terminal-pane.tsx'
@@ -49,11 +51,12 @@ export const useConnecting = (
  * matter with it or for its bar.
  */
 export const usePaneFocus = (
-  { terminal, element, focus, onKey }: OpenedTerminal,
+  opened: OpenedTerminal,
   way: RefObject<HTMLElement | null>,
   hintId: string,
   { isActive, onFocus }: Pick<TerminalPaneProps, 'isActive' | 'onFocus'>,
 ): void => {
+  const { terminal, element, focus, onKey } = opened
   const focused = useRef(onFocus)
   focused.current = onFocus
   useEffect(() => {
@@ -73,6 +76,7 @@ export const usePaneFocus = (
       forget()
     }
   }, [terminal, element, onKey, way, hintId])
+  useServing(paneOf(opened), 'focus', focus)
   useEffect(() => {
     if (isActive) focus()
   }, [focus, isActive])

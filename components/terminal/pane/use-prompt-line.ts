@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
-import { promptText } from '#lib/console/terminal-send.ts'
+import { promptText } from '#lib/terminal/page/paste.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
+import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
-import { offerPaste } from './pane-commands.ts'
 
 /** A shell that has just started tells a paste from typing as soon as it prompts; not every shell ever does. */
 const promptWithinMs = 1_500
@@ -10,38 +11,18 @@ const promptWithinMs = 1_500
 /** Later nobody expects it any more. */
 const liveWithinMs = 30_000
 
-/** The terminals of a page by the name of their session, and text for the prompt lines of those that are not there yet. */
-export const usePromptLine = () => {
-  const panes = useRef(new Map<string, OpenedTerminal>())
-  const waiting = useRef(new Map<string, string[]>())
+/** Puts text of the console's own on the prompt line, with the guards of a paste: `offer` takes it as one. */
+export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => void) => {
   const leaving = useRef(new AbortController())
   useEffect(() => {
     leaving.current = new AbortController()
     return () => leaving.current.abort()
   }, [])
-
-  const hold = useCallback((opened: OpenedTerminal) => {
-    panes.current.set(opened.name, opened)
-    const texts = waiting.current.get(opened.name) ?? []
-    waiting.current.delete(opened.name)
-    for (const text of texts) void write(opened, text, leaving.current.signal)
-    return () => {
-      if (panes.current.get(opened.name) === opened) panes.current.delete(opened.name)
-    }
-  }, [])
-
-  const put = useCallback((name: string, text: string) => {
-    const opened = panes.current.get(name)
-    if (opened) void write(opened, text, leaving.current.signal)
-    else waiting.current.set(name, [...(waiting.current.get(name) ?? []), text])
-  }, [])
-
-  const opened = useCallback((name: string) => panes.current.get(name), [])
-  return { hold, put, opened }
+  useServing(paneOf(opened), 'prompt', (text) => void write(opened, text, offer, leaving.current.signal))
 }
 
 /** Puts text on the prompt line once there is one. It is never run: that takes an Enter, which is the person's. */
-const write = async (opened: OpenedTerminal, text: string, signal: AbortSignal) => {
+const write = async (opened: OpenedTerminal, text: string, offer: (text: string) => void, signal: AbortSignal) => {
   const { session, terminal } = opened
   await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(liveWithinMs)]))
   if (signal.aborted) return
@@ -62,7 +43,7 @@ const write = async (opened: OpenedTerminal, text: string, signal: AbortSignal) 
         'What runs in it would take each of the lines as a command at once. Paste them yourself if that is wanted.',
     })
   opened.focus()
-  offerPaste(opened, put)
+  offer(put)
 }
 
 const disposing = (subscription: { dispose(): void }) => () => subscription.dispose()

@@ -5,8 +5,8 @@ import { writeClipboard } from '#components/ui/use-copy.ts'
 import { cleanPaste, type PasteQuestion, pasteQuestion } from '#lib/terminal/page/paste.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { useOfferedPaste } from '../pane/pane-commands.ts'
 import { isMac, shortcutOf } from '../pane/platform.ts'
+import { usePromptLine } from '../pane/use-prompt-line.ts'
 import { PasteDialog } from './paste-dialog.tsx'
 import { TerminalMenu } from './terminal-menu.tsx'
 import { useListener } from './use-pane-events.ts'
@@ -29,7 +29,7 @@ export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   }
   useCopyKeys(opened)
   useCopyOnSelect(opened)
-  useOfferedPaste(opened, offer)
+  usePromptLine(opened, offer)
   // Before xterm sees it: what is pasted may hold line ends that run it, or the sequence that ends bracketed paste.
   useListener(opened.element, 'paste', (event) => {
     if (!isOfTerminal(event)) return

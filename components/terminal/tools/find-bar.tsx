@@ -8,9 +8,10 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { FindQuery } from '#lib/terminal/page/find.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { tellPane, usePaneCommand } from '../pane/pane-commands.ts'
 import { isMac, shortcutOf } from '../pane/platform.ts'
+import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
@@ -20,7 +21,7 @@ export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
   const [query, setQuery] = useState<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
   /** How often the bar was asked for since it was closed; 0 while it is. */
   const [asked, setAsked] = useState(0)
-  usePaneCommand(opened, 'find', () => {
+  const open = () => {
     const selected = opened.terminal.getSelection()
     const text = /[\r\n]/.test(selected) ? '' : selected.trim()
     // At once: what is typed after the key is already what to look for.
@@ -28,8 +29,9 @@ export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
       setAsked((before) => before + 1)
       if (text !== '') setQuery((before) => ({ ...before, text, regex: false }))
     })
-  })
-  usePaneKeys(opened, (event) => (shortcutOf(event, false) === 'find' ? () => tellPane(opened, 'find') : null))
+  }
+  useServing(paneOf(opened), 'find', open)
+  usePaneKeys(opened, (event) => (shortcutOf(event, false) === 'find' ? open : null))
   if (asked === 0) return null
   const close = () => {
     setAsked(0)
@@ -145,14 +147,11 @@ const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProp
 }
 
 /** Opens the find bar; in the bar of the pane. */
-export const FindButton = ({ opened }: { opened: OpenedTerminal }) => (
-  <IconButton
-    size="sm"
-    icon={Search}
-    label={`Find (${isMac ? '⌘F' : 'Ctrl Shift F'})`}
-    onClick={() => tellPane(opened, 'find')}
-  />
-)
+export const FindButton = ({ opened }: { opened: OpenedTerminal }) => {
+  const requests = useTerminalRequests()
+  const label = `Find (${isMac ? '⌘F' : 'Ctrl Shift F'})`
+  return <IconButton size="sm" icon={Search} label={label} onClick={() => requests.ask(paneOf(opened), 'find')} />
+}
 
 const Toggle = ({ icon, label, isOn, onClick }: { icon: Icon; label: string; isOn: boolean; onClick: () => void }) => (
   <IconButton

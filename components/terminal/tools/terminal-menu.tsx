@@ -2,10 +2,11 @@
 import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucide-react'
 import { useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { paneOf } from '#lib/terminal/page/requests.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { type PaneCommand, tellPane } from '../pane/pane-commands.ts'
 import { isMac } from '../pane/platform.ts'
+import { useTerminalRequests } from '../terminal-requests.tsx'
 import { useListener } from './use-pane-events.ts'
 
 interface TerminalMenuProps {
@@ -17,6 +18,7 @@ interface TerminalMenuProps {
 /** What the right button does: a menu, or a copy or paste at once; with Shift always the browser's own menu. */
 export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
   const [place, setPlace] = useState<{ x: number; y: number }>()
+  const requests = useTerminalRequests()
   const { terminal, session } = opened
   useListener(opened.element, 'contextmenu', (event) => {
     const { rightClick } = terminalSettings.get()
@@ -34,10 +36,10 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
   })
 
   if (!place) return null
-  const tell = (command: PaneCommand) => {
+  const ask = (kind: 'find' | 'settings' | 'links') => {
     // Where the focus goes back to from what opens now; the menu's item will be gone.
     opened.focus()
-    tellPane(opened, command)
+    requests.ask(paneOf(opened), kind)
   }
   const keys = (letter: string) => (isMac ? `⌘${letter}` : `Ctrl Shift ${letter}`)
   const items: MenuItem[] = [
@@ -57,9 +59,9 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
     },
     { label: 'Select all', icon: TextSelect, onSelect: () => terminal.selectAll() },
     'separator',
-    { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => tell('find') },
-    { label: 'Links on the screen', icon: Link, onSelect: () => tell('links') },
-    { label: 'Terminal settings', icon: Settings2, onSelect: () => tell('settings') },
+    { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => ask('find') },
+    { label: 'Links on the screen', icon: Link, onSelect: () => ask('links') },
+    { label: 'Terminal settings', icon: Settings2, onSelect: () => ask('settings') },
   ]
   return (
     <DropdownMenu

@@ -17,23 +17,22 @@ import {
   showTab,
   terminalsOf,
 } from '#lib/terminal/layout/moves.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
-import { usePromptLine } from '../pane/use-prompt-line.ts'
+import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { PaneActions } from '../tools/pane-actions.tsx'
 import { PortsDialog } from '../tools/ports-dialog.tsx'
 import { useDevboxPort } from '../tools/use-devbox-port.tsx'
-import { TerminalHolderContext } from './terminal-holder.tsx'
 import { TerminalRoom } from './terminal-room.tsx'
 import { type PanePlace, TerminalSplits } from './terminal-splits.tsx'
 import { type TabFace, TerminalTabs } from './terminal-tabs.tsx'
 import { useFullWindow } from './use-full-window.ts'
 import { useIsNarrow } from './use-is-narrow.ts'
 import { useNoStrayDrops } from './use-no-stray-drops.ts'
-import { usePaneNews } from './use-pane-news.ts'
-import { useServingErrands } from './use-serving-errands.ts'
-import { useTerminalDesk } from './use-terminal-desk.ts'
+import { usePaneStatuses } from './use-pane-statuses.ts'
 import { useTerminalLayout } from './use-terminal-layout.ts'
+import { useWorkspaceActions } from './use-workspace-actions.ts'
 import { useWorkspaceKeys } from './use-workspace-keys.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
@@ -52,15 +51,15 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   const router = useRouter()
   const panelId = useId()
   const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
-  const { statuses, titles, setStatus, setTitle } = usePaneNews(layout)
+  const { statuses, titles, setStatus, setTitle } = usePaneStatuses(layout)
   const [renaming, setRenaming] = useState(-1)
   const [maximised, setMaximised] = useState<string | null>(null)
   const [isAtPorts, setIsAtPorts] = useState(false)
   const isNarrow = useIsNarrow()
   const port = useDevboxPort(devboxId)
   const { element, isFull, isFullScreen, toggleFullScreen } = useFullWindow(hasOwnWindow)
-  const { hold, put, opened } = usePromptLine()
-  const desk = useTerminalDesk({
+  const requests = useTerminalRequests()
+  const actions = useWorkspaceActions({
     devboxId,
     latest,
     change,
@@ -81,10 +80,11 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
     if (refused.length > 0) tellRefused(refused)
   }, [refused])
   useNoStrayDrops()
-  useServingErrands(devboxId, {
-    put: (text) => put(shownTab(latest.current).active, text),
-    desk,
-  })
+  const active = () => paneOf({ devboxId, name: shownTab(latest.current).active })
+  useServing(devboxId, 'new-tab', () => void actions.open())
+  useServing(devboxId, 'split', (way) => void actions.split(way))
+  useServing(devboxId, 'reopen', actions.reopen)
+  useServing(devboxId, 'prompt', (text) => requests.ask(active(), 'prompt', text))
 
   const go = (direction: Direction) => {
     const next = alone ? undefined : neighbourOf(placeTree(tab.tree).panes, tab.active, direction)
@@ -100,7 +100,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
       case 'tab':
         return change((now) => showTab(now, move.index))
       case 'new-tab':
-        return void desk.open()
+        return void actions.open()
       case 'split':
         return split(move.way)
       case 'maximise':
@@ -109,16 +109,16 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   }
   const split = (way: 'right' | 'down', pane?: string) => {
     setMaximised(null)
-    void desk.split(way, pane)
+    void actions.split(way, pane)
   }
   useWorkspaceKeys(element, perform)
 
-  // The screen a terminal begins with is no news.
+  // The screen a terminal begins with is no output that was missed.
   const wasSeen = useRef(new Set<string>())
   useEffect(() => {
     for (const name of alone ? [alone] : panes) wasSeen.current.add(name)
   })
-  const newsOf = (name: string): PaneStatus => {
+  const statusOf = (name: string): PaneStatus => {
     const status = statuses[name] ?? unknown
     return status.unseen === 'output' && !wasSeen.current.has(name) ? { ...status, unseen: null } : status
   }
@@ -129,8 +129,8 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
       label,
       title: label || titles[active] || active,
       status: together(
-        names.map((name) => newsOf(name)),
-        newsOf(active),
+        names.map((name) => statusOf(name)),
+        statusOf(active),
       ),
       panes: names.length,
     }
@@ -149,7 +149,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
         onTitle={(title) => setTitle(name, title)}
         onStatus={(status) => setStatus(name, status)}
         onFocus={() => isVisible && change((now) => activatePane(now, name), 'replace')}
-        onClose={() => (terminalsOf(layout).length > 1 ? desk.closePane(name) : router.push(paths.devbox(devboxId)))}
+        onClose={() => (terminalsOf(layout).length > 1 ? actions.closePane(name) : router.push(paths.devbox(devboxId)))}
         actions={
           <PaneActions
             panes={panes}
@@ -161,17 +161,17 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
             onMaximise={() => {
               setMaximised(maximised === name ? null : name)
               change((now) => activatePane(now, name), 'replace')
-              opened(name)?.focus()
+              requests.ask(paneOf({ devboxId, name }), 'focus')
             }}
             onShow={(other) => change((now) => activatePane(now, other), 'replace')}
-            onClose={() => desk.closePane(name)}
+            onClose={() => actions.closePane(name)}
           />
         }
       />
     )
 
   return (
-    <TerminalHolderContext value={hold}>
+    <>
       <TerminalRoom>
         <div
           ref={element}
@@ -186,11 +186,11 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
               onRenaming={setRenaming}
               onShow={(index) => {
                 change((now) => showTab(now, index))
-                opened(layout.tabs[index]?.active ?? '')?.focus()
+                requests.ask(active(), 'focus')
               }}
               onMove={(from, to) => change((now) => moveTab(now, from, to), 'replace')}
               onRename={(index, label) => change((now) => renameTab(now, index, label), 'replace')}
-              onClose={layout.tabs.length > 1 ? desk.closeTab : undefined}
+              onClose={layout.tabs.length > 1 ? actions.closeTab : undefined}
             />
             <WorkspaceMenu
               devboxId={devboxId}
@@ -198,13 +198,13 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
               isFullScreen={isFullScreen}
               hasOwnWindow={hasOwnWindow}
               ownWindowHref={paths.terminals(devboxId, layout, !hasOwnWindow)}
-              onNew={() => void desk.open()}
+              onNew={() => void actions.open()}
               onSplit={split}
               onRename={() => setRenaming(layout.active)}
               onMove={(step) => change((now) => moveTab(now, now.active, now.active + step), 'replace')}
               onBreakOut={() => change((now) => breakOut(now, tab.active))}
-              onReopen={desk.reopen}
-              onAttach={desk.attach}
+              onReopen={actions.reopen}
+              onAttach={actions.attach}
               onPorts={() => setIsAtPorts(true)}
               onFullScreen={toggleFullScreen}
             />
@@ -220,7 +220,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
       </TerminalRoom>
       {isAtPorts && <PortsDialog devboxId={devboxId} onOpenPort={port.open} onClose={() => setIsAtPorts(false)} />}
       {port.dialog}
-    </TerminalHolderContext>
+    </>
   )
 }
 

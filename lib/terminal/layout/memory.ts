@@ -1,7 +1,6 @@
 import { formatLayout, parseLayout, type TerminalLayout, type TerminalTab } from './layout.ts'
 
 const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
-const listeners = new Set<() => void>()
 
 /** How the terminals of a devbox were last shown in this browser tab, for links that lead back to them. */
 export const rememberLayout = (devboxId: string, layout: TerminalLayout): void => {
@@ -12,7 +11,6 @@ export const rememberLayout = (devboxId: string, layout: TerminalLayout): void =
   } catch {
     // Full or switched off: the link then leads to the one terminal.
   }
-  for (const listener of listeners) listener()
 }
 
 /** As `formatLayout` writes it, so that it can be compared. */
@@ -22,11 +20,6 @@ export const rememberedLayout = (devboxId: string): string => {
   } catch {
     return ''
   }
-}
-
-export const onLayoutRemembered = (listener: () => void): (() => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 const maxClosed = 10

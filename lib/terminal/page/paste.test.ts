@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asOneLine, cleanPaste, lineCount, type PasteCircumstances, pasteQuestion } from './paste.ts'
+import { asOneLine, cleanPaste, lineCount, type PasteCircumstances, pasteQuestion, promptText } from './paste.ts'
 
 describe('what is pasted', () => {
   it('cannot end a bracketed paste, nor send any other sequence', () => {
@@ -82,5 +82,31 @@ describe('as one line', () => {
 
   it('holds no line end, so that nothing in it runs', () => {
     expect(asOneLine('\r\n a \r b \n')).not.toMatch(/[\r\n]/)
+  })
+})
+
+describe('promptText', () => {
+  const put = (text: string, bracketedPaste = true) => promptText(text, { bracketedPaste })
+
+  it('never ends a line, so that nothing is run', () => {
+    for (const end of ['', '\n', '\r', '\r\n', '\n\n\r']) expect(put(`make test${end}`)).toBe('make test')
+    expect(put('make test\n', false)).toBe('make test')
+  })
+
+  it('puts several lines only where they are told from typing', () => {
+    expect(put('a\nb\n')).toBe('a\nb')
+    expect(put('a\nb\n', false)).toBe(null)
+    expect(put('a\rb', false)).toBe(null)
+  })
+
+  it('lets nothing end the paste or complete the line', () => {
+    expect(put('a\x1b[201~\rid')).toBe('a[201~\rid')
+    expect(put('a\x03b\x00')).toBe('ab')
+    expect(put('a\tb', false)).toBe('a b')
+  })
+
+  it('has nothing to put where there is nothing', () => {
+    expect(put('\n')).toBe(null)
+    expect(put('\x1b')).toBe(null)
   })
 })

@@ -62,3 +62,15 @@ export const asOneLine = (text: string): string => {
     .filter((line) => line !== '')
     .join(' ')
 }
+
+/**
+ * `text` as it may be put on a prompt line without anything being run, or null: a program that does not tell a paste
+ * from typing (no bracketed paste) runs each line it is given.
+ */
+export const promptText = (text: string, { bracketedPaste }: { bracketedPaste: boolean }): string | null => {
+  const clean = cleanPaste(text).replace(/[\r\n]+$/, '')
+  if (clean === '') return null
+  if (bracketedPaste) return clean
+  // A tab typed at a prompt completes what stands before it.
+  return /[\r\n]/.test(clean) ? null : clean.replaceAll('\t', ' ')
+}

@@ -6,10 +6,11 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { downloadFile } from '#lib/console/api/file-download.ts'
 import { lineAround, placeOf } from '#lib/terminal/page/joined-lines.ts'
 import { fileInDevbox, findLinks, type LinkTarget, linkTarget, otherAddress } from '#lib/terminal/page/links.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
-import { usePaneCommand } from '../../pane/pane-commands.ts'
 import { isMac } from '../../pane/platform.ts'
+import { useServing } from '../../terminal-requests.tsx'
 import { useDevboxPort } from '../use-devbox-port.tsx'
 import { LinkList, targetsInView } from './link-list.tsx'
 import { LinkQuestion, type QuestionedLink } from './link-question.tsx'
@@ -25,7 +26,9 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const [question, setQuestion] = useState<QuestionedLink>()
   const [listed, setListed] = useState<readonly LinkTarget[]>()
   const targets = useRef(new WeakMap<ILink, LinkTarget>())
-  usePaneCommand(opened, 'links', () => setListed(targetsInView(opened.terminal, (link) => targets.current.get(link))))
+  useServing(paneOf(opened), 'links', () =>
+    setListed(targetsInView(opened.terminal, (link) => targets.current.get(link))),
+  )
 
   const open = (target: LinkTarget) => {
     if (target.kind === 'port') port.open(target.port, target.path)

@@ -9,6 +9,7 @@ import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
 import {
   defaultTerminalSettings,
   numberProblem,
@@ -17,22 +18,24 @@ import {
   terminalSettings,
 } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
-import { tellPane, usePaneCommand } from '../../pane/pane-commands.ts'
 import { isMac, linkKey } from '../../pane/platform.ts'
 import { useTerminalSettings } from '../../pane/use-terminal-settings.ts'
+import { useServing, useTerminalRequests } from '../../terminal-requests.tsx'
 import { FontField } from './font-field.tsx'
 import { SettingsPreview } from './settings-preview.tsx'
 
 /** Opened by its button, its menu item or its command. */
 export const TerminalSettingsDialog = ({ opened }: { opened: OpenedTerminal }) => {
   const [isOpen, setIsOpen] = useState(false)
-  usePaneCommand(opened, 'settings', () => setIsOpen(true))
+  useServing(paneOf(opened), 'settings', () => setIsOpen(true))
   return isOpen ? <OpenSettings onClose={() => setIsOpen(false)} /> : null
 }
 
-export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => (
-  <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={() => tellPane(opened, 'settings')} />
-)
+export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
+  const requests = useTerminalRequests()
+  const open = () => requests.ask(paneOf(opened), 'settings')
+  return <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
+}
 
 const OpenSettings = ({ onClose }: { onClose: () => void }) => {
   const settings = useTerminalSettings()

@@ -7,7 +7,7 @@ import type { PaneStatus } from '../pane/pane-status.ts'
 const titlePauseMs = 200
 
 /** What the terminals of a layout have said of themselves, by the names of their sessions. */
-export const usePaneNews = (layout: TerminalLayout) => {
+export const usePaneStatuses = (layout: TerminalLayout) => {
   const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
   const [titles, setTitles] = useState<Record<string, string>>({})
   const untold = useRef<Record<string, string>>({})

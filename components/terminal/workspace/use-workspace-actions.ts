@@ -28,7 +28,7 @@ interface Options {
 }
 
 /** Opens and closes the terminals of a devbox. To close one is to leave it: its shell goes on for a while. */
-export const useTerminalDesk = ({ devboxId, latest, change, isRunning }: Options) => {
+export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Options) => {
   const queryClient = useQueryClient()
   const asked = useRef(0)
   const running = useRef(isRunning)

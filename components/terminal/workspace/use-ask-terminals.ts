@@ -1,0 +1,38 @@
+import { useRouter, useSearchParams } from 'next/navigation'
+import { useCallback, useSyncExternalStore } from 'react'
+import { paths } from '#lib/console/address/paths.ts'
+import { parseLayout } from '#lib/terminal/layout/layout.ts'
+import { rememberedLayout } from '#lib/terminal/layout/memory.ts'
+import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
+import { useTerminalRequests } from '../terminal-requests.tsx'
+
+/** Where the terminals of a devbox are: as the page shows them, else as they were last shown in this browser tab. */
+export const useTerminalsHref = (devboxId: string): string => {
+  const params = useSearchParams()
+  // Read anew with each change of the address; the server knows of none.
+  const remembered = useSyncExternalStore(
+    neverChanges,
+    () => rememberedLayout(devboxId),
+    () => '',
+  )
+  const text = params.get('tab') === 'terminal' ? params.get('t') : remembered
+  return paths.terminals(devboxId, parseLayout(text).layout)
+}
+
+const neverChanges = () => () => undefined
+
+/** Goes to the terminals of a devbox, and asks something of them if it is told what. */
+export const useAskTerminals = (devboxId: string) => {
+  const router = useRouter()
+  const requests = useTerminalRequests()
+  const href = useTerminalsHref(devboxId)
+  return useCallback(
+    <Kind extends RequestKind>(...request: [] | [kind: Kind, ...detail: Detail<Kind>]) => {
+      if (request.length > 0) requests.ask(devboxId, ...(request as [Kind, ...Detail<Kind>]))
+      const { pathname, searchParams } = new URL(location.href)
+      if (pathname !== new URL(href, location.href).pathname || searchParams.get('tab') !== 'terminal')
+        router.push(href, { scroll: false })
+    },
+    [devboxId, href, requests, router],
+  )
+}
