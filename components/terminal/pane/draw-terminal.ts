@@ -1,13 +1,11 @@
 import { FitAddon } from '@xterm/addon-fit'
 import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes'
-import { Terminal } from '@xterm/xterm'
-import { restoreColoursSetBefore } from '#lib/terminal/page/colours.ts'
-import { type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
+import { type ITerminalOptions, Terminal } from '@xterm/xterm'
+import { fontFamilyCss, type TerminalSettings, terminalSettings } from '#lib/terminal/page/settings.ts'
 import { boundXterm } from '#lib/terminal/xterm/bounds.ts'
 import { joinLigatures } from './ligatures.ts'
 import { TerminalRenderer } from './renderer.ts'
-import { applyOptions, lessMotion, terminalOptions } from './terminal-options.ts'
-import { onThemeChange } from './terminal-theme.ts'
+import { onThemeChange, terminalTheme } from './terminal-theme.ts'
 
 export interface DrawnTerminal {
   terminal: Terminal
@@ -44,7 +42,6 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   // The console's own terminal counts the cells of a character like this, too, or their screens would differ.
   terminal.loadAddon(new UnicodeGraphemesAddon())
   boundXterm(terminal)
-  restoreColoursSetBefore(terminal)
   terminal.open(element)
 
   const listeners: (() => void)[] = []
@@ -75,6 +72,36 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
     },
   }
 }
+
+/** What xterm is told of the settings. `element` holds the terminal, and with it the console's own font and colours. */
+const terminalOptions = (settings: TerminalSettings, element: HTMLElement): ITerminalOptions => ({
+  fontFamily: fontFamilyCss(settings.fontFamily, getComputedStyle(element).fontFamily),
+  fontSize: settings.fontSize,
+  lineHeight: settings.lineHeight,
+  scrollback: settings.scrollback,
+  cursorStyle: settings.cursorStyle,
+  cursorBlink: settings.cursorBlink && !matchMedia(lessMotion).matches,
+  minimumContrastRatio: settings.minimumContrast,
+  wordSeparator: settings.wordSeparators,
+  macOptionIsMeta: settings.optionIsMeta,
+  screenReaderMode: settings.screenReader,
+  theme: terminalTheme(element),
+})
+
+const lessMotion = '(prefers-reduced-motion: reduce)'
+
+/** Sets what is another value than before: each that is set is drawn anew. Says whether cells may have another size. */
+const applyOptions = (terminal: Terminal, options: ITerminalOptions): boolean => {
+  let cellsChanged = false
+  for (const name of Object.keys(options) as (keyof ITerminalOptions)[]) {
+    if (isSame(terminal.options[name], options[name])) continue
+    Object.assign(terminal.options, { [name]: options[name] })
+    if (name === 'fontFamily' || name === 'fontSize' || name === 'lineHeight') cellsChanged = true
+  }
+  return cellsChanged
+}
+
+const isSame = (a: unknown, b: unknown) => a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
 /** What surrounds the screen, and lies over it, has its colours, also where those are not the page's. */
 const followTheme = (element: HTMLElement) => {

@@ -1,10 +1,10 @@
 import type { Terminal } from '@xterm/xterm'
-import type { TerminalSession } from '#lib/terminal/page/page-terminal.ts'
+import type { PageTerminal } from '#lib/terminal/page/page-terminal.ts'
 
 /** A terminal on the screen, as the parts around it get it: each adds what it is for and takes it away again. */
 export interface OpenedTerminal {
   terminal: Terminal
-  session: TerminalSession
+  session: PageTerminal
   /** Of the pane: what lies over or beside the screen is placed in it. */
   element: HTMLElement
   devboxId: string

@@ -138,36 +138,11 @@ const forced: Choice | undefined = (() => {
 })()
 
 let graphicsChip: boolean | undefined
-const chipKey = 'devdeck:graphics-chip'
 
-/**
- * WebGL computed by the processor is several times slower than elements of the page. To ask takes a context, so the
- * answer of the page before is taken for it and checked once there is time, for the page after.
- */
+/** WebGL computed by the processor is several times slower than elements of the page. Asked once: it takes a context. */
 const hasGraphicsChip = (): boolean => {
-  graphicsChip ??= rememberedChip() ?? askForChip()
+  graphicsChip ??= findGraphicsChip()
   return graphicsChip
-}
-
-const rememberedChip = (): boolean | undefined => {
-  try {
-    const remembered = localStorage.getItem(chipKey)
-    if (remembered === null) return undefined
-    setTimeout(askForChip, 10_000)
-    return remembered === 'yes'
-  } catch {
-    return undefined
-  }
-}
-
-const askForChip = (): boolean => {
-  const isThere = findGraphicsChip()
-  try {
-    localStorage.setItem(chipKey, isThere ? 'yes' : 'no')
-  } catch {
-    // Full or switched off: then each page asks.
-  }
-  return isThere
 }
 
 const findGraphicsChip = (): boolean => {

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 import { isSignedOut } from '#lib/console/api/signed-out.ts'
 import { pageIdentity } from '#lib/console/frame/page-identity.ts'
 import { type TerminalTarget, terminalUrl } from '#lib/terminal/page/address.ts'
-import { TerminalSession } from '#lib/terminal/page/page-terminal.ts'
+import { PageTerminal } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 declare global {
@@ -54,7 +54,7 @@ export const useOpenedTerminal = (
       const drawn = await drawTerminal(into)
       if (isGone) return drawn.close()
       const { terminal } = drawn
-      const session = new TerminalSession({
+      const session = new PageTerminal({
         url: () => terminalUrl({ devboxId, name, followToken }),
         screen: terminal,
         page: pageIdentity,

@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
-import type { TerminalSession, TerminalState } from '#lib/terminal/page/page-terminal.ts'
+import type { PageTerminal, TerminalState } from '#lib/terminal/page/page-terminal.ts'
 
 /** What there is to say about a terminal, as it changes. */
-export const useTerminalState = (session: TerminalSession): TerminalState =>
+export const useTerminalState = (session: PageTerminal): TerminalState =>
   useSyncExternalStore(
     session.subscribe,
     () => session.state,

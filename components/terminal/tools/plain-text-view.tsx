@@ -8,7 +8,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
-import { type TerminalText, terminalText } from '#lib/terminal/page/plain-text.ts'
+import { type TerminalText, terminalText } from '#lib/terminal/page/lines.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { IDisposable, IMarker, Terminal } from '@xterm/xterm'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
 import { commandMark } from '../xterm/osc.ts'
-import { rowPiece } from './joined-lines.ts'
+import { rowPiece } from './lines.ts'
 
 /** A place in the buffer that moves with its line. */
 interface Place {

@@ -1,5 +1,5 @@
 import type { IBuffer } from '@xterm/xterm'
-import { joinedLine, placeOf } from './joined-lines.ts'
+import { joinedLine, placeOf } from './lines.ts'
 
 export interface FindQuery {
   text: string

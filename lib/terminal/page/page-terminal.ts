@@ -55,7 +55,7 @@ const xtermScrollback = 1000
  * One terminal of a devbox: moves bytes between the console and a screen, keeps the screen what it is at the console
  * through lost connections, and knows who may type. The screen is written to by nobody else.
  */
-export class TerminalSession {
+export class PageTerminal {
   readonly #options: Options
   readonly #connection: TerminalConnection
   readonly #painter: TerminalPainter

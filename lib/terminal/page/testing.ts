@@ -5,7 +5,7 @@ import headless from '@xterm/headless'
 import { WebSocket as NodeWebSocket } from 'ws'
 import type { TestConsole } from '#lib/gateway/testing.ts'
 import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
-import { TerminalSession, type TerminalState } from './page-terminal.ts'
+import { PageTerminal, type TerminalState } from './page-terminal.ts'
 
 const patienceMs = 15_000
 
@@ -87,7 +87,7 @@ interface TestPageOptions {
 export class TestPage {
   readonly client: string
   readonly screen: InstanceType<typeof headless.Terminal>
-  readonly session: TerminalSession
+  readonly session: PageTerminal
   readonly network: TestNetwork
   /** Of all output that came, snapshots left out. */
   readonly hash = createHash('sha256')
@@ -115,7 +115,7 @@ export class TestPage {
     }
     this.#terminalUrl = () => `${this.#url}/api/terminals/${devboxId}/${name}`
     this.#webSocket = this.#socketClass(() => ({ cookie: cookie(), host: new URL(console().url).host }))
-    this.session = new TerminalSession({
+    this.session = new PageTerminal({
       url: this.#terminalUrl,
       screen,
       page: async () => this.client,

@@ -1,6 +1,6 @@
 'use client'
 import { RotateCcw, Settings2 } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { Field } from '#components/ui/field.tsx'
@@ -19,7 +19,6 @@ import {
 } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 import { isMac, linkKey } from '../../pane/platform.ts'
-import { useTerminalSettings } from '../../pane/use-terminal-settings.ts'
 import { useServing, useTerminalRequests } from '../../terminal-requests.tsx'
 import { FontField } from './font-field.tsx'
 import { SettingsPreview } from './settings-preview.tsx'
@@ -36,6 +35,9 @@ export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
   const open = () => requests.ask(paneOf(opened), 'settings')
   return <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
 }
+
+const useTerminalSettings = () =>
+  useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
 
 const OpenSettings = ({ onClose }: { onClose: () => void }) => {
   const settings = useTerminalSettings()

@@ -1,6 +1,6 @@
 import headless from '@xterm/headless'
 import { expect, it } from 'vitest'
-import { terminalText } from './plain-text.ts'
+import { terminalText } from './lines.ts'
 
 const shown = async (output: string) => {
   const terminal = new headless.Terminal({ cols: 10, rows: 4, scrollback: 3, allowProposedApi: true })
