@@ -153,7 +153,7 @@ class TargetPages {
         page.evaluate((wanted) => (window as unknown as ProbedWindow).probe.until(wanted), prompt),
       )
       await page.evaluate(() => (window as unknown as ProbedWindow).term?.focus())
-      // Until the whole page is alive it keeps what is typed, and no listener of the probe hears of it.
+      // The rest of the page comes to life after the prompt, and would be measured with what is typed.
       await delay(wholeMs)
       return await run(page, openMs)
     } finally {

@@ -309,8 +309,8 @@ const benchPages = async (
           unit: 'x',
         })
     }
-    report('page open to prompt', 'ms', await measure((each) => each.open()), { toTtyd: 1 })
-    report(`${pageMb} MB until the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.6 })
+    report('page open to prompt', 'ms', await measure((each) => each.open()), { toTtyd: 2 })
+    report(`${pageMb} MB until the last line`, 'ms', await measure((each) => each.flood(pageMb)), { toTtyd: 0.7 })
     report('^C in yes', 'ms', await measure((each) => each.interrupt(yesSeconds)), { most: 500, toTtyd: 0.25 })
     for (const each of targets) await each.close()
   } finally {
