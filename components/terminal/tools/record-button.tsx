@@ -16,27 +16,21 @@ export const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }
       : role === 'watcher'
         ? 'another window types here'
         : null
-  return recording ? (
+  return (
     <span className="inline-flex items-center gap-1.5 text-sm text-danger">
       <IconButton
         size="sm"
-        icon={CircleStop}
-        label="Stop recording"
+        icon={recording ? CircleStop : Circle}
+        label={recording ? 'Stop recording' : 'Record what this terminal shows'}
         disabledReason={refusal}
-        onClick={() => session.request({ t: 'record', on: false })}
+        onClick={() => session.request({ t: 'record', on: !recording })}
       />
-      <Link href={paths.recording(recording.id)} className="hover:underline">
-        Recording
-      </Link>
-      {recording.sinceMs !== null && <RelativeTime ms={recording.sinceMs} prefix="since" className="text-muted" />}
+      {recording && (
+        <Link href={paths.recording(recording.id)} className="hover:underline">
+          Recording
+        </Link>
+      )}
+      {recording?.sinceMs != null && <RelativeTime ms={recording.sinceMs} prefix="since" className="text-muted" />}
     </span>
-  ) : (
-    <IconButton
-      size="sm"
-      icon={Circle}
-      label="Record what this terminal shows"
-      disabledReason={refusal}
-      onClick={() => session.request({ t: 'record', on: true })}
-    />
   )
 }

@@ -32,17 +32,13 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
       label="Share this terminal"
       className="w-80"
       trigger={
-        follow ? (
-          <StatusButton
-            icon={Share2}
-            label={`Shared: ${count === 1 ? '1 follower' : `${count} followers`}`}
-            colour="text-accent"
-          >
-            {count > 0 && count}
-          </StatusButton>
-        ) : (
-          <StatusButton icon={Share2} label="Share" />
-        )
+        <StatusButton
+          icon={Share2}
+          label={follow ? `Shared: ${count === 1 ? '1 follower' : `${count} followers`}` : 'Share'}
+          colour={follow ? 'text-accent' : undefined}
+        >
+          {follow && count > 0 && count}
+        </StatusButton>
       }
     >
       {address ? (
