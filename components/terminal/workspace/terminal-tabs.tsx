@@ -3,42 +3,30 @@ import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Square, TriangleAl
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { maxLabelLength } from '#lib/terminal/layout/layout.ts'
+import { maxLabelLength, panesOf, type TerminalTab } from '#lib/terminal/layout/layout.ts'
+import { moveTab, renameTab } from '#lib/terminal/layout/moves.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
+import type { Workspace } from './use-workspace.ts'
 
-/** A tab as it is drawn. */
-export interface TabFace {
-  /** Names it for as long as it is there. */
-  key: string
-  /** What it is called: the label somebody gave it, what the shell says, or the name of the session. */
-  title: string
-  /** The label alone. */
-  label: string
-  status: PaneStatus
-  panes: number
-}
-
-export interface TerminalTabsProps {
-  faces: readonly TabFace[]
-  active: number
+interface TerminalTabsProps {
+  workspace: Workspace
   /** Of the element the tabs show their terminals in. */
   panelId: string
-  onShow: (index: number) => void
-  onMove: (from: number, to: number) => void
-  onRename: (index: number, label: string) => void
-  /** Absent while there is but one tab. */
-  onClose?: ((index: number) => void) | undefined
-  /** The tab whose label is being typed; -1 for none. */
-  renaming: number
-  onRenaming: (index: number) => void
 }
 
 /**
  * The tabs of a devbox's terminals. Arrows move the focus only, as showing a tab takes the focus into its terminal;
  * with Shift they move the tab itself.
  */
-export const TerminalTabs = (props: TerminalTabsProps) => {
-  const { faces, active, panelId, onShow, onMove, onRename, onClose, renaming, onRenaming } = props
+export const TerminalTabs = ({ workspace, panelId }: TerminalTabsProps) => {
+  const { layout, change, renaming, setRenaming } = workspace
+  const { active } = layout
+  const faces = layout.tabs.map((tab) => faceOf(tab, workspace))
+  const close = faces.length > 1 ? workspace.closeTab : undefined
+  const show = (index: number) => {
+    workspace.show(index)
+    workspace.focus(layout.tabs[index]?.active ?? '')
+  }
   const list = useRef<HTMLDivElement>(null)
   const [focused, setFocused] = useState<number>()
   const [dragged, setDragged] = useState<{ from: number; to: number }>()
@@ -58,7 +46,7 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
   }
   const move = (from: number, to: number) => {
     if (to < 0 || to >= faces.length) return
-    onMove(from, to)
+    change((now) => moveTab(now, from, to), 'replace')
     setSaid(`${faces[from]?.title} is tab ${to + 1} of ${faces.length} now`)
   }
   const onKeyDown = (event: KeyboardEvent, index: number) => {
@@ -71,9 +59,9 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
     } else if (step) focusTab((index + step + faces.length) % faces.length)
     else if (event.key === 'Home') focusTab(0)
     else if (event.key === 'End') focusTab(last)
-    else if (event.key === 'F2') onRenaming(index)
-    else if (event.key === 'Delete' && onClose) {
-      onClose(index)
+    else if (event.key === 'F2') setRenaming(index)
+    else if (event.key === 'Delete' && close) {
+      close(index)
       focusTab(Math.max(0, Math.min(index, last - 1)))
     } else return
     event.preventDefault()
@@ -113,7 +101,7 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
                 setDragged(undefined)
               }}
               onDragEnd={() => setDragged(undefined)}
-              onAuxClick={(event) => event.button === 1 && onClose?.(index)}
+              onAuxClick={(event) => event.button === 1 && close?.(index)}
               className={classes(
                 'group relative flex max-w-60 min-w-24 shrink-0 items-center rounded-t-md border border-b-0',
                 isActive ? 'border-line bg-surface-1' : 'border-transparent text-muted hover:bg-surface-1',
@@ -127,10 +115,10 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
                   label={face.label}
                   placeholder={face.title}
                   onLeave={(label, byKey) => {
-                    if (label !== null) onRename(index, label)
-                    onRenaming(-1)
+                    if (label !== null) change((now) => renameTab(now, index, label), 'replace')
+                    setRenaming(-1)
                     // Back to where it was asked for.
-                    if (byKey && isActive) onShow(index)
+                    if (byKey && isActive) show(index)
                     else if (byKey) focusTab(index)
                   }}
                 />
@@ -142,8 +130,8 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
                   aria-controls={panelId}
                   tabIndex={index === reachable ? 0 : -1}
                   title={`${face.title} (${statusWords(face.status)})`}
-                  onClick={() => onShow(index)}
-                  onDoubleClick={() => onRenaming(index)}
+                  onClick={() => show(index)}
+                  onDoubleClick={() => setRenaming(index)}
                   onFocus={() => setFocused(index)}
                   onBlur={() => setFocused(undefined)}
                   onKeyDown={(event) => onKeyDown(event, index)}
@@ -162,13 +150,13 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
                   <Unseen status={face.status} />
                 </button>
               )}
-              {onClose && renaming !== index && (
+              {close && renaming !== index && (
                 // Delete on the tab does the same; a button among tabs would be none to a screen reader.
                 <span
                   aria-hidden
                   title="Close tab; its shell goes on"
                   onMouseDown={(event) => event.preventDefault()}
-                  onClick={() => onClose(index)}
+                  onClick={() => close(index)}
                   className={classes(
                     'absolute right-1 flex size-6 cursor-pointer items-center justify-center rounded-sm text-muted hover:bg-surface-3 hover:text-text',
                     !isActive && 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100',
@@ -186,6 +174,25 @@ export const TerminalTabs = (props: TerminalTabsProps) => {
       </span>
     </>
   )
+}
+
+/** A tab as it is drawn; its first pane names it for as long as it is there. */
+const faceOf = ({ label, tree, active }: TerminalTab, { titleOf, statusOf }: Workspace) => {
+  const names = panesOf(tree)
+  return {
+    key: names[0] as string,
+    label,
+    title: label || titleOf(active) || active,
+    status: together(names.map(statusOf), statusOf(active)),
+    panes: names.length,
+  }
+}
+
+/** A tab says what its active pane is, unless another one needs somebody more. */
+const together = (all: readonly PaneStatus[], active: PaneStatus): PaneStatus => {
+  const worst = all.find(({ phase }) => phase === 'lost') ?? active
+  const unseen = all.find((each) => each.unseen === 'bell') ?? all.find((each) => each.unseen)
+  return { ...worst, unseen: unseen?.unseen ?? null }
 }
 
 interface LabelInputProps {

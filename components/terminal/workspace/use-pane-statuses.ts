@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { PaneStatus } from '../pane/pane-status.ts'
@@ -6,8 +6,10 @@ import type { PaneStatus } from '../pane/pane-status.ts'
 /** A program may set its title thousands of times a second; nobody reads more than a few. */
 const titlePauseMs = 200
 
+const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null }
+
 /** What the terminals of a layout have said of themselves, by the names of their sessions. */
-export const usePaneStatuses = (layout: TerminalLayout) => {
+export const usePaneStatuses = (layout: TerminalLayout, inView: readonly string[]) => {
   const [statuses, setStatuses] = useState<Record<string, PaneStatus>>({})
   const [titles, setTitles] = useState<Record<string, string>>({})
   const untold = useRef<Record<string, string>>({})
@@ -25,11 +27,8 @@ export const usePaneStatuses = (layout: TerminalLayout) => {
     setTitles(kept)
   }, [shown])
 
-  const setStatus = useCallback(
-    (name: string, status: PaneStatus) => setStatuses((before) => ({ ...before, [name]: status })),
-    [],
-  )
-  const setTitle = useCallback((name: string, title: string) => {
+  const setStatus = (name: string, status: PaneStatus) => setStatuses((before) => ({ ...before, [name]: status }))
+  const setTitle = (name: string, title: string) => {
     untold.current[name] = title
     timer.current ??= setTimeout(() => {
       timer.current = undefined
@@ -37,6 +36,22 @@ export const usePaneStatuses = (layout: TerminalLayout) => {
       untold.current = {}
       setTitles((before) => ({ ...before, ...told }))
     }, titlePauseMs)
-  }, [])
-  return { statuses, titles, setStatus, setTitle }
+  }
+
+  // The screen a terminal begins with is no output that was missed.
+  const wasSeen = useRef(new Set<string>())
+  useEffect(() => {
+    for (const name of inView) wasSeen.current.add(name)
+  })
+  const statusOf = (name: string): PaneStatus => {
+    const status = statuses[name] ?? unknown
+    return status.unseen === 'output' && !wasSeen.current.has(name) ? { ...status, unseen: null } : status
+  }
+  return {
+    isKnown: (name: string) => name in statuses,
+    statusOf,
+    titleOf: (name: string) => titles[name],
+    setStatus,
+    setTitle,
+  }
 }

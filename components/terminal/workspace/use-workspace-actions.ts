@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useRef } from 'react'
+import { useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
 import {
@@ -30,47 +30,24 @@ interface Options {
 /** Opens and closes the terminals of a devbox. To close one is to leave it: its shell goes on for a while. */
 export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Options) => {
   const queryClient = useQueryClient()
-  const asked = useRef(0)
-  const running = useRef(isRunning)
-  running.current = isRunning
-
-  const askHeld = useCallback(
-    () => queryClient.fetchQuery({ ...terminalQueries.held(devboxId), staleTime: 0 }).catch(() => undefined),
-    [queryClient, devboxId],
-  )
+  const adding = useRef(0)
+  const askHeld = () =>
+    queryClient.fetchQuery({ ...terminalQueries.held(devboxId), staleTime: 0 }).catch(() => undefined)
 
   /** Adds a terminal under a name that no shell has: what is held elsewhere must not be come upon by chance. */
-  const add = useCallback(
-    async (how: (now: TerminalLayout, name: string) => TerminalLayout) => {
-      if (terminalsOf(latest.current).length + asked.current >= maxTerminals)
-        return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
-          description: 'Close one first; its shell goes on.',
-        })
-      asked.current++
-      const held = await Promise.race([askHeld(), pause(asksHeldMs)])
-      asked.current--
-      // In one step, so that of two asked for at once the second sees the name of the first.
-      change((now) => how(now, freeName([...terminalsOf(now), ...(held ?? []).map(({ name }) => name)])))
-    },
-    [askHeld, latest, change],
-  )
+  const add = async (how: (now: TerminalLayout, name: string) => TerminalLayout) => {
+    if (terminalsOf(latest.current).length + adding.current >= maxTerminals)
+      return void toast.attention(`A page shows at most ${maxTerminals} terminals`, {
+        description: 'Close one first; its shell goes on.',
+      })
+    adding.current++
+    const held = await Promise.race([askHeld(), pause(asksHeldMs)])
+    adding.current--
+    // In one step, so that of two asked for at once the second sees the name of the first.
+    change((now) => how(now, freeName([...terminalsOf(now), ...(held ?? []).map(({ name }) => name)])))
+  }
 
-  const open = useCallback(() => add((now, name) => openTab(now, singleTab(name))), [add])
-
-  const split = useCallback(
-    (way: SplitWay, pane?: string) => add((now, name) => splitPane(now, pane ?? shownTab(now).active, way, name)),
-    [add],
-  )
-
-  const attach = useCallback(
-    (name: string) => {
-      const closed = takeClosed(devboxId, ({ tree }) => tree === name)
-      change((now) => openTab(now, closed ?? singleTab(name)))
-    },
-    [devboxId, change],
-  )
-
-  const reopen = useCallback(() => {
+  const reopen = () => {
     const shown = terminalsOf(latest.current)
     const closed = takeClosed(devboxId, ({ tree }) => {
       const names = panesOf(tree)
@@ -78,35 +55,36 @@ export const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: Opt
     })
     if (closed) change((now) => openTab(now, closed))
     else toast.info('There is no closed terminal to open again')
-  }, [devboxId, latest, change])
+  }
 
-  const close = useCallback(
-    (tab: TerminalTab, how: (now: TerminalLayout) => TerminalLayout) => {
-      const before = latest.current
-      change(how)
-      if (latest.current === before || terminalsOf(latest.current).length === terminalsOf(before).length) return
-      const left = panesOf(tab.tree).filter((name) => running.current(name))
-      if (left.length === 0) return
-      rememberClosed(devboxId, tab)
-      void tellLeft(left, askHeld, reopen)
+  const close = (tab: TerminalTab, how: (now: TerminalLayout) => TerminalLayout) => {
+    const before = latest.current
+    change(how)
+    if (latest.current === before || terminalsOf(latest.current).length === terminalsOf(before).length) return
+    const left = panesOf(tab.tree).filter(isRunning)
+    if (left.length === 0) return
+    rememberClosed(devboxId, tab)
+    void tellLeft(left, askHeld, reopen)
+  }
+
+  return {
+    open: () => void add((now, name) => openTab(now, singleTab(name))),
+    split: (way: SplitWay, pane?: string) =>
+      void add((now, name) => splitPane(now, pane ?? shownTab(now).active, way, name)),
+    attach: (name: string) => {
+      const closed = takeClosed(devboxId, ({ tree }) => tree === name)
+      change((now) => openTab(now, closed ?? singleTab(name)))
     },
-    [devboxId, latest, change, askHeld, reopen],
-  )
-  const closeTabAt = useCallback(
-    (index: number) => {
+    reopen,
+    closeTab: (index: number) => {
       const tab = latest.current.tabs[index]
       if (tab) close(tab, (now) => closeTab(now, index))
     },
-    [latest, close],
-  )
-  const closeOne = useCallback(
-    (name: string) => {
+    closePane: (name: string) => {
       const tab = latest.current.tabs.find(({ tree }) => tree === name)
       close(tab ?? singleTab(name), (now) => closePane(now, name))
     },
-    [latest, close],
-  )
-  return { open, split, attach, reopen, closeTab: closeTabAt, closePane: closeOne }
+  }
 }
 
 /** Says that the shells of what was closed go on, and for how long. */

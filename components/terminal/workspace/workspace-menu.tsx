@@ -10,6 +10,7 @@ import {
   Fullscreen,
   History,
   Layers,
+  type LucideIcon,
   Minimize,
   Pencil,
   Plus,
@@ -23,32 +24,23 @@ import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { terminalMutations, terminalQueries } from '#lib/console/queries/terminals.ts'
-import { maxTerminals, panesOf, type SplitWay, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
-import { shownTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import { breakOut, moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
+import type { FullWindow } from './use-full-window.ts'
+import type { Workspace } from './use-workspace.ts'
 
-export interface WorkspaceMenuProps {
-  devboxId: string
-  layout: TerminalLayout
-  isFullScreen: boolean
-  /** Of the page that shows nothing but these terminals. */
-  ownWindowHref: string
-  hasOwnWindow: boolean
-  onNew: () => void
-  onSplit: (way: SplitWay) => void
-  onRename: () => void
-  onMove: (step: -1 | 1) => void
-  onBreakOut: () => void
-  onReopen: () => void
-  onAttach: (name: string) => void
+interface WorkspaceMenuProps {
+  workspace: Workspace
+  fullWindow: FullWindow
   onPorts: () => void
-  onFullScreen: () => void
 }
 
 /** What can be done with the terminals of a devbox, at the end of their tabs. */
 export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
-  const { devboxId, layout, isFullScreen, ownWindowHref, hasOwnWindow, onNew, onFullScreen } = props
+  const { devboxId, layout, hasOwnWindow, tooMany, open, attach } = props.workspace
+  const { isFullScreen, toggleFullScreen } = props.fullWindow
   const { data: held = [] } = useQuery(terminalQueries.held(devboxId))
   const shown = terminalsOf(layout)
   const hidden = held.filter(({ name }) => !shown.includes(name))
@@ -58,15 +50,14 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
     end.reset()
     setEnding(hidden.filter(({ viewers }) => viewers.length === 0).map(({ name }) => name))
   }
-  const tooMany = shown.length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null
   return (
     <div className="flex flex-1 shrink-0 items-center gap-0.5 pb-0.5">
-      <IconButton icon={Plus} size="sm" label="New terminal" disabledReason={tooMany} onClick={onNew} />
+      <IconButton icon={Plus} size="sm" label="New terminal" disabledReason={tooMany} onClick={open} />
       <span className="flex-1" />
       {hidden.length > 0 && (
         <DropdownMenu
           label="Running shells"
-          items={hiddenShells(hidden, tooMany, props.onAttach, endUnwatched)}
+          items={hiddenShells(hidden, tooMany, attach, endUnwatched)}
           trigger={
             <button
               type="button"
@@ -84,13 +75,13 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
           icon={isFullScreen ? Minimize : Fullscreen}
           size="sm"
           label={isFullScreen ? 'Leave full screen' : 'Full screen'}
-          onClick={onFullScreen}
+          onClick={toggleFullScreen}
           className="max-sm:hidden"
         />
       )}
       <DropdownMenu
         label="Terminal actions"
-        items={actions(props, tooMany, ownWindowHref)}
+        items={actions(props)}
         trigger={<IconButton icon={Ellipsis} size="sm" label="Terminal actions" />}
       />
       {ending && (
@@ -138,49 +129,40 @@ const hiddenShells = (
   },
 ]
 
-const actions = (
-  { layout, isFullScreen, hasOwnWindow, ...does }: WorkspaceMenuProps,
-  tooMany: string | null,
-  ownWindowHref: string,
-): MenuItem[] => {
+const actions = ({ workspace, fullWindow, onPorts }: WorkspaceMenuProps): MenuItem[] => {
+  const { devboxId, layout, tab, panes, hasOwnWindow, tooMany, change, split } = workspace
   const { tabs, active } = layout
-  const isSplit = panesOf(shownTab(layout).tree).length > 1
+  const ownWindowHref = paths.terminals(devboxId, layout, !hasOwnWindow)
+  const move = (label: string, icon: LucideIcon, step: -1 | 1, atEnd: string): MenuItem => ({
+    label,
+    icon,
+    disabledReason: tabs[active + step] ? null : atEnd,
+    onSelect: () => change((now) => moveTab(now, now.active, now.active + step), 'replace'),
+  })
+  const add = (label: string, icon: LucideIcon, hint: string, onSelect: () => void): MenuItem => ({
+    label,
+    icon,
+    hint: `Ctrl Shift ${hint}`,
+    disabledReason: tooMany,
+    onSelect,
+  })
+  const breakOutPane: MenuItem = {
+    label: 'Move pane into a tab of its own',
+    icon: SquareArrowOutUpRight,
+    onSelect: () => change((now) => breakOut(now, tab.active)),
+  }
   return [
-    { label: 'New terminal', icon: Plus, hint: 'Ctrl Shift Enter', disabledReason: tooMany, onSelect: does.onNew },
-    {
-      label: 'Split right',
-      icon: Columns2,
-      hint: 'Ctrl Shift E',
-      disabledReason: tooMany,
-      onSelect: () => does.onSplit('right'),
-    },
-    {
-      label: 'Split down',
-      icon: Rows2,
-      hint: 'Ctrl Shift O',
-      disabledReason: tooMany,
-      onSelect: () => does.onSplit('down'),
-    },
-    ...(isSplit
-      ? [{ label: 'Move pane into a tab of its own', icon: SquareArrowOutUpRight, onSelect: does.onBreakOut }]
-      : []),
-    { label: 'Open closed terminal again', icon: History, onSelect: does.onReopen },
+    add('New terminal', Plus, 'Enter', workspace.open),
+    add('Split right', Columns2, 'E', () => split('right')),
+    add('Split down', Rows2, 'O', () => split('down')),
+    ...(panes.length > 1 ? [breakOutPane] : []),
+    { label: 'Open closed terminal again', icon: History, onSelect: workspace.reopen },
     'separator',
-    { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: does.onRename },
-    {
-      label: 'Move tab left',
-      icon: ArrowLeft,
-      disabledReason: active === 0 ? 'it is the first' : null,
-      onSelect: () => does.onMove(-1),
-    },
-    {
-      label: 'Move tab right',
-      icon: ArrowRight,
-      disabledReason: active === tabs.length - 1 ? 'it is the last' : null,
-      onSelect: () => does.onMove(1),
-    },
+    { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: () => workspace.setRenaming(active) },
+    move('Move tab left', ArrowLeft, -1, 'it is the first'),
+    move('Move tab right', ArrowRight, 1, 'it is the last'),
     'separator',
-    { label: 'Ports', icon: EthernetPort, onSelect: does.onPorts },
+    { label: 'Ports', icon: EthernetPort, onSelect: onPorts },
     hasOwnWindow
       ? { label: 'Show the console around it', icon: AppWindow, href: ownWindowHref }
       : {
@@ -189,9 +171,9 @@ const actions = (
           onSelect: () => window.open(ownWindowHref, '_blank', 'noopener,popup,width=1100,height=750'),
         },
     {
-      label: isFullScreen ? 'Leave full screen' : 'Full screen',
-      icon: isFullScreen ? Minimize : Fullscreen,
-      onSelect: does.onFullScreen,
+      label: fullWindow.isFullScreen ? 'Leave full screen' : 'Full screen',
+      icon: fullWindow.isFullScreen ? Minimize : Fullscreen,
+      onSelect: fullWindow.toggleFullScreen,
     },
   ]
 }

@@ -1,0 +1,62 @@
+'use client'
+import { Columns2, type LucideIcon, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import type { SplitWay } from '#lib/terminal/layout/layout.ts'
+import type { Workspace } from './use-workspace.ts'
+
+/** What the workspace adds to the bar of each pane. */
+export const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }) => {
+  const { panes, isNarrow, tooMany, activate, split } = workspace
+  const isMaximised = workspace.maximised === name
+  const maximise = () => {
+    workspace.toggleMaximised(name)
+    activate(name)
+    workspace.focus(name)
+  }
+  const place = panes.indexOf(name)
+  if (isNarrow)
+    return (
+      panes.length > 1 && (
+        <button
+          type="button"
+          onClick={() => activate(panes[(place + 1) % panes.length] as string)}
+          className="tabular h-6 shrink-0 rounded-md border border-line px-2 text-sm hover:bg-surface-2"
+        >
+          <span className="sr-only">Show the next pane. This is </span>
+          {place + 1} of {panes.length}
+        </button>
+      )
+    )
+  const splitButton = (label: string, icon: LucideIcon, way: SplitWay) => (
+    <IconButton
+      size="sm"
+      icon={icon}
+      label={label}
+      disabledReason={tooMany}
+      onClick={() => split(way, name)}
+      className="@max-md:hidden"
+    />
+  )
+  return (
+    <>
+      {splitButton('Split right', Columns2, 'right')}
+      {splitButton('Split down', Rows2, 'down')}
+      {panes.length > 1 && (
+        <>
+          <IconButton
+            size="sm"
+            icon={isMaximised ? Minimize2 : Maximize2}
+            label={isMaximised ? 'Show all panes' : 'Maximise pane'}
+            onClick={maximise}
+          />
+          <IconButton
+            size="sm"
+            icon={X}
+            label="Close pane; its shell goes on"
+            onClick={() => workspace.closePane(name)}
+          />
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,107 @@
+import { useEffect, useState } from 'react'
+import { toast } from '#components/ui/toast.tsx'
+import { type Direction, neighbourOf, placeTree } from '#lib/terminal/layout/geometry.ts'
+import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
+import { maxTerminals, panesOf, type SplitWay } from '#lib/terminal/layout/layout.ts'
+import { activatePane, shownTab, showTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
+import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
+import { useIsNarrow } from './use-is-narrow.ts'
+import { usePaneStatuses } from './use-pane-statuses.ts'
+import { useTerminalLayout } from './use-terminal-layout.ts'
+import { useWorkspaceActions } from './use-workspace-actions.ts'
+
+export type Workspace = ReturnType<typeof useWorkspace>
+
+/** The terminals of a devbox on a page: how they are laid out, what they say of themselves, and all that changes that. */
+export const useWorkspace = (devboxId: string) => {
+  const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
+  const isNarrow = useIsNarrow()
+  const [maximised, setMaximised] = useState<string | null>(null)
+  const [renaming, setRenaming] = useState(-1)
+  const requests = useTerminalRequests()
+
+  const tab = shownTab(layout)
+  const panes = panesOf(tab.tree)
+  const alone = panes.length > 1 && (isNarrow || maximised === tab.active) ? tab.active : null
+  const statuses = usePaneStatuses(layout, alone ? [alone] : panes)
+  const actions = useWorkspaceActions({
+    devboxId,
+    latest,
+    change,
+    isRunning: (name) => statuses.statusOf(name).phase !== 'ended',
+  })
+
+  useEffect(() => {
+    if (refused.length > 0) tellRefused(refused)
+  }, [refused])
+
+  const focus = (name: string) => requests.ask(paneOf({ devboxId, name }), 'focus')
+  const show = (index: number) => change((now) => showTab(now, index))
+  const activate = (name: string) => change((now) => activatePane(now, name), 'replace')
+  const split = (way: SplitWay, pane?: string) => {
+    setMaximised(null)
+    actions.split(way, pane)
+  }
+  const go = (direction: Direction) => {
+    const next = alone ? undefined : neighbourOf(placeTree(tab.tree).panes, tab.active, direction)
+    if (next) return activate(next)
+    const step = { left: -1, right: 1, up: 0, down: 0 }[direction]
+    const count = layout.tabs.length
+    if (step !== 0) show((layout.active + step + count) % count)
+  }
+  const toggleMaximised = (name: string) => setMaximised(maximised === name ? null : name)
+  const perform = (move: WorkspaceMove) => {
+    switch (move.kind) {
+      case 'go':
+        return go(move.direction)
+      case 'tab':
+        return show(move.index)
+      case 'new-tab':
+        return actions.open()
+      case 'split':
+        return split(move.way)
+      case 'maximise':
+        return toggleMaximised(tab.active)
+    }
+  }
+  useServing(devboxId, 'new-tab', actions.open)
+  useServing(devboxId, 'split', split)
+  useServing(devboxId, 'reopen', actions.reopen)
+  useServing(devboxId, 'prompt', (text) =>
+    requests.ask(paneOf({ devboxId, name: shownTab(latest.current).active }), 'prompt', text),
+  )
+
+  return {
+    devboxId,
+    layout,
+    hasOwnWindow,
+    /** The tab that is shown, and its panes. */
+    tab,
+    panes,
+    /** The one pane that is shown of them; null shows all. */
+    alone,
+    isNarrow,
+    maximised,
+    /** The tab whose label is being typed; -1 for none. */
+    renaming,
+    setRenaming,
+    /** Why there can be no terminal more. */
+    tooMany: terminalsOf(layout).length >= maxTerminals ? `a page shows at most ${maxTerminals} terminals` : null,
+    change,
+    perform,
+    focus,
+    show,
+    activate,
+    toggleMaximised,
+    ...statuses,
+    ...actions,
+    split,
+  }
+}
+
+const tellRefused = (names: readonly string[]) =>
+  toast.attention(`A page shows at most ${maxTerminals} terminals`, {
+    id: 'terminals-refused',
+    description: `The address names ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were left out.`,
+  })
