@@ -4,7 +4,6 @@ import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { phaseOf } from './pane-status.ts'
-import type { TerminalPaneProps } from './terminal-pane.tsx'
 
 /** A devbox said to be away is asked again after this: it may have come back before the page knew that it was gone. */
 const askAgainMs = 3_000
@@ -13,7 +12,7 @@ const askAgainMs = 3_000
 export const useConnecting = (
   opened: OpenedTerminal,
   { connection }: TerminalState,
-  { refusal, onNotRunning }: Pick<TerminalPaneProps, 'refusal' | 'onNotRunning'>,
+  { refusal, onNotRunning }: { refusal: string | null; onNotRunning: () => void },
 ): void => {
   const { session, focus } = opened
   useEffect(() => {
@@ -54,7 +53,7 @@ export const usePaneFocus = (
   opened: OpenedTerminal,
   way: RefObject<HTMLElement | null>,
   hintId: string,
-  { isActive, onFocus }: Pick<TerminalPaneProps, 'isActive' | 'onFocus'>,
+  { isActive, onFocus }: { isActive: boolean; onFocus: () => void },
 ): void => {
   const { terminal, element, focus, onKey } = opened
   const focused = useRef(onFocus)
