@@ -1,87 +1,188 @@
-import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
+import { endpoints } from '#lib/contract/index.ts'
+import { circlesOf, type Import, importsOf, isTest, productLines, sourceFiles, textOf } from './source-files.ts'
 
-const root = join(import.meta.dirname, '..')
-
-/** What each layer may import of the others: the picture in ARCHITECTURE.md. Longest matching folder wins. */
-const allowed: Record<string, readonly string[]> = {
-  'lib/contract': ['lib/contract'],
-  'lib/client': ['lib/client', 'lib/contract'],
-  'lib/wire': ['lib/wire', 'lib/contract'],
-  'lib/terminal': ['lib/terminal', 'lib/wire', 'lib/contract'],
-  'lib/gateway': ['lib/gateway', 'lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
-  'lib/console': ['lib/console', 'lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
-  'lib/service': ['lib/service', 'lib/contract'],
-  'components/ui': ['components/ui'],
-  components: ['components', 'lib/console', 'lib/contract', 'lib/wire', 'lib/terminal'],
-  'app/api': ['app/api', 'lib/gateway'],
-  app: ['app', 'components', 'lib/console', 'lib/gateway', 'lib/contract', 'lib/wire'],
-  'server.ts': ['lib/gateway'],
+/** What each layer may import of the others: the picture in ARCHITECTURE.md. The longest matching folder counts. */
+const layers: Record<string, readonly string[]> = {
+  'lib/contract': [],
+  'lib/client': ['lib/contract'],
+  'lib/wire': ['lib/contract'],
+  'lib/terminal': ['lib/contract', 'lib/wire'],
+  'lib/gateway': ['lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
+  'lib/console': ['lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
+  'lib/service': ['lib/contract'],
+  'components/ui': [],
+  components: ['lib/console', 'lib/contract', 'lib/wire', 'lib/terminal'],
+  'app/api': ['lib/gateway'],
+  app: ['components', 'lib/console', 'lib/gateway', 'lib/contract'],
+  'server.ts': ['lib/gateway', 'scripts'],
 }
 
 /** Packages a layer may load; layers that are not listed may load any. */
 const packages: Record<string, RegExp> = {
   'lib/contract': /^zod(\/|$)/,
   'lib/client': /^$/,
+  'lib/wire': /^$/,
+  'lib/terminal': /^@xterm\//,
   'lib/service':
-    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|yazl$|smol-toml$)/,
-  'lib/console': /^(@tanstack\/react-query$|zod(\/|$)|react$|@xterm\/)/,
+    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$)/,
+  'lib/console': /^(@tanstack\/react-query$|zod(\/|$)|react$)/,
 }
 
+/** What the subjects of the service may import of each other, beside domain, store and kit. */
+const subjects: Record<string, readonly string[]> = {
+  benchmarks: ['devboxes', 'executions', 'sandbox'],
+  cli: ['evictions', 'http', 'sandbox'],
+  devboxes: ['sandbox'],
+  executions: ['sandbox'],
+  routes: ['http', 'benchmarks', 'devboxes', 'sandbox', 'terminals'],
+  terminals: ['sandbox'],
+}
+const sharedBySubjects = ['domain', 'store', 'kit']
+
+/** What the resources on screen may import of each other, beside ui, layout, list and filters. */
+const resources: Record<string, readonly string[]> = {
+  devboxes: ['evictions', 'snapshots', 'terminal'],
+  layout: ['evictions', 'terminal'],
+  overview: ['devboxes', 'evictions'],
+  recordings: ['terminal'],
+  snapshots: ['devboxes'],
+  terminal: ['evictions'],
+}
+const sharedByResources = ['ui', 'layout', 'list', 'filters']
+
+/** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
+const mostLines: Record<string, number> = {
+  app: 850,
+  components: 17_300,
+  'lib/client': 400,
+  'lib/console': 3_100,
+  'lib/contract': 3_300,
+  'lib/gateway': 5_500,
+  'lib/service': 19_900,
+  'lib/terminal': 3_900,
+  'lib/wire': 300,
+  scripts: 500,
+  'server.ts': 160,
+}
+
+const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)
+
+const product = sourceFiles.filter((file) => !isTest(file))
+const imports = sourceFiles.filter((file) => /\.tsx?$/.test(file)).flatMap(importsOf)
+
 const layerOf = (path: string) =>
-  Object.keys(allowed)
+  Object.keys(layers)
     .filter((layer) => path === layer || path.startsWith(`${layer}/`))
     .sort((a, b) => b.length - a.length)[0]
 
-const importPattern =
-  /(?:^|\n)\s*(?:import|export)\s(?:[^'"]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
-
-const edgesOf = (file: string): { from: string; to: string }[] =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(importPattern)].map(([, a, b]) => {
-    const to = (a ?? b) as string
-    if (to.startsWith('#')) return { from: file, to: to.slice(1) }
-    if (to.startsWith('.')) return { from: file, to: normalize(join(dirname(file), to)) }
-    return { from: file, to: `package:${to}` }
-  })
-
-const isTest = (file: string) => /\.test\.tsx?$|\/testing(-[\w-]+)?\.ts$|\/testing\//.test(file)
-
-const problem = ({ from, to }: { from: string; to: string }): boolean => {
+const isAgainstTheArrows = ({ from, to }: Pick<Import, 'from' | 'to'>): boolean => {
   const layer = layerOf(from)
   if (!layer) return false
   if (to.startsWith('package:')) return !isTest(from) && packages[layer]?.test(to.slice('package:'.length)) === false
   // Tests may start the real service and the real console, and call them as any client would.
-  if (isTest(from) && (/^lib\/(service\/testing\/|gateway\/testing\.ts$)/.test(to) || to.startsWith('lib/client/')))
-    return false
-  const target = layerOf(to)
-  return (
-    target !== undefined &&
-    !(allowed[layer] as readonly string[]).some((each) => to === each || to.startsWith(`${each}/`))
-  )
+  if (isTest(from) && (isTest(to) || to.startsWith('lib/client/'))) return false
+  return layerOf(to) !== undefined && ![layer, ...(layers[layer] ?? [])].some((each) => to.startsWith(each))
 }
 
-const files = globSync(['server.ts', 'app/**/*.{ts,tsx}', 'components/**/*.{ts,tsx}', 'lib/**/*.{ts,tsx}'], {
-  cwd: root,
-})
+const between =
+  (parent: string, table: Record<string, readonly string[]>, shared: readonly string[]) =>
+  ({ from, to }: Import): boolean => {
+    const roomOf = (path: string) => path.match(new RegExp(`^${parent}/([^/]+)/`))?.[1]
+    const [here, there] = [roomOf(from), roomOf(to)]
+    if (isTest(from) || !here || !there || here === there) return false
+    return !shared.includes(there) && !table[here]?.includes(there)
+  }
+
+const shown = ({ from, to }: Import) => `${from} -> ${to}`
+const repeated = (names: readonly string[]) => [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
 
 it('reads every layer', () => {
-  const seen = new Set(files.map(layerOf))
-  expect([...Object.keys(allowed)].filter((layer) => !seen.has(layer))).toEqual([])
+  const seen = new Set(sourceFiles.map(layerOf))
+  expect(Object.keys(layers).filter((layer) => !seen.has(layer))).toEqual([])
 })
 
 it('finds an import that breaks the house', () => {
-  expect(problem({ from: 'components/ui/button.tsx', to: 'lib/console/format.ts' })).toBe(true)
-  expect(problem({ from: 'lib/gateway/proxy.ts', to: 'lib/service/kit/errors.ts' })).toBe(true)
-  expect(problem({ from: 'lib/contract/axons.ts', to: 'package:react' })).toBe(true)
-  expect(problem({ from: 'lib/gateway/proxy.ts', to: 'lib/contract/index.ts' })).toBe(false)
+  expect(isAgainstTheArrows({ from: 'components/ui/button.tsx', to: 'lib/console/frame/format.ts' })).toBe(true)
+  expect(isAgainstTheArrows({ from: 'lib/gateway/http/proxy.ts', to: 'lib/service/config.ts' })).toBe(true)
+  expect(isAgainstTheArrows({ from: 'lib/contract/axons.ts', to: 'package:react' })).toBe(true)
+  expect(isAgainstTheArrows({ from: 'lib/gateway/http/proxy.ts', to: 'lib/contract/index.ts' })).toBe(false)
 })
 
-it('has no import against the direction of the house', () => {
+it('finds a circle', () => {
+  const edges = { a: ['b'], b: ['c', 'd'], c: ['a'], d: [] }
+  expect(circlesOf(new Map(Object.entries(edges))).map((circle) => circle.sort())).toEqual([['a', 'b', 'c']])
+})
+
+it('has no import against the arrows of ARCHITECTURE.md: move the code to the layer that may know it', () => {
+  expect(imports.filter(isAgainstTheArrows).map(shown)).toEqual([])
+})
+
+it('has subjects of the service that know each other only by the table above: hand the other in as an interface', () => {
+  expect(imports.filter(between('lib/service', subjects, sharedBySubjects)).map(shown)).toEqual([])
+})
+
+it('has resources on screen that know each other only by the table above: move what both need to ui, list or layout', () => {
+  expect(imports.filter(between('components', resources, sharedByResources)).map(shown)).toEqual([])
+})
+
+it('has no circle of imports: cut it with an interface, or move what both need to a file of its own', () => {
+  const edges = new Map(product.map((file) => [file, [] as string[]]))
+  for (const { from, to, isLate } of imports) if (!isLate && edges.has(to)) edges.get(from)?.push(to)
+  expect(circlesOf(edges)).toEqual([])
+})
+
+it('has folders of 25 source files at most, 45 in catalogues: give the second subject a room of its own', () => {
+  const counts = new Map<string, number>()
+  for (const file of product) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  expect([...counts].filter(([folder, count]) => count > mostFiles(folder))).toEqual([])
+})
+
+it('exports each name of a class once: one name, one thing (the glossary of ARCHITECTURE.md)', () => {
   expect(
-    files
-      .flatMap(edgesOf)
-      .filter(problem)
-      .map(({ from, to }) => `${from} -> ${to}`),
+    repeated(
+      product.flatMap((file) => [...textOf(file).matchAll(/^export class (\w+)/gm)].map(([, name]) => `${name}`)),
+    ),
   ).toEqual([])
+})
+
+it('knows the private parts of xterm in one file: add to it what another file needs', () => {
+  expect(product.filter((file) => /\b_core\b/.test(textOf(file)))).toEqual(['lib/terminal/xterm/internals.ts'])
+})
+
+it('leaves the options of V8 as they come: no flag that no person notices', () => {
+  const starters = ['package.json', ...product.filter((file) => /spawn\(|execPath/.test(textOf(file)))]
+  expect(
+    starters.filter((file) =>
+      /--(max-semi|turbofan|invocation-count|v8|no-opt|stack-size|expose-gc)|setFlagsFromString/.test(textOf(file)),
+    ),
+  ).toEqual([])
+})
+
+it('has nothing but what a service promises in lib/contract: what only the console says belongs to lib/wire', () => {
+  const means = [
+    'common',
+    'encode-query',
+    'endpoint',
+    'errors',
+    'index',
+    'lenient',
+    'openapi',
+    'paging',
+    'query-string',
+    'summaries',
+    'terminal-limits',
+  ]
+  const promised = new Set(endpoints.map(({ id }) => id.split('.')[0]))
+  const names = product
+    .filter((file) => dirname(file) === 'lib/contract')
+    .map((file) => file.slice('lib/contract/'.length, -'.ts'.length))
+  const camel = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  expect(names.filter((name) => !means.includes(name) && !promised.has(camel(name)))).toEqual([])
+})
+
+it('has no room larger than the table above says: change it in the same commit, with the reason in its body', () => {
+  const lines = productLines()
+  expect([...lines].filter(([room, count]) => count > (mostLines[room] ?? 0))).toEqual([])
 })

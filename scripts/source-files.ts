@@ -1,0 +1,82 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+export const root = join(import.meta.dirname, '..')
+
+/** Whether a file only helps to test: it is no part of the product. */
+export const isTest = (file: string) => /\.test\.tsx?$|(^|\/)testing(-[\w-]+)?(\.ts$|\/)/.test(file)
+
+/** The files of the product and their tests, by their path from the root. */
+export const sourceFiles = globSync(
+  ['server.ts', 'app/**/*.{ts,tsx,css}', 'components/**/*.{ts,tsx,css}', 'lib/**/*.{ts,tsx}', 'scripts/*.{ts,mjs}'],
+  { cwd: root },
+).sort()
+
+export const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+
+export interface Import {
+  from: string
+  /** A path from the root, or `package:` and the name of a package. */
+  to: string
+  /** Nothing of it is left when types are taken away. */
+  isType: boolean
+  /** Asked for when it is needed, by `import()`. */
+  isLate: boolean
+}
+
+const pattern = /(?:^|\n)\s*(?:import|export)\s([^'"]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+
+export const importsOf = (file: string): Import[] =>
+  [...textOf(file).matchAll(pattern)].map(([, clause = '', early, late]) => ({
+    from: file,
+    to: resolve(file, (early ?? late) as string),
+    isType: isTypeClause(clause),
+    isLate: late !== undefined,
+  }))
+
+const resolve = (file: string, name: string): string => {
+  if (name.startsWith('#')) return name.slice(1)
+  return name.startsWith('.') ? normalize(join(dirname(file), name)) : `package:${name}`
+}
+
+const isTypeClause = (clause: string): boolean => {
+  if (/^\s*type\s/.test(clause)) return true
+  const names = clause.match(/^\s*\{([^}]*)\}\s*from\s*$/)?.[1]
+  return names !== undefined && /\S/.test(names) && names.split(',').every((name) => /^\s*(type\s|$)/.test(name))
+}
+
+/** The groups of files that import each other in a circle: Tarjan, Depth-first search and linear graph algorithms, 1972. */
+export const circlesOf = (edges: ReadonlyMap<string, readonly string[]>): string[][] => {
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+  const visit = (file: string): number => {
+    const own = order.size
+    order.set(file, own)
+    lowest.set(file, own)
+    open.push(file)
+    for (const next of edges.get(file) ?? []) {
+      const reached = order.has(next) ? (open.includes(next) ? (order.get(next) ?? own) : own) : visit(next)
+      lowest.set(file, Math.min(lowest.get(file) ?? own, reached))
+    }
+    if (lowest.get(file) === own) {
+      const circle = open.splice(open.indexOf(file))
+      if (circle.length > 1) circles.push(circle)
+    }
+    return lowest.get(file) ?? own
+  }
+  for (const file of edges.keys()) if (!order.has(file)) visit(file)
+  return circles
+}
+
+/** The lines of the product by top folder, of `lib` by its rooms: no tests, no helpers of tests, no measurements. */
+export const productLines = (): Map<string, number> => {
+  const lines = new Map<string, number>()
+  for (const file of sourceFiles.filter((each) => !isTest(each))) {
+    const parts = file.split('/')
+    const room = parts[0] === 'lib' ? `lib/${parts[1]}` : (parts[0] as string)
+    lines.set(room, (lines.get(room) ?? 0) + textOf(file).split('\n').length - 1)
+  }
+  return lines
+}
