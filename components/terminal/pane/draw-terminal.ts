@@ -9,9 +9,9 @@ import { onThemeChange, terminalTheme } from './terminal-theme.ts'
 
 export interface DrawnTerminal {
   terminal: Terminal
-  /** How many cells its element has room for; a hidden element has none. */
-  room(): { cols: number; rows: number } | undefined
-  /** Has `changed` called when cells have another size, so that there is room for another number of them. */
+  /** How many cells fit into its element; undefined while it is hidden. */
+  available(): { cols: number; rows: number } | undefined
+  /** Has `changed` called when cells have another size, so that another number of them fits. */
   onCells(changed: () => void): void
   close(): void
 }
@@ -62,7 +62,7 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   await renderer.choose(settings.renderer)
   return {
     terminal,
-    room: () => (element.clientWidth > 0 && element.clientHeight > 0 ? fitAddon.proposeDimensions() : undefined),
+    available: () => (element.clientWidth > 0 && element.clientHeight > 0 ? fitAddon.proposeDimensions() : undefined),
     onCells: (changed) => void listeners.push(changed),
     close() {
       for (const stop of stops) stop()
@@ -105,12 +105,12 @@ const isSame = (a: unknown, b: unknown) => a === b || (typeof a === 'object' && 
 
 /** What surrounds the screen, and lies over it, has its colours, also where those are not the page's. */
 const followTheme = (element: HTMLElement) => {
-  const room = element.parentElement ?? element
+  const pane = element.parentElement ?? element
   const show = (theme: TerminalSettings['theme']) => {
-    if (theme === 'app') delete room.dataset.theme
-    else room.dataset.theme = theme
-    room.classList.toggle('bg-surface-0', theme !== 'app')
-    room.classList.toggle('text-text', theme !== 'app')
+    if (theme === 'app') delete pane.dataset.theme
+    else pane.dataset.theme = theme
+    pane.classList.toggle('bg-surface-0', theme !== 'app')
+    pane.classList.toggle('text-text', theme !== 'app')
   }
   show(terminalSettings.get().theme)
   return { update: () => show(terminalSettings.get().theme), end: () => show('app') }

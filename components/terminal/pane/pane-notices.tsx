@@ -2,8 +2,8 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { ConnectionNotice } from './connection-notice.tsx'
-import { HeldInputNotice } from './held-input-notice.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
+import { UnsentInputNotice } from './unsent-input-notice.tsx'
 import { useTerminalState } from './use-terminal-state.ts'
 
 interface PaneNoticesProps {
@@ -41,7 +41,7 @@ export const PaneNotices = ({ opened, refusal, revive, onClose }: PaneNoticesPro
           focus()
         }}
       />
-      <HeldInputNotice opened={opened} />
+      <UnsentInputNotice opened={opened} />
     </div>
   )
 }

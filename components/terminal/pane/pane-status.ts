@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
@@ -11,7 +11,7 @@ export interface PaneStatus {
   unseen: 'bell' | 'output' | null
 }
 
-/** Tells the holder of a pane what its tab should say, each time that is something else. */
+/** Tells the workspace what a pane's tab should say, each time that changes. */
 export const usePaneStatus = (
   opened: OpenedTerminal,
   state: TerminalState,
@@ -20,9 +20,8 @@ export const usePaneStatus = (
   const unseen = useUnseen(opened, isVisible)
   const phase = phaseOf(state)
   const exitCode = state.connection.phase === 'ended' ? state.connection.exitCode : null
-  const tell = useRef(onStatus)
-  tell.current = onStatus
-  useEffect(() => tell.current({ phase, exitCode, unseen }), [phase, exitCode, unseen])
+  const tell = useEffectEvent(onStatus)
+  useEffect(() => tell({ phase, exitCode, unseen }), [phase, exitCode, unseen])
 }
 
 export const phaseOf = ({ connection: { phase }, role, upstreamLost }: TerminalState): PaneStatus['phase'] => {

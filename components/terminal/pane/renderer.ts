@@ -10,8 +10,8 @@ const maxContexts = 8
 /** A graphics driver that resets over and over will not stop. */
 const maxLosses = 3
 
-/** Who has a context, the one looked at last at the end. */
-const holders: TerminalRenderer[] = []
+/** Those with a context, the one looked at last at the end. */
+const withContext: TerminalRenderer[] = []
 
 /**
  * Draws one terminal: by WebGL where that is faster and works, otherwise as elements of the page, which xterm does by
@@ -61,13 +61,13 @@ export class TerminalRenderer {
     if (!isWanted) return this.giveBack()
     if (!this.#isVisible) return
     if (this.#addon) {
-      holders.push(...holders.splice(holders.indexOf(this), 1))
+      withContext.push(...withContext.splice(withContext.indexOf(this), 1))
       // The font may be another one.
       return this.#tell('webgl')
     }
     const { WebglAddon } = await import('@xterm/addon-webgl')
     // All of it may have changed while the code was loaded.
-    if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !makeRoom()) return
+    if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !freeContext()) return
     const addon = new WebglAddon()
     addon.onContextLoss(() => {
       this.#losses += 1
@@ -82,7 +82,7 @@ export class TerminalRenderer {
       return
     }
     this.#addon = addon
-    holders.push(this)
+    withContext.push(this)
     this.#tell('webgl')
   }
 
@@ -95,7 +95,7 @@ export class TerminalRenderer {
     const addon = this.#addon
     if (!addon) return
     this.#addon = undefined
-    holders.splice(holders.indexOf(this), 1)
+    withContext.splice(withContext.indexOf(this), 1)
     const canvases = [...(this.#terminal.element?.querySelectorAll('canvas') ?? [])]
     addon.dispose()
     // Not left to the garbage collector: until then it would count.
@@ -124,9 +124,9 @@ const cellPixels = ({ fontSize, fontFamily }: ITerminalOptions): number => {
   return context.measureText('W').width * devicePixelRatio
 }
 
-const makeRoom = (): boolean => {
-  if (holders.length < maxContexts) return true
-  const hidden = holders.find(({ isVisible }) => !isVisible)
+const freeContext = (): boolean => {
+  if (withContext.length < maxContexts) return true
+  const hidden = withContext.find(({ isVisible }) => !isVisible)
   hidden?.giveBack()
   return hidden !== undefined
 }

@@ -15,7 +15,7 @@ export const StateAnnouncement = ({ state, refusal }: { state: TerminalState; re
   )
 }
 
-const words = ({ connection, role, writer, upstreamLost, held, refusedKeys }: TerminalState, wasLost: boolean) => {
+const words = ({ connection, role, writer, upstreamLost, unsent, refusedKeys }: TerminalState, wasLost: boolean) => {
   switch (connection.phase) {
     case 'connecting':
       return ''
@@ -33,6 +33,6 @@ const words = ({ connection, role, writer, upstreamLost, held, refusedKeys }: Te
       if (upstreamLost) return 'The console has lost the service'
       if (role === 'watcher')
         return `You are watching, ${writer?.name ?? 'nobody'} types here${refusedKeys > 0 ? '; what you type goes nowhere' : ''}`
-      return `${wasLost ? 'Connected again' : ''}${held.text ? '; what you typed meanwhile waits to be sent' : ''}`
+      return `${wasLost ? 'Connected again' : ''}${unsent.text ? '; what you typed meanwhile waits to be sent' : ''}`
   }
 }

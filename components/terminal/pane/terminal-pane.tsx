@@ -67,7 +67,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
       {opened ? (
         <TerminalStatusBar opened={opened} hintId={hintId} way={way} isFollower={isFollower} actions={actions} />
       ) : (
-        <RoomForBars />
+        <BarsPlaceholder />
       )}
       {opened && <Wiring {...props} opened={opened} way={way} hintId={hintId} />}
     </div>
@@ -98,7 +98,7 @@ const FailureNotice = ({ failure, tryAgain }: { failure: string; tryAgain: () =>
 )
 
 /** As high as what comes: else the screen would have another size first, and every program in it draw itself twice. */
-const RoomForBars = () => (
+const BarsPlaceholder = () => (
   <div aria-hidden>
     <div className="hidden h-[2.8125rem] pointer-coarse:block" />
     <div className="h-9 border-t border-line bg-surface-1" />

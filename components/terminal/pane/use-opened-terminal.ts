@@ -70,8 +70,8 @@ export const useOpenedTerminal = (
       terminal.onBinary(session.sendBinary)
 
       const fit = () => {
-        const room = visible.current ? drawn.room() : undefined
-        if (room) session.fit(room)
+        const available = visible.current ? drawn.available() : undefined
+        if (available) session.fit(available)
       }
       drawn.onCells(fit)
       const stopFitting = whenResized(into, fit)

@@ -1,11 +1,11 @@
-import { type RefObject, useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { phaseOf } from './pane-status.ts'
 
-/** A devbox said to be away is asked again after this: it may have come back before the page knew that it was gone. */
+/** After a refusal the devbox is asked again: it may have come back before the page knew that it was gone. */
 const askAgainMs = 3_000
 
 /** Connects a terminal once all its parts listen, and again when its devbox is back. */
@@ -16,16 +16,15 @@ export const useConnecting = (
 ): void => {
   const { session, focus } = opened
   useEffect(() => {
-    // All bars are there now, and take their room.
+    // All bars are there now, and take their part of the height.
     opened.fit()
     opened.session.connect()
   }, [opened])
 
   const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
-  const notRunning = useRef(onNotRunning)
-  notRunning.current = onNotRunning
+  const tellNotRunning = useEffectEvent(onNotRunning)
   useEffect(() => {
-    if (isRefused) notRunning.current()
+    if (isRefused) tellNotRunning()
   }, [isRefused])
   useEffect(() => {
     if (!isRefused || refusal !== null) return
@@ -46,8 +45,8 @@ export const useConnecting = (
 }
 
 /**
- * The keyboard: when the pane has it, and Ctrl+Shift+X to leave a terminal that takes every other key, for what is the
- * matter with it or for its bar.
+ * Tells when the pane gets the focus, and lets Ctrl+Shift+X leave a terminal, which takes every other key: to a notice
+ * over the screen, else to the pane's bar.
  */
 export const usePaneFocus = (
   opened: OpenedTerminal,
@@ -56,12 +55,11 @@ export const usePaneFocus = (
   { isActive, onFocus }: { isActive: boolean; onFocus: () => void },
 ): void => {
   const { terminal, element, focus, onKey } = opened
-  const focused = useRef(onFocus)
-  focused.current = onFocus
+  const tellFocus = useEffectEvent(onFocus)
   useEffect(() => {
     const { textarea } = terminal
     textarea?.setAttribute('aria-describedby', hintId)
-    const tell = () => focused.current()
+    const tell = () => tellFocus()
     textarea?.addEventListener('focus', tell)
     const forget = onKey((event) => {
       if (!event.ctrlKey || !event.shiftKey || event.key.toLowerCase() !== 'x') return false
@@ -85,10 +83,9 @@ export const usePaneFocus = (
 const maxTitleLength = 200
 
 export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: string) => void): void => {
-  const tell = useRef(onTitle)
-  tell.current = onTitle
+  const tell = useEffectEvent(onTitle)
   useEffect(() => {
-    const listener = terminal.onTitleChange((title) => tell.current(title.slice(0, maxTitleLength)))
+    const listener = terminal.onTitleChange((title) => tell(title.slice(0, maxTitleLength)))
     return () => listener.dispose()
   }, [terminal])
 }

@@ -8,7 +8,7 @@ import { TerminalPane } from '../pane/terminal-pane.tsx'
 import { PortsDialog } from '../tools/ports-dialog.tsx'
 import { useDevboxPort } from '../tools/use-devbox-port.tsx'
 import { PaneActions } from './pane-actions.tsx'
-import { TerminalRoom } from './terminal-room.tsx'
+import { TerminalArea } from './terminal-area.tsx'
 import { type PanePlace, TerminalSplits } from './terminal-splits.tsx'
 import { TerminalTabs } from './terminal-tabs.tsx'
 import { useFullWindow } from './use-full-window.ts'
@@ -63,7 +63,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
 
   return (
     <>
-      <TerminalRoom>
+      <TerminalArea>
         <div
           ref={fullWindow.element}
           className={classes(
@@ -83,7 +83,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
             onShares={(path, shares) => change((now) => setShares(now, now.active, path, shares), 'replace')}
           />
         </div>
-      </TerminalRoom>
+      </TerminalArea>
       {isAtPorts && <PortsDialog devboxId={devboxId} onOpenPort={port.open} onClose={() => setIsAtPorts(false)} />}
       {port.dialog}
     </>

@@ -68,7 +68,7 @@ const enterSignedIn = (
   const key = keyOf(signedIn.account.id, devboxId, name)
   if ((terminals.get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
     return tooMany(`${maxViewers} pages show this terminal already; close some`, { ...opening, signedIn })
-  if (!terminals.has(key) && !makeRoom(signedIn.account.id))
+  if (!terminals.has(key) && !freeContext(signedIn.account.id))
     return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, {
       ...opening,
       signedIn,
@@ -140,7 +140,7 @@ const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => 
 }
 
 /** Ends a terminal without pages if the account has too many. False when all of them have pages. */
-const makeRoom = (accountId: string): boolean => {
+const freeContext = (accountId: string): boolean => {
   const own = terminalsOf(accountId)
   if (own.length < maxTerminalsPerAccount) return true
   const unwatched = own.find(({ held }) => held.viewers.length === 0)

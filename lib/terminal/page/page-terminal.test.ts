@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { noHeldInput } from './held-input.ts'
 import { TestNetwork, TestPage } from './testing.ts'
+import { noUnsentInput } from './unsent-input.ts'
 
 let service: TestService
 let gateway: TestConsole
@@ -86,7 +86,7 @@ describe('a terminal session', () => {
     page.session.connect()
     page.type('echo early-$((1+1))\r')
     await page.shows(/^early-2/m)
-    expect(page.state.held.text).toBe('')
+    expect(page.state.unsent.text).toBe('')
   })
 
   it('says that too many pages show a terminal, and shows it once one has gone', async () => {
@@ -138,7 +138,7 @@ describe('a terminal session', () => {
     expect(page.state.connection).toMatchObject({ phase: 'ended', exitCode: 3 })
     expect(page.text).toContain('last words')
     page.type('not for anybody')
-    expect(page.state.held.text).toBe('')
+    expect(page.state.unsent.text).toBe('')
     // The first Enter after it may have been meant for the old shell.
     page.type('\r')
     expect(page.state.connection.phase).toBe('ended')
@@ -336,15 +336,15 @@ describe('input while nothing can be sent', () => {
     page.type('echo he')
     page.type('ld-$((1+1))')
     page.type('\r')
-    expect(page.state.held).toEqual({ ...noHeldInput, text: 'echo held-$((1+1))\r' })
-    page.session.sendHeld()
-    expect(page.state.held.text).not.toBe('')
+    expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo held-$((1+1))\r' })
+    page.session.sendUnsent()
+    expect(page.state.unsent.text).not.toBe('')
     page.network.mend()
     await page.is('open')
     // What is typed now belongs behind it.
     page.type('echo then\r')
-    page.session.sendHeld()
-    expect(page.state.held.text).toBe('')
+    page.session.sendUnsent()
+    expect(page.state.unsent.text).toBe('')
     await page.shows(/^held-2[\s\S]*^then/m)
     expect(page.text.match(/^held-2/gm)).toHaveLength(1)
   })
@@ -358,12 +358,12 @@ describe('input while nothing can be sent', () => {
     page.type('id\r')
     page.network.break()
     await page.is('lost')
-    expect(page.state.held).toEqual({ ...noHeldInput, text: 'echo into the void\r', mayHaveArrived: true })
+    expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo into the void\r', mayHaveArrived: true })
     page.network.mend()
     await page.is('open')
-    page.session.sendHeld()
+    page.session.sendUnsent()
     await page.shows(/^into the void/m)
-    expect(page.state.held).toEqual(noHeldInput)
+    expect(page.state.unsent).toEqual(noUnsentInput)
   })
 
   it('is gone when it is discarded', async () => {
@@ -373,7 +373,7 @@ describe('input while nothing can be sent', () => {
     page.type('echo unwanted\r')
     page.network.mend()
     await page.is('open')
-    page.session.discardHeld()
+    page.session.discardUnsent()
     page.type('echo wanted\r')
     await page.shows(/^wanted/m)
     expect(page.text).not.toContain('unwanted')
@@ -387,12 +387,12 @@ describe('input while nothing can be sent', () => {
     await page.until(() => page.state.upstreamLost !== null)
     expect(page.state.connection.phase).toBe('open')
     page.type('echo [$((kept - $$))]\r')
-    expect(page.state.held.text).toBe('echo [$((kept - $$))]\r')
-    page.session.sendHeld()
-    expect(page.state.held.text).not.toBe('')
+    expect(page.state.unsent.text).toBe('echo [$((kept - $$))]\r')
+    page.session.sendUnsent()
+    expect(page.state.unsent.text).not.toBe('')
     upstream.mend()
     await page.until(() => page.state.upstreamLost === null)
-    page.session.sendHeld()
+    page.session.sendUnsent()
     await page.shows(/^\[0\]/m)
   })
 
@@ -402,11 +402,11 @@ describe('input while nothing can be sent', () => {
     await page.is('lost')
     for (const report of ['\x1b[I', '\x1b[O', '\x1b[<0;3;4M', '\x1b[<0;3;4m']) page.session.sendText(report)
     page.session.sendBinary('\x1b[M !!')
-    expect(page.state.held.text).toBe('')
+    expect(page.state.unsent.text).toBe('')
     page.type('x'.repeat(1000))
     page.type('y'.repeat(100))
     page.type('z')
-    expect(page.state.held).toMatchObject({ text: 'x'.repeat(1000), isFull: true })
+    expect(page.state.unsent).toMatchObject({ text: 'x'.repeat(1000), isFull: true })
   })
 
   it('reconnects at once on Enter', async () => {
@@ -416,7 +416,7 @@ describe('input while nothing can be sent', () => {
     page.network.mend()
     page.type('\r')
     expect(page.state.connection).toMatchObject({ phase: 'lost', retryAtMs: null })
-    expect(page.state.held.text).toBe('')
+    expect(page.state.unsent.text).toBe('')
     await page.is('open')
   })
 
@@ -432,7 +432,7 @@ describe('input while nothing can be sent', () => {
     page.network.mend()
     page.session.check()
     await page.is('open')
-    expect(page.state.held).toMatchObject({ text: 'rm notes\r', isForAnotherShell: true })
+    expect(page.state.unsent).toMatchObject({ text: 'rm notes\r', isForAnotherShell: true })
   })
 })
 

@@ -5,10 +5,10 @@ import { reportedFolder } from '../xterm/osc.ts'
 import { openingUrl } from './address.ts'
 import { silenceAnswers } from './answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
-import { type HeldInput, noHeldInput } from './held-input.ts'
 import { type Snapshot, TerminalPainter, type TerminalScreen } from './painter.ts'
 import type { Latency } from './pulse.ts'
 import { TypedInput } from './typed-input.ts'
+import { noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 /** What there is to say about a terminal; a new object after each change. */
 export interface TerminalState {
@@ -23,7 +23,7 @@ export interface TerminalState {
   /** Set while the console has lost the service: nothing typed arrives. */
   upstreamLost: { sinceMs: number; message: string | null } | null
   latency: Latency | null
-  held: HeldInput
+  unsent: UnsentInput
   /** Counts the keys a watcher has pressed in vain. */
   refusedKeys: number
   recording: { id: string; sinceMs: number | null } | null
@@ -71,32 +71,30 @@ export class PageTerminal {
     takenBy: null,
     upstreamLost: null,
     latency: null,
-    held: noHeldInput,
+    unsent: noUnsentInput,
     refusedKeys: 0,
     recording: null,
     follow: null,
     problem: null,
   }
-  /** Where the screen stands in the output of which shell; nothing before the first, and after the last has ended. */
+  /** How much of which shell's output the screen shows; undefined before the first shell and after the last has ended. */
   #place: { epoch: string; offset: number } | undefined
-  /** The next bytes are one. */
+  /** Set when the next binary frame is a snapshot. */
   #snapshot: Snapshot | undefined
   /** The next snapshot goes below what is on the screen. */
   #keepsOldShell = false
   #hasShownShell = false
-  /** The console has told on this connection where the page stands. */
-  #isReady = false
   #folder: string | undefined
   #endedAtMs = 0
-  /** What there is room for; the screen has it unless this page watches. */
-  #room: Size
+  /** The size that fits into the pane; the screen has it unless this page watches. */
+  #available: Size
   /** The size the shell has, as far as this page knows. */
   #shellSize: Size | undefined
   #resizeTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: Options) {
     this.#options = options
-    this.#room = clampedSize(options.screen)
+    this.#available = clampedSize(options.screen)
     this.#painter = new TerminalPainter(options.screen)
     this.#silence = silenceAnswers(options.screen)
     options.screen.parser.registerOscHandler(7, (data) => {
@@ -105,7 +103,7 @@ export class PageTerminal {
     })
     this.#input = new TypedInput({
       send: (bytes) => this.#connection.send(bytes),
-      onHeld: (held) => this.#change({ held }),
+      onUnsent: (unsent) => this.#change({ unsent }),
     })
     this.#connection = new TerminalConnection({
       ...options,
@@ -147,7 +145,7 @@ export class PageTerminal {
     return this.#folder
   }
 
-  /** What whoever writes types now goes to the shell. */
+  /** What the writer types now goes to the shell. */
   get isLive(): boolean {
     const { connection, upstreamLost } = this.#state
     return connection.phase === 'open' && upstreamLost === null
@@ -160,18 +158,18 @@ export class PageTerminal {
       if (this.#mayType && !this.#painter.isRestoring) this.#input.report(new TextEncoder().encode(text))
       return
     }
-    const { connection, role, held, refusedKeys } = this.#state
+    const { connection, role, unsent, refusedKeys } = this.#state
     switch (connection.phase) {
       case 'open':
         if (role === 'watcher') this.#change({ refusedKeys: refusedKeys + 1 })
         else if (this.#mayType) this.#input.type(text)
-        else this.#input.hold(text)
+        else this.#input.keep(text)
         return
       case 'connecting':
         return this.#input.typeAhead(text)
       case 'lost':
         if (text === '\r') this.check()
-        if (text !== '\r' || held.text !== '') this.#input.hold(text)
+        if (text !== '\r' || unsent.text !== '') this.#input.keep(text)
         return
       case 'ended':
         if (text === '\r' && Date.now() - this.#endedAtMs > afterEndMs) this.connect()
@@ -183,19 +181,19 @@ export class PageTerminal {
     if (this.#mayType) this.#input.report(Uint8Array.from(text, (character) => character.charCodeAt(0) & 255))
   }
 
-  /** Sends what was held back, as far as this page may type now. */
-  sendHeld = () => {
-    if (this.#mayType) this.#input.sendHeld()
+  /** Sends the unsent text, if this page may type now. */
+  sendUnsent = () => {
+    if (this.#mayType) this.#input.sendUnsent()
   }
 
-  discardHeld = () => this.#input.discardHeld()
+  discardUnsent = () => this.#input.discardUnsent()
 
-  /** There is room for so many cells now. A writer's screen takes them, at once; a watcher's keeps the writer's size. */
-  fit = (room: Size) => {
-    this.#room = clampedSize(room)
+  /** So many cells fit into the pane now. A writer's screen takes that size at once; a watcher's keeps the writer's. */
+  fit = (available: Size) => {
+    this.#available = clampedSize(available)
     if (this.#state.role === 'watcher') return
-    this.#options.screen.resize(this.#room.cols, this.#room.rows)
-    // The first change goes out at once, a flurry of them as its last one.
+    this.#options.screen.resize(this.#available.cols, this.#available.rows)
+    // The first change is sent at once, then at most one each tenth of a second.
     if (!this.#resizeTimer) this.#sendSize()
   }
 
@@ -214,7 +212,7 @@ export class PageTerminal {
   #url = async (): Promise<string> => {
     const { url, screen, page, role } = this.#options
     return openingUrl(url(), {
-      ...this.#room,
+      ...this.#available,
       client: await page(),
       scrollback: screen.options.scrollback ?? xtermScrollback,
       ...(role && { role }),
@@ -265,7 +263,7 @@ export class PageTerminal {
   #ready({ created, has_last_shell, cols, rows, epoch, offset, role }: Extract<TerminalNotice, { t: 'ready' }>) {
     const isAnotherShell = created && this.#hasShownShell
     this.#keepsOldShell = isAnotherShell && !has_last_shell
-    this.#hasShownShell = this.#isReady = true
+    this.#hasShownShell = true
     this.#place = { epoch, offset }
     this.#snapshot = undefined
     this.#shellSize = { cols, rows }
@@ -285,13 +283,12 @@ export class PageTerminal {
     this.#snapshot = undefined
     if (this.#place) this.#place.offset = snapshot.offset
     this.#painter.restore(snapshot, bytes, { below: this.#keepsOldShell }, () => {
-      if (this.#state.role === 'writer') this.fit(this.#room)
+      if (this.#state.role === 'writer') this.fit(this.#available)
     })
     this.#keepsOldShell = false
   }
 
   #connectionChanged = (connection: ConnectionState) => {
-    if (connection.phase !== 'open') this.#isReady = false
     if (connection.phase === 'ended') {
       this.#endedAtMs = Date.now()
       this.#place = undefined
@@ -301,19 +298,19 @@ export class PageTerminal {
     if (connection.phase !== 'open' && connection.phase !== 'connecting') this.#input.closed(connection.phase)
   }
 
-  /** A writer's screen has the size there is room for, a watcher's the shell's: after the output that came before. */
+  /** A writer's screen gets the size that fits, a watcher's that of the shell: after the output that came before. */
   #takeSize() {
     const size = this.#shellSize
     this.#painter.afterwards(() => {
-      if (this.#state.role === 'writer') this.fit(this.#room)
+      if (this.#state.role === 'writer') this.fit(this.#available)
       else if (size) this.#options.screen.resize(size.cols, size.rows)
     })
   }
 
   #sendSize() {
-    if (this.#state.role !== 'writer' || isSame(this.#room, this.#shellSize)) return
-    if (!this.request({ t: 'resize', ...this.#room })) return
-    this.#shellSize = this.#room
+    if (this.#state.role !== 'writer' || isSame(this.#available, this.#shellSize)) return
+    if (!this.request({ t: 'resize', ...this.#available })) return
+    this.#shellSize = this.#available
     this.#resizeTimer = setTimeout(() => {
       this.#resizeTimer = undefined
       this.#sendSize()
@@ -330,7 +327,7 @@ export class PageTerminal {
   }
 }
 
-/** Mouse and focus: nobody typed them, and later they would be wrong. */
+/** Reports of mouse and focus: nobody typed them, and later they would be wrong. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: reports begin with one
 const reportPattern = /^\x1b\[(?:[IO]$|<[\d;]+[mM]$|[\d;]+M$|M)/
 

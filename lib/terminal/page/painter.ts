@@ -24,7 +24,7 @@ export class TerminalPainter {
     this.#screen = screen
   }
 
-  /** A snapshot is being parsed: what the screen reports meanwhile is no news. */
+  /** A snapshot is being parsed: what the screen reports meanwhile was reported before. */
   get isRestoring(): boolean {
     return this.#isRestoring
   }
@@ -34,7 +34,7 @@ export class TerminalPainter {
     return () => void this.#markListeners.delete(listener)
   }
 
-  /** What comes from now on comes over a new connection: only of that is acknowledged what was parsed. */
+  /** What comes from now on comes over a new connection; only bytes of this one are acknowledged on it. */
   begin(ack: (bytes: number) => void) {
     this.#acks.stop()
     this.#acks = new AckCounter(ack)
@@ -46,8 +46,8 @@ export class TerminalPainter {
   }
 
   /**
-   * Replaces the screen in one piece: nothing in between is ever drawn, and who has scrolled up goes on reading where
-   * he was. With `below` what is there is of another shell, and stays above.
+   * Replaces the screen in one piece: nothing in between is ever drawn, and a person who has scrolled up goes on reading
+   * there. With `below` the screen shows another shell, which stays above.
    */
   restore(snapshot: Snapshot, bytes: Uint8Array, { below }: { below: boolean }, restored: () => void) {
     const screen = this.#screen

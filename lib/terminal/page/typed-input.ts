@@ -1,18 +1,18 @@
-import { type HeldInput, holdInput, maxHeldBytes, noHeldInput } from './held-input.ts'
+import { keepInput, maxUnsentBytes, noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 interface Options {
   send(bytes: Uint8Array<ArrayBuffer>): void
-  onHeld(held: HeldInput): void
+  onUnsent(unsent: UnsentInput): void
 }
 
 /** A longer paste goes in pieces, so that the size limits on the way never cut the connection. */
 const maxPieceBytes = 16 * 1024
 
-/** What somebody typed, until it has arrived: sent, on its way, waiting for a shell, or held back for a word. */
+/** What was typed until it has arrived: sent, waiting for a shell, or kept until the person says to send it. */
 export class TypedInput {
   readonly #options: Options
   readonly #encoder = new TextEncoder()
-  #held = noHeldInput
+  #unsent = noUnsentInput
   /** Typed into a terminal that was just asked for: it goes to the shell as soon as there is one. */
   #ahead = ''
   /** Sent since anything came from the console: if the connection is lost now, nobody knows whether it arrived. */
@@ -22,34 +22,34 @@ export class TypedInput {
     this.#options = options
   }
 
-  /** What comes after something held back waits with it: half a command is another one. */
+  /** Text that follows unsent text is kept with it: half a command would be another command. */
   type(text: string) {
-    if (this.#held.text === '') this.#send(text)
-    else this.hold(text)
+    if (this.#unsent.text === '') this.#send(text)
+    else this.keep(text)
   }
 
   typeAhead(text: string) {
-    if (this.#held.text !== '' || this.#ahead.length + text.length > maxHeldBytes) this.hold(text)
+    if (this.#unsent.text !== '' || this.#ahead.length + text.length > maxUnsentBytes) this.keep(text)
     else this.#ahead += text
   }
 
-  hold(text: string) {
-    this.#hold(holdInput(this.#held, text))
+  keep(text: string) {
+    this.#setUnsent(keepInput(this.#unsent, text))
   }
 
-  /** Typed by no hand, and worth nothing later. */
+  /** Reports of mouse and focus are sent now or never. */
   report(bytes: Uint8Array<ArrayBuffer>) {
     this.#options.send(bytes)
   }
 
-  sendHeld() {
-    const { text } = this.#held
-    this.discardHeld()
+  sendUnsent() {
+    const { text } = this.#unsent
+    this.discardUnsent()
     this.#send(text)
   }
 
-  discardHeld() {
-    this.#hold(noHeldInput)
+  discardUnsent() {
+    this.#setUnsent(noUnsentInput)
   }
 
   /** Something came from the console. */
@@ -57,11 +57,11 @@ export class TypedInput {
     this.#unconfirmed = ''
   }
 
-  /** There is a shell. One that is not the one it was typed for must not get what is held without a warning. */
+  /** A shell is there. Unsent text that was typed for another shell is marked, so that the person is warned. */
   opened({ mayType, isAnotherShell }: { mayType: boolean; isAnotherShell: boolean }) {
     const ahead = this.#ahead
     this.#ahead = ''
-    if (isAnotherShell && this.#held.text !== '') this.#hold({ ...this.#held, isForAnotherShell: true })
+    if (isAnotherShell && this.#unsent.text !== '') this.#setUnsent({ ...this.#unsent, isForAnotherShell: true })
     if (mayType && ahead !== '') this.type(ahead)
   }
 
@@ -69,23 +69,23 @@ export class TypedInput {
   closed(how: 'lost' | 'ended' | 'taken' | 'refused') {
     const [ahead, unconfirmed] = [this.#ahead, this.#unconfirmed]
     this.#ahead = this.#unconfirmed = ''
-    if (how === 'ended') return this.discardHeld()
+    if (how === 'ended') return this.discardUnsent()
     if (how === 'lost' && unconfirmed !== '')
-      this.#hold({ ...holdInput(this.#held, unconfirmed), mayHaveArrived: true })
-    if (ahead !== '') this.hold(ahead)
+      this.#setUnsent({ ...keepInput(this.#unsent, unconfirmed), mayHaveArrived: true })
+    if (ahead !== '') this.keep(ahead)
   }
 
   #send(text: string) {
     const bytes = this.#encoder.encode(text)
     for (let start = 0; start < bytes.length; start += maxPieceBytes)
       this.#options.send(bytes.slice(start, start + maxPieceBytes))
-    // Beyond what can be held anyway, it is only known that there was more.
-    if (this.#unconfirmed.length <= maxHeldBytes) this.#unconfirmed += text
+    // More could not be kept anyway.
+    if (this.#unconfirmed.length <= maxUnsentBytes) this.#unconfirmed += text
   }
 
-  #hold(held: HeldInput) {
-    if (held === this.#held) return
-    this.#held = held
-    this.#options.onHeld(held)
+  #setUnsent(unsent: UnsentInput) {
+    if (unsent === this.#unsent) return
+    this.#unsent = unsent
+    this.#options.onUnsent(unsent)
   }
 }

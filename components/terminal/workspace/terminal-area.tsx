@@ -2,11 +2,11 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 
 /** From where it stands down to the end of the window, less the page's margin. */
-export const TerminalRoom = ({ children }: { children: ReactNode }) => {
-  const room = useRef<HTMLDivElement>(null)
+export const TerminalArea = ({ children }: { children: ReactNode }) => {
+  const area = useRef<HTMLDivElement>(null)
   // What stands above it comes and goes, and changes the height of `main` when it does.
   useLayoutEffect(() => {
-    const element = room.current
+    const element = area.current
     const main = element?.closest('main')
     if (!element || !main) return
     const measure = () => {
@@ -19,7 +19,7 @@ export const TerminalRoom = ({ children }: { children: ReactNode }) => {
     return () => observer.disconnect()
   }, [])
   return (
-    <div ref={room} className="h-[max(20.5rem,calc(100dvh-var(--terminal-top,20rem)-1.75rem))]">
+    <div ref={area} className="h-[max(20.5rem,calc(100dvh-var(--terminal-top,20rem)-1.75rem))]">
       {children}
     </div>
   )

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { holdInput, noHeldInput, typedSigns } from './held-input.ts'
+import { keepInput, noUnsentInput, typedSigns } from './unsent-input.ts'
 
 describe('held input', () => {
   it('keeps a piece whole or not at all, and nothing after one that is lost', () => {
-    const almost = holdInput(noHeldInput, 'é'.repeat(511))
+    const almost = keepInput(noUnsentInput, 'é'.repeat(511))
     expect(almost).toMatchObject({ isFull: false })
-    const full = holdInput(almost, 'abc')
+    const full = keepInput(almost, 'abc')
     expect(full).toEqual({ ...almost, isFull: true })
-    expect(holdInput(full, 'x').text).toBe(almost.text)
+    expect(keepInput(full, 'x').text).toBe(almost.text)
   })
 
   it('can be read: one sign for each key, keys told from text', () => {

@@ -1,17 +1,17 @@
 'use client'
 import { Keyboard, Send, Trash2 } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
-import { maxHeldBytes, typedSigns } from '#lib/terminal/page/held-input.ts'
+import { maxUnsentBytes, typedSigns } from '#lib/terminal/page/unsent-input.ts'
 import { NoticeBar } from './notice-bar.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 import { useTerminalState } from './use-terminal-state.ts'
 
 /** What was typed while nothing could be sent: shown, and sent only when somebody says so. */
-export const HeldInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
+export const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
   const { session, focus } = opened
-  const { held, role, connection, upstreamLost } = useTerminalState(session)
-  if (held.text === '' && !held.isFull) return null
-  const signs = typedSigns(held.text)
+  const { unsent, role, connection, upstreamLost } = useTerminalState(session)
+  if (unsent.text === '' && !unsent.isFull) return null
+  const signs = typedSigns(unsent.text)
   const amount = `${signs.length} character${signs.length === 1 ? '' : 's'}`
   const andReturn = (what: () => void) => () => {
     what()
@@ -35,17 +35,17 @@ export const HeldInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
                     ? 'nothing was kept'
                     : null
             }
-            onClick={andReturn(session.sendHeld)}
+            onClick={andReturn(session.sendUnsent)}
           >
-            {held.mayHaveArrived ? 'Send again' : 'Send'} {amount}
+            {unsent.mayHaveArrived ? 'Send again' : 'Send'} {amount}
           </Button>
-          <Button size="sm" variant="ghost" icon={Trash2} onClick={andReturn(session.discardHeld)}>
+          <Button size="sm" variant="ghost" icon={Trash2} onClick={andReturn(session.discardUnsent)}>
             Discard
           </Button>
         </>
       }
     >
-      <span>{held.mayHaveArrived ? 'May not have arrived: ' : 'Not sent yet: '}</span>
+      <span>{unsent.mayHaveArrived ? 'May not have arrived: ' : 'Not sent yet: '}</span>
       <code className="font-mono text-sm break-all whitespace-pre-wrap text-muted">
         {signs.map(({ sign, isControl }, index) =>
           isControl ? (
@@ -58,8 +58,8 @@ export const HeldInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
           ),
         )}
       </code>
-      {held.isFull && <span className="text-attention"> Only {maxHeldBytes} bytes are kept, and no more.</span>}
-      {held.isForAnotherShell && (
+      {unsent.isFull && <span className="text-attention"> Only {maxUnsentBytes} bytes are kept, and no more.</span>}
+      {unsent.isForAnotherShell && (
         <span className="text-attention"> This is a new shell, not the one it was typed for.</span>
       )}
     </NoticeBar>

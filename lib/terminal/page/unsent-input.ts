@@ -1,25 +1,27 @@
-/** What was typed while nothing could be sent, waiting for a word of its typist. */
-export interface HeldInput {
+/** What was typed while nothing could be sent. It is sent when the person says so. */
+export interface UnsentInput {
   text: string
   /** Something did not fit and is lost, and with it all that came after: a gap would change what the rest does. */
   isFull: boolean
   /** The shell it was typed for is gone. */
   isForAnotherShell: boolean
-  /** Part of it was sent over a connection that was lost before a word came back: it may have arrived. */
+  /** Part of it was sent over a connection that was lost before anything came back: it may have arrived. */
   mayHaveArrived: boolean
 }
 
-export const noHeldInput: HeldInput = { text: '', isFull: false, isForAnotherShell: false, mayHaveArrived: false }
+export const noUnsentInput: UnsentInput = { text: '', isFull: false, isForAnotherShell: false, mayHaveArrived: false }
 
 /** About ten command lines; more is a paste, and that can be done again. */
-export const maxHeldBytes = 1024
+export const maxUnsentBytes = 1024
 
 const encoder = new TextEncoder()
 
 /** A piece is kept whole or not at all. */
-export const holdInput = (held: HeldInput, piece: string): HeldInput => {
-  const text = held.text + piece
-  return held.isFull || encoder.encode(text).length > maxHeldBytes ? { ...held, isFull: true } : { ...held, text }
+export const keepInput = (unsent: UnsentInput, piece: string): UnsentInput => {
+  const text = unsent.text + piece
+  return unsent.isFull || encoder.encode(text).length > maxUnsentBytes
+    ? { ...unsent, isFull: true }
+    : { ...unsent, text }
 }
 
 export interface TypedSign {
