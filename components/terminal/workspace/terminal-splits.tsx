@@ -2,8 +2,9 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, type SyntheticEvent, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { type Area, moveLine, type PlacedSeparator, placeTree } from '#lib/terminal/layout/geometry.ts'
-import { minShare, sharesOf, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
+import { minShare, sharesOf } from '#lib/terminal/layout/layout.ts'
 import { setShares, shownTab } from '#lib/terminal/layout/moves.ts'
+import type { Workspace } from './use-workspace.ts'
 
 export interface PanePlace {
   isVisible: boolean
@@ -11,20 +12,18 @@ export interface PanePlace {
   isActive: boolean
 }
 
-export interface TerminalSplitsProps {
-  layout: TerminalLayout
-  /** The one pane that is shown of the shown tab; null shows all of them. */
-  alone: string | null
+interface TerminalSplitsProps {
+  workspace: Workspace
   panelId: string
   renderPane: (name: string, place: PanePlace) => ReactNode
-  onShares: (path: readonly number[], shares: readonly number[]) => void
 }
 
 /**
  * All panes of all tabs, each in its place. They stand side by side in the document, whatever splits and tabs they
  * are in: a terminal that moved from one parent to another would have to be drawn and connected anew.
  */
-export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }: TerminalSplitsProps) => {
+export const TerminalSplits = ({ workspace, panelId, renderPane }: TerminalSplitsProps) => {
+  const { layout, alone, change } = workspace
   // While a line moves, only this component knows: each step in the address would be more than browsers allow.
   const [moving, setMoving] = useState<Moving>()
   const latest = useRef<Moving>(undefined)
@@ -44,7 +43,8 @@ export const TerminalSplits = ({ layout, alone, panelId, renderPane, onShares }:
   )
   const isSplit = alone === null && typeof active.tree !== 'string'
   const settle = () => {
-    if (latest.current) onShares(latest.current.path, latest.current.shares)
+    const moved = latest.current
+    if (moved) change((now) => setShares(now, now.active, moved.path, moved.shares), 'replace')
     move(undefined)
   }
   return (

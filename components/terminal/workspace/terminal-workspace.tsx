@@ -3,7 +3,7 @@ import { useRouter } from 'next/navigation'
 import { type ReactNode, useId, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { setShares, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 import { PortsDialog } from '../tools/ports-dialog.tsx'
 import { useDevboxPort } from '../tools/use-devbox-port.tsx'
@@ -30,7 +30,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
   const router = useRouter()
   const panelId = useId()
   const workspace = useWorkspace(devboxId)
-  const { layout, panes, alone, change, statusOf } = workspace
+  const { layout, panes, alone, statusOf } = workspace
   const port = useDevboxPort(devboxId)
   const [isAtPorts, setIsAtPorts] = useState(false)
   const fullWindow = useFullWindow(workspace.hasOwnWindow)
@@ -75,13 +75,7 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
             <TerminalTabs workspace={workspace} panelId={panelId} />
             <WorkspaceMenu workspace={workspace} fullWindow={fullWindow} onPorts={() => setIsAtPorts(true)} />
           </div>
-          <TerminalSplits
-            layout={layout}
-            alone={alone}
-            panelId={panelId}
-            renderPane={renderPane}
-            onShares={(path, shares) => change((now) => setShares(now, now.active, path, shares), 'replace')}
-          />
+          <TerminalSplits workspace={workspace} panelId={panelId} renderPane={renderPane} />
         </div>
       </TerminalArea>
       {isAtPorts && <PortsDialog devboxId={devboxId} onOpenPort={port.open} onClose={() => setIsAtPorts(false)} />}

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 
 /** Not in TypeScript's picture of the browser: Chrome and Edge have it. */
@@ -48,10 +48,10 @@ export const useFullWindow = (hasOwnWindow: boolean): FullWindow => {
     }
   }, [isFull])
 
-  const toggleFullScreen = useCallback(() => {
+  const toggleFullScreen = () => {
     if (document.fullscreenElement) return void leave()
     enter().catch(() => toast.attention('The browser did not allow full screen'))
-  }, [])
+  }
   return { element, isFull, isFullScreen, toggleFullScreen }
 }
 

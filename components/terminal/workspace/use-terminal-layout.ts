@@ -1,5 +1,5 @@
 import { useSearchParams } from 'next/navigation'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { rememberLayout } from '#lib/terminal/layout/memory.ts'
@@ -19,37 +19,32 @@ export const useTerminalLayout = (devboxId: string) => {
 
   // The address itself has the last word: the router tells of a change late, of several as one, and of one that was
   // taken back before it could tell not at all.
-  const follow = useCallback(() => {
-    const told = parseLayout(new URLSearchParams(location.search).get('t'))
+  const follow = useEffectEvent(() => {
+    const told = parseLayout(search().get('t'))
     if (formatLayout(told.layout) === formatLayout(latest.current)) return
     latest.current = told.layout
     setShown(told)
-  }, [])
+  })
   useEffect(() => {
-    const isHere = () => new URLSearchParams(location.search).get('tab') === 'terminal'
-    const onPopState = () => isHere() && follow()
+    const onPopState = () => search().get('tab') === 'terminal' && follow()
     window.addEventListener('popstate', onPopState)
     return () => window.removeEventListener('popstate', onPopState)
-  }, [follow])
+  }, [])
   useEffect(() => {
-    if (text === (new URLSearchParams(location.search).get('t') ?? '')) follow()
-  }, [text, follow])
+    if (text === (search().get('t') ?? '')) follow()
+  }, [text])
   useEffect(() => rememberLayout(devboxId, layout), [devboxId, layout])
 
-  const change: ChangeLayout = useCallback(
-    (to, how = 'push') => {
-      const next = to(latest.current)
-      const before = formatLayout(latest.current)
-      latest.current = next
-      setShown({ layout: next, refused: [] })
-      const after = formatLayout(next)
-      if (after === before) return
-      const full = new URLSearchParams(location.search).get('full') === '1'
-      const address = paths.terminals(devboxId, next, full)
-      if (how === 'push') history.pushState(null, '', address)
-      else history.replaceState(null, '', address)
-    },
-    [devboxId],
-  )
+  const change: ChangeLayout = (to, how = 'push') => {
+    const before = formatLayout(latest.current)
+    latest.current = to(latest.current)
+    setShown({ layout: latest.current, refused: [] })
+    if (formatLayout(latest.current) === before) return
+    const address = paths.terminals(devboxId, latest.current, search().get('full') === '1')
+    if (how === 'push') history.pushState(null, '', address)
+    else history.replaceState(null, '', address)
+  }
   return { layout, refused, hasOwnWindow, change, latest }
 }
+
+const search = () => new URLSearchParams(location.search)

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { type Direction, neighbourOf, placeTree } from '#lib/terminal/layout/geometry.ts'
 import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
@@ -6,7 +6,6 @@ import { maxTerminals, panesOf, type SplitWay } from '#lib/terminal/layout/layou
 import { activatePane, shownTab, showTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
-import { useIsNarrow } from './use-is-narrow.ts'
 import { usePaneStatuses } from './use-pane-statuses.ts'
 import { useTerminalLayout } from './use-terminal-layout.ts'
 import { useWorkspaceActions } from './use-workspace-actions.ts'
@@ -105,3 +104,17 @@ const tellRefused = (names: readonly string[]) =>
     id: 'terminals-refused',
     description: `The address names ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were left out.`,
   })
+
+/** Whether the window is that of a phone, which has room for one pane. */
+const useIsNarrow = (): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      const media = matchMedia(narrow)
+      media.addEventListener('change', changed)
+      return () => media.removeEventListener('change', changed)
+    },
+    () => matchMedia(narrow).matches,
+    () => false,
+  )
+
+const narrow = '(width < 40rem)'

@@ -19,27 +19,27 @@ import {
 } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 import { isMac, linkKey } from '../../pane/platform.ts'
-import { useServing, useTerminalRequests } from '../../terminal-requests.tsx'
+import { useServing } from '../../terminal-requests.tsx'
 import { FontField } from './font-field.tsx'
 import { SettingsPreview } from './settings-preview.tsx'
 
-/** Opened by its button, its menu item or its command. */
-export const TerminalSettingsDialog = ({ opened }: { opened: OpenedTerminal }) => {
-  const [isOpen, setIsOpen] = useState(false)
-  useServing(paneOf(opened), 'settings', () => setIsOpen(true))
-  return isOpen ? <OpenSettings onClose={() => setIsOpen(false)} /> : null
-}
-
+/** The dialog is opened by this button, by the menu or by the palette. */
 export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
-  const requests = useTerminalRequests()
-  const open = () => requests.ask(paneOf(opened), 'settings')
-  return <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
+  const [isOpen, setIsOpen] = useState(false)
+  const open = () => setIsOpen(true)
+  useServing(paneOf(opened), 'settings', open)
+  return (
+    <>
+      <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
+      {isOpen && <SettingsDialog onClose={() => setIsOpen(false)} />}
+    </>
+  )
 }
 
 const useTerminalSettings = () =>
   useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
 
-const OpenSettings = ({ onClose }: { onClose: () => void }) => {
+const SettingsDialog = ({ onClose }: { onClose: () => void }) => {
   const settings = useTerminalSettings()
   // Fields that hold what is no number begin anew.
   const [resets, setResets] = useState(0)
