@@ -1,4 +1,3 @@
-'use client'
 import { ClipboardCopy, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'

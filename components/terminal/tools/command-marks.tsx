@@ -1,4 +1,3 @@
-'use client'
 import type { IDecoration, Terminal } from '@xterm/xterm'
 import { ArrowDown, ArrowUp, ClipboardCopy, Container, type LucideIcon, Repeat, TerminalSquare } from 'lucide-react'
 import { useEffect, useState } from 'react'

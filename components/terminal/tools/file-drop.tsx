@@ -1,4 +1,3 @@
-'use client'
 import { Upload } from 'lucide-react'
 import { useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'

@@ -1,4 +1,3 @@
-'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CaseSensitive, ChevronDown, ChevronUp, Regex, Search, WholeWord, X } from 'lucide-react'
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'

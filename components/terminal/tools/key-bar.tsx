@@ -1,4 +1,3 @@
-'use client'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'

@@ -1,4 +1,3 @@
-'use client'
 import { CircleAlert, EyeOff, Info, KeyRound, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '#components/ui/button.tsx'

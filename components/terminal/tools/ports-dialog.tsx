@@ -1,4 +1,3 @@
-'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Unplug } from 'lucide-react'
 import { useState } from 'react'

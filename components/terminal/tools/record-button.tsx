@@ -1,4 +1,3 @@
-'use client'
 import { Circle, CircleStop } from 'lucide-react'
 import Link from 'next/link'
 import { IconButton } from '#components/ui/icon-button.tsx'

@@ -1,4 +1,3 @@
-'use client'
 import { ClipboardPaste, Copy, Link, Search, Settings2, TextSelect } from 'lucide-react'
 import { useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'

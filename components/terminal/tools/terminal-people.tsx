@@ -1,4 +1,3 @@
-'use client'
 import { Eye, Keyboard, Users } from 'lucide-react'
 import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'

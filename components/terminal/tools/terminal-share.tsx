@@ -1,4 +1,3 @@
-'use client'
 import { Copy, Link2, Link2Off, Share2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'

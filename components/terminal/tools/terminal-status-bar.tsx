@@ -1,4 +1,3 @@
-'use client'
 import { CornerUpLeft, Power } from 'lucide-react'
 import { type ReactNode, type Ref, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'

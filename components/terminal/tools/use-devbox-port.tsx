@@ -1,4 +1,3 @@
-'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { CommandBlock } from '#components/ui/command-block.tsx'

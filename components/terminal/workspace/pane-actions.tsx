@@ -1,4 +1,3 @@
-'use client'
 import { Columns2, type LucideIcon, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import type { SplitWay } from '#lib/terminal/layout/layout.ts'

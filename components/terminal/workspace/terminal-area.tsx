@@ -1,4 +1,3 @@
-'use client'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 
 /** From where it stands down to the end of the window, less the page's margin. */

@@ -1,4 +1,3 @@
-'use client'
 import { type CSSProperties, type KeyboardEvent, type ReactNode, type SyntheticEvent, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { type Area, moveLine, type PlacedSeparator, placeTree } from '#lib/terminal/layout/geometry.ts'

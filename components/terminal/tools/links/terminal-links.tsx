@@ -1,4 +1,3 @@
-'use client'
 import type { IBufferRange, ILink } from '@xterm/xterm'
 import { useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'

@@ -1,4 +1,3 @@
-'use client'
 import { RotateCcw, Settings2 } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
