@@ -1,6 +1,7 @@
 'use client'
-import { Check, Code, Columns3, Copy, Download, X } from 'lucide-react'
+import { Check, Code, Columns3, Download, X } from 'lucide-react'
 import { Button } from '#components/ui/button.tsx'
+import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import type { AxonView, ColumnChoice } from '#lib/console/address/axon-view.ts'
@@ -20,7 +21,7 @@ interface AxonListMenusProps {
 }
 
 export const AxonListMenus = ({ view, columns, rows, selectedRows, serviceUrl, onColumns }: AxonListMenusProps) => {
-  const { result, copy } = useCopy()
+  const { result, copy } = useCopy('the call')
   return (
     <>
       <Button size="sm" variant="ghost" icon={Columns3} onClick={onColumns}>
@@ -53,9 +54,6 @@ export const AxonListMenus = ({ view, columns, rows, selectedRows, serviceUrl, o
           { label: 'TypeScript', onSelect: () => void copy(asTypeScript(view, serviceUrl)) },
         ]}
       />
-      <span role="status" className="sr-only">
-        {result === 'copied' ? 'Copied the call' : result === 'refused' ? 'The browser refused to copy' : ''}
-      </span>
     </>
   )
 }
@@ -74,36 +72,26 @@ interface SelectionBarProps {
 }
 
 /** What can be done with the selected rows that are shown. */
-export const SelectionBar = ({ rows, columns, onClear }: SelectionBarProps) => {
-  const { result, copy } = useCopy()
-  return (
-    <section
-      aria-label="Selected axons"
-      className="animate-appear sticky bottom-3 z-10 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-md bg-overlay py-1 pr-1 pl-3 shadow-overlay"
-    >
-      <p role="status" className="tabular mr-2 font-medium">
-        {formatCount(rows.length)} selected
-      </p>
-      <Button
-        size="sm"
-        variant="ghost"
-        icon={result === 'copied' ? Check : Copy}
-        onClick={() => void copy(rows.map(({ id }) => id).join('\n'))}
-      >
-        {result === 'copied' ? 'Copied' : 'Copy ids'}
-      </Button>
-      <DropdownMenu
-        label="Export selected"
-        trigger={
-          <Button size="sm" variant="ghost" icon={Download}>
-            Export selected
-          </Button>
-        }
-        items={exportItems(`${formatCount(rows.length)} selected`, rows, columns)}
-      />
-      <Button size="sm" variant="ghost" icon={X} onClick={onClear}>
-        Clear selection
-      </Button>
-    </section>
-  )
-}
+export const SelectionBar = ({ rows, columns, onClear }: SelectionBarProps) => (
+  <section
+    aria-label="Selected axons"
+    className="animate-appear sticky bottom-3 z-10 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-md bg-overlay py-1 pr-1 pl-3 shadow-overlay"
+  >
+    <p role="status" className="tabular mr-2 font-medium">
+      {formatCount(rows.length)} selected
+    </p>
+    <CopyButton what="ids" text={() => rows.map(({ id }) => id).join('\n')} />
+    <DropdownMenu
+      label="Export selected"
+      trigger={
+        <Button size="sm" variant="ghost" icon={Download}>
+          Export selected
+        </Button>
+      }
+      items={exportItems(`${formatCount(rows.length)} selected`, rows, columns)}
+    />
+    <Button size="sm" variant="ghost" icon={X} onClick={onClear}>
+      Clear selection
+    </Button>
+  </section>
+)

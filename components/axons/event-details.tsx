@@ -1,11 +1,11 @@
 'use client'
-import { Check, Copy, Link2 } from 'lucide-react'
+import { Link2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { CopyButton } from '#components/ui/copy-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { cutEnd, visibleJson } from '#components/ui/text.ts'
 import { formatExact } from '#components/ui/time-text.ts'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
@@ -64,9 +64,9 @@ export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEve
             {isRaw ? 'Show formatted' : 'Show as sent'}
           </Button>
         )}
-        <CopyButton label="Copy payload" text={() => payload} icon={Copy} />
+        <CopyButton what="payload" text={() => payload} />
         <CopyButton
-          label="Copy link"
+          what="link"
           text={() => new URL(paths.axon(axonId, 'events', sequence), location.href).href}
           icon={Link2}
         />
@@ -91,12 +91,3 @@ const Lines = ({ text }: { text: string }) =>
       <VisibleText>{line}</VisibleText>
     </span>
   ))
-
-const CopyButton = ({ label, text, icon }: { label: string; text: () => string; icon: typeof Copy }) => {
-  const { result, copy } = useCopy()
-  return (
-    <Button size="sm" variant="ghost" icon={result === 'copied' ? Check : icon} onClick={() => void copy(text())}>
-      {result === 'copied' ? 'Copied' : label}
-    </Button>
-  )
-}

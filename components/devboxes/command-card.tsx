@@ -4,6 +4,7 @@ import { CircleCheck, CircleHelp, CircleX, LoaderCircle, OctagonX, RotateCcw, Sq
 import { useState, useSyncExternalStore } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { CopyButton } from '#components/ui/copy-button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { isAway, LiveState } from '#components/ui/live-badge.tsx'
@@ -11,8 +12,9 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
 import type { CommandRun, CommandSnapshot } from '#lib/console/live/command-run.ts'
+import { transcriptText } from '#lib/console/live/transcript.ts'
 import { executionMutations } from '#lib/console/queries/executions.ts'
-import { CommandOutput, CopyOutput } from './command-output.tsx'
+import { CommandOutput } from './command-output.tsx'
 
 interface CommandCardProps {
   run: CommandRun
@@ -40,7 +42,9 @@ export const CommandCard = ({ run, onEdit, onSend }: CommandCardProps) => {
           <span role="status">
             <RunBadge snapshot={snapshot} />
           </span>
-          {snapshot.transcript.length > 0 && <CopyOutput transcript={snapshot.transcript} />}
+          {snapshot.transcript.length > 0 && (
+            <CopyButton what="output" text={() => transcriptText(snapshot.transcript)} />
+          )}
           {isRunning ? (
             <Kill run={run} />
           ) : (

@@ -1,11 +1,8 @@
 'use client'
-import { Check, Copy } from 'lucide-react'
 import { memo } from 'react'
-import { Button } from '#components/ui/button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { type Segment, type Transcript, transcriptText } from '#lib/console/live/transcript.ts'
+import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
 
 /** What a command has written; follows its end unless the reader has scrolled away from it. */
 export const CommandOutput = ({ transcript, isRunning }: { transcript: Transcript; isRunning: boolean }) => {
@@ -43,17 +40,3 @@ const Piece = memo(({ segment: { stream, text } }: { segment: Segment }) =>
     </span>
   ),
 )
-
-export const CopyOutput = ({ transcript }: { transcript: Transcript }) => {
-  const { result, copy } = useCopy()
-  return (
-    <Button
-      size="sm"
-      variant="ghost"
-      icon={result === 'copied' ? Check : Copy}
-      onClick={() => void copy(transcriptText(transcript))}
-    >
-      {result === 'copied' ? 'Copied' : 'Copy output'}
-    </Button>
-  )
-}

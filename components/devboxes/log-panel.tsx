@@ -1,14 +1,13 @@
 'use client'
-import { Check, Copy, SquareTerminal } from 'lucide-react'
+import { SquareTerminal } from 'lucide-react'
 import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
-import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { type LogSnapshot, logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
@@ -29,7 +28,6 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
     () => (source === '' ? log.records : log.records.filter((record) => record.source === source)),
     [log.records, source],
   )
-  const { result, copy } = useCopy()
   const ask = useAskTerminals(devboxId)
   const send = useCallback((text: string) => ask('prompt', text), [ask])
   return (
@@ -51,16 +49,12 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
           {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
           {log.dropped > 0 && `; the first ${formatCount(log.dropped)} are not kept here`}
         </p>
-        <Button
-          size="sm"
-          variant="ghost"
+        <CopyButton
+          what="log"
+          text={() => shown.map(logLine).join('\n')}
           className="ml-auto"
-          icon={result === 'copied' ? Check : Copy}
           disabledReason={shown.length === 0 ? 'there is nothing to copy' : null}
-          onClick={() => void copy(shown.map(logLine).join('\n'))}
-        >
-          {result === 'copied' ? 'Copied' : 'Copy log'}
-        </Button>
+        />
       </div>
       <Records records={shown} isEmpty={log.records.length === 0} onSend={send} />
     </section>

@@ -11,7 +11,7 @@ export interface CommandBlockProps {
 }
 
 export const CommandBlock = ({ command, label = 'command', className }: CommandBlockProps) => {
-  const { result, copy } = useCopy()
+  const { result, copy } = useCopy(label)
   return (
     <div className={classes('relative rounded-md border border-line bg-surface-1 text-left', className)}>
       <pre className="py-2.5 pr-10 pl-3 font-mono text-sm break-words whitespace-pre-wrap">{command}</pre>
@@ -22,9 +22,6 @@ export const CommandBlock = ({ command, label = 'command', className }: CommandB
         onClick={() => void copy(command)}
         className="absolute top-2 right-2"
       />
-      <span role="status" className="sr-only">
-        {result === 'copied' ? `Copied ${label}` : result === 'refused' ? 'The browser refused to copy' : ''}
-      </span>
     </div>
   )
 }

@@ -1,5 +1,4 @@
 'use client'
-import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useRef } from 'react'
 import { classes } from './classes.ts'
@@ -46,7 +45,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         tabIndex={href ? undefined : -1}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
-        className={classes(href ? linkedRow : rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
+        className={classes(rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
       >
         {isSelected !== undefined && (
           <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
@@ -64,15 +63,12 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         )}
         {columns.map((column, at) => {
           const className = classes(
-            cellClasses,
+            valueClasses,
             column.align === 'right' && 'tabular text-right',
             column.mono && 'font-mono text-sm',
             column.priority === 3 && wideOnly,
           )
-          // A row keeps its height whatever it holds. Contained, it is not gone through again when its neighbours change.
-          const content = (
-            <div className="truncate [contain:layout_paint] [&_.flex-wrap]:flex-nowrap">{column.cell(row)}</div>
-          )
+          const content = column.cell(row)
           if (at > 0)
             return (
               <td key={column.id} className={className}>
@@ -106,10 +102,8 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
               aria-expanded={isOpen}
               aria-label={isOpen ? 'Show less' : 'Show more'}
               onClick={() => props.onToggle(rowId)}
-              className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-surface-3"
-            >
-              <ChevronRight aria-hidden className={classes('size-4 transition-transform', isOpen && 'rotate-90')} />
-            </button>
+              className="flex size-8 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
+            />
           </td>
         )}
       </tr>
@@ -176,10 +170,11 @@ const Card = <Row,>({
 export const wideOnly = 'hidden @2xl:table-cell'
 export const narrowOnly = '@2xl:hidden'
 const cellClasses = 'h-9 border-b border-line px-3 py-0'
+// A row keeps its height whatever it holds.
+const valueClasses = `${cellClasses} truncate [&_.flex-wrap]:flex-nowrap`
 
+// What can be clicked in a row lies over the link that covers it.
 const rowClasses =
   'group/row relative hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
-// What is contained lies over the link, but for the pointer nothing does that is not clicked itself.
-const linkedRow = `${rowClasses} [&_td>div]:pointer-events-none [&_td_:is(a,button)]:pointer-events-auto`
 const rowLinkClasses =
-  'block after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'
+  'block truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'

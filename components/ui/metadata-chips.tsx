@@ -12,6 +12,7 @@ export interface MetadataChipsProps {
   empty?: ReactNode
 }
 
+/** Few elements, as a table has several of these in each row. */
 export const MetadataChips = ({
   metadata,
   hrefFor,
@@ -22,22 +23,20 @@ export const MetadataChips = ({
   if (pairs.length === 0) return empty
   const rest = pairs.slice(max)
   return (
-    <ul className="flex min-w-0 flex-wrap items-center gap-1">
+    <div className="flex min-w-0 flex-wrap items-center gap-1">
       {pairs.slice(0, max).map(([key, value]) => (
-        <li key={key} className="flex max-w-full min-w-0">
-          <Chip pair={[key, value]} href={hrefFor?.(key, value)} />
-        </li>
+        <Chip key={key} pair={[key, value]} href={hrefFor?.(key, value)} />
       ))}
       {rest.length > 0 && (
-        <li
+        <span
           title={cutEnd(rest.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)}
           className="tabular shrink-0 px-1 text-xs text-muted"
         >
           +{rest.length}
           <span className="sr-only"> more</span>
-        </li>
+        </span>
       )}
-    </ul>
+    </div>
   )
 }
 
@@ -48,7 +47,7 @@ const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: str
       <VisibleText max={80} className="max-w-40 shrink-0 truncate text-muted">
         {key}
       </VisibleText>
-      <span className="text-muted">=</span>
+      =
       <VisibleText max={120} className="max-w-56 min-w-0 truncate">
         {value}
       </VisibleText>

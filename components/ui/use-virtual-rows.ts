@@ -5,7 +5,7 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRe
 /** Of a row, in rem: `h-9`. */
 const rowRem = 2.25
 /** Rows drawn before and after those in view. */
-const overscan = 4
+const overscan = 2
 /** How far from the end `onNearEnd` is called, in rows. */
 const nearEndRows = 60
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
+import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { blueprintStep } from '#lib/terminal/page/blueprint-step.ts'
@@ -25,7 +25,6 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
   // Another object whenever the log has changed.
   const [{ log }, setMarked] = useState<{ log?: CommandLog }>({})
   const [chosen, setChosen] = useState<Command>()
-  const { copy } = useCopy()
 
   useEffect(() => {
     const { terminal, session } = opened
@@ -64,7 +63,7 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
   const command = isChosen ? chosen : log?.lastEnded
   const input = (command && log?.inputOf(command)) ?? ''
   const copied = async (text: string, what: string) => {
-    await copy(text)
+    await writeClipboard(text)
     toast.info(text === '' ? `There is no ${what}` : `Copied ${what}`)
   }
   const ofCommand = (label: string, icon: LucideIcon, run: (command: Command, log: CommandLog) => void): MenuItem => ({

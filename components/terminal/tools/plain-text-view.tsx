@@ -16,7 +16,7 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
  */
 export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
   const [read, setRead] = useState<TerminalText & { atMs: number }>()
-  const { result, copy } = useCopy()
+  const { result, copy } = useCopy('the text')
   const area = useRef<HTMLTextAreaElement>(null)
   const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })
 

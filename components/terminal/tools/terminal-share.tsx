@@ -14,7 +14,7 @@ import { StatusButton } from './status-button.tsx'
 export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
   const { session } = opened
   const { follow, connection, viewers, problem } = useTerminalState(session)
-  const { result, copy } = useCopy()
+  const { result, copy } = useCopy('the link')
   const [isAsked, setIsAsked] = useState(false)
   const address = follow && location.origin + follow.path
   const followers = viewers.filter(({ follower }) => follower)
