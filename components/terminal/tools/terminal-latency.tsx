@@ -1,10 +1,9 @@
 import { Activity } from 'lucide-react'
-import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
-import { StatusButton } from './status-button.tsx'
+import { StatusPopover } from './status-popover.tsx'
 
 /** Two measurements were missed: the last one says nothing of now. */
 const staleMs = 12_000
@@ -28,14 +27,15 @@ export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
   const amount = formatMs(totalMs)
   const word = isStale ? 'not measured now' : (level?.word ?? '')
   return (
-    <Popover
+    <StatusPopover
       label="Latency"
-      trigger={
-        <StatusButton icon={Activity} label={`Latency ${amount}, ${word}`} colour={isStale ? undefined : level?.colour}>
-          <span className={isStale ? 'line-through' : ''}>
-            {isStale || totalMs < 100 ? amount : `${amount}, ${word}`}
-          </span>
-        </StatusButton>
+      icon={Activity}
+      name={`Latency ${amount}, ${word}`}
+      colour={isStale ? undefined : level?.colour}
+      figure={
+        <span className={isStale ? 'line-through' : ''}>
+          {isStale || totalMs < 100 ? amount : `${amount}, ${word}`}
+        </span>
       }
     >
       <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
@@ -47,7 +47,7 @@ export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
       <p className="text-sm text-muted">
         Round trips, the middle of the last five. Measured <RelativeTime ms={atMs} />.
       </p>
-    </Popover>
+    </StatusPopover>
   )
 }
 

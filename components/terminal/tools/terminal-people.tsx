@@ -1,23 +1,20 @@
 import { Eye, Keyboard, Users } from 'lucide-react'
-import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
-import { StatusButton } from './status-button.tsx'
+import { StatusPopover } from './status-popover.tsx'
 
 /** How many look at this terminal, and who; nothing while nobody else does. */
 export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
   const { viewers, you, writer } = useTerminalState(opened.session)
   if (viewers.length < 2) return null
   return (
-    <Popover
+    <StatusPopover
       label="Who looks at this terminal"
-      trigger={
-        <StatusButton icon={Users} label={`${viewers.length} people look at this terminal`}>
-          {viewers.length}
-        </StatusButton>
-      }
+      icon={Users}
+      name={`${viewers.length} people look at this terminal`}
+      figure={viewers.length}
     >
       <ul className="space-y-1.5">
         {viewers.map(({ id, name, follower, since_ms }) => {
@@ -37,6 +34,6 @@ export const TerminalPeople = ({ opened }: { opened: OpenedTerminal }) => {
           )
         })}
       </ul>
-    </Popover>
+    </StatusPopover>
   )
 }

@@ -3,12 +3,11 @@ import { useEffect, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
-import { Popover } from '#components/ui/popover.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useTerminalState } from '../pane/use-terminal-state.ts'
-import { StatusButton } from './status-button.tsx'
+import { StatusPopover } from './status-popover.tsx'
 
 /** Makes the link by which others may watch, tells who does, and takes it back. */
 export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
@@ -27,18 +26,13 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
   }, [isAsked, address, copy])
 
   return (
-    <Popover
+    <StatusPopover
       label="Share this terminal"
       className="w-80"
-      trigger={
-        <StatusButton
-          icon={Share2}
-          label={follow ? `Shared: ${count === 1 ? '1 follower' : `${count} followers`}` : 'Share'}
-          colour={follow ? 'text-accent' : undefined}
-        >
-          {follow && count > 0 && count}
-        </StatusButton>
-      }
+      icon={Share2}
+      name={follow ? `Shared: ${count === 1 ? '1 follower' : `${count} followers`}` : 'Share'}
+      colour={follow ? 'text-accent' : undefined}
+      figure={follow && count > 0 && count}
     >
       {address ? (
         <>
@@ -84,6 +78,6 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
           </Button>
         </>
       )}
-    </Popover>
+    </StatusPopover>
   )
 }

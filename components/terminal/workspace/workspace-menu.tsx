@@ -37,26 +37,74 @@ interface WorkspaceMenuProps {
 }
 
 /** What can be done with the terminals of a devbox, at the end of their tabs. */
-export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
-  const { devboxId, layout, hasOwnWindow, tooMany, open, attach } = props.workspace
-  const { isFullScreen, toggleFullScreen } = props.fullWindow
-  const { data: held = [] } = useQuery(terminalQueries.held(devboxId))
-  const shown = terminalsOf(layout)
-  const hidden = held.filter(({ name }) => !shown.includes(name))
-  const end = useMutation(terminalMutations.end())
-  const [ending, setEnding] = useState<readonly string[]>()
-  const endUnwatched = () => {
-    end.reset()
-    setEnding(hidden.filter(({ viewers }) => viewers.length === 0).map(({ name }) => name))
+export const WorkspaceMenu = ({ workspace, fullWindow, onPorts }: WorkspaceMenuProps) => {
+  const fullScreen = {
+    icon: fullWindow.isFullScreen ? Minimize : Fullscreen,
+    label: fullWindow.isFullScreen ? 'Leave full screen' : 'Full screen',
   }
+  const toggle = fullWindow.toggleFullScreen
   return (
     <div className="flex flex-1 shrink-0 items-center gap-0.5 pb-0.5">
-      <IconButton icon={Plus} size="sm" label="New terminal" disabledReason={tooMany} onClick={open} />
+      <IconButton
+        icon={Plus}
+        size="sm"
+        label="New terminal"
+        disabledReason={workspace.tooMany}
+        onClick={workspace.open}
+      />
       <span className="flex-1" />
+      <HiddenShells workspace={workspace} />
+      {!workspace.hasOwnWindow && <IconButton {...fullScreen} size="sm" onClick={toggle} className="max-sm:hidden" />}
+      <DropdownMenu
+        label="Terminal actions"
+        items={[
+          ...actions(workspace),
+          { label: 'Ports', icon: EthernetPort, onSelect: onPorts },
+          ownWindow(workspace),
+          { ...fullScreen, onSelect: toggle },
+        ]}
+        trigger={<IconButton icon={Ellipsis} size="sm" label="Terminal actions" />}
+      />
+    </div>
+  )
+}
+
+/** The shells that run without being shown on this page: to be shown, or to be ended. */
+const HiddenShells = ({ workspace: { devboxId, layout, tooMany, attach } }: { workspace: Workspace }) => {
+  const { data: held = [] } = useQuery(terminalQueries.held(devboxId))
+  const end = useMutation(terminalMutations.end())
+  const [ending, setEnding] = useState<readonly string[]>()
+  const shown = terminalsOf(layout)
+  const hidden = held.filter(({ name }) => !shown.includes(name))
+  const unwatched = hidden.filter(({ viewers }) => viewers.length === 0).map(({ name }) => name)
+  const items: MenuItem[] = [
+    { heading: 'Running, but not shown on this page' },
+    ...hidden.map((shell) => ({
+      icon: SquareTerminal,
+      label: shell.title ? `${shell.name}: ${plain(shell.title)}` : shell.name,
+      hint: hintOf(shell),
+      disabledReason: tooMany,
+      onSelect: () => attach(shell.name),
+    })),
+    'separator',
+    {
+      icon: Power,
+      tone: 'danger',
+      label: 'End those nobody looks at',
+      disabledReason: unwatched.length === 0 ? 'somebody looks at each of them' : null,
+      onSelect: () => {
+        end.reset()
+        setEnding(unwatched)
+      },
+    },
+  ]
+  const what = ending && (ending.length === 1 ? 'shell' : `${ending.length} shells`)
+  return (
+    <>
       {hidden.length > 0 && (
         <DropdownMenu
           label="Running shells"
-          items={hiddenShells(hidden, tooMany, attach, endUnwatched)}
+          items={items}
           trigger={
             <button
               type="button"
@@ -69,69 +117,30 @@ export const WorkspaceMenu = (props: WorkspaceMenuProps) => {
           }
         />
       )}
-      {!hasOwnWindow && (
-        <IconButton
-          icon={isFullScreen ? Minimize : Fullscreen}
-          size="sm"
-          label={isFullScreen ? 'Leave full screen' : 'Full screen'}
-          onClick={toggleFullScreen}
-          className="max-sm:hidden"
-        />
-      )}
-      <DropdownMenu
-        label="Terminal actions"
-        items={actions(props)}
-        trigger={<IconButton icon={Ellipsis} size="sm" label="Terminal actions" />}
-      />
       {ending && (
         <ConfirmDialog
           open
           onOpenChange={() => setEnding(undefined)}
-          title={ending.length === 1 ? 'End this shell?' : `End ${ending.length} shells?`}
+          title={ending.length === 1 ? 'End this shell?' : `End ${what}?`}
           consequence={`What runs in ${ending.join(', ')} ends too. The devbox keeps running.`}
-          confirmLabel={ending.length === 1 ? 'End shell' : `End ${ending.length} shells`}
+          confirmLabel={`End ${what}`}
           busy={end.isPending}
           error={end.error}
           onConfirm={() => end.mutate({ devboxId, names: ending }, { onSuccess: () => setEnding(undefined) })}
         />
       )}
-    </div>
+    </>
   )
 }
 
-const hiddenShells = (
-  hidden: readonly HeldTerminal[],
-  tooMany: string | null,
-  onAttach: (name: string) => void,
-  onEnd: () => void,
-): MenuItem[] => [
-  { heading: 'Running, but not shown on this page' },
-  ...hidden.map(({ name, title, viewers, ends_at_ms }) => ({
-    icon: SquareTerminal,
-    label: title ? `${name}: ${plain(title)}` : name,
-    hint:
-      viewers.length > 0
-        ? viewers.length === 1
-          ? '1 looks at it'
-          : `${viewers.length} look at it`
-        : ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - Date.now()) / 60_000))} min`,
-    disabledReason: tooMany,
-    onSelect: () => onAttach(name),
-  })),
-  'separator',
-  {
-    icon: Power,
-    tone: 'danger',
-    label: 'End those nobody looks at',
-    disabledReason: hidden.every(({ viewers }) => viewers.length > 0) ? 'somebody looks at each of them' : null,
-    onSelect: onEnd,
-  },
-]
+const hintOf = ({ viewers: { length }, ends_at_ms }: HeldTerminal) => {
+  if (length > 0) return length === 1 ? '1 looks at it' : `${length} look at it`
+  return ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - Date.now()) / 60_000))} min`
+}
 
-const actions = ({ workspace, fullWindow, onPorts }: WorkspaceMenuProps): MenuItem[] => {
-  const { devboxId, layout, tab, panes, hasOwnWindow, tooMany, change, split } = workspace
+const actions = (workspace: Workspace): MenuItem[] => {
+  const { layout, tab, panes, tooMany, change, split } = workspace
   const { tabs, active } = layout
-  const ownWindowHref = paths.terminals(devboxId, layout, !hasOwnWindow)
   const move = (label: string, icon: LucideIcon, step: -1 | 1, atEnd: string): MenuItem => ({
     label,
     icon,
@@ -161,20 +170,17 @@ const actions = ({ workspace, fullWindow, onPorts }: WorkspaceMenuProps): MenuIt
     move('Move tab left', ArrowLeft, -1, 'it is the first'),
     move('Move tab right', ArrowRight, 1, 'it is the last'),
     'separator',
-    { label: 'Ports', icon: EthernetPort, onSelect: onPorts },
-    hasOwnWindow
-      ? { label: 'Show the console around it', icon: AppWindow, href: ownWindowHref }
-      : {
-          label: 'Open in a window of its own',
-          icon: AppWindow,
-          onSelect: () => window.open(ownWindowHref, '_blank', 'noopener,popup,width=1100,height=750'),
-        },
-    {
-      label: fullWindow.isFullScreen ? 'Leave full screen' : 'Full screen',
-      icon: fullWindow.isFullScreen ? Minimize : Fullscreen,
-      onSelect: fullWindow.toggleFullScreen,
-    },
   ]
+}
+
+const ownWindow = ({ devboxId, layout, hasOwnWindow }: Workspace): MenuItem => {
+  const href = paths.terminals(devboxId, layout, !hasOwnWindow)
+  if (hasOwnWindow) return { label: 'Show the console around it', icon: AppWindow, href }
+  return {
+    label: 'Open in a window of its own',
+    icon: AppWindow,
+    onSelect: () => window.open(href, '_blank', 'noopener,popup,width=1100,height=750'),
+  }
 }
 
 /** A menu has room for text only, so what would act unseen in a title is spelled out. */

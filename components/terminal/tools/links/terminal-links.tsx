@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { downloadFile } from '#lib/console/api/file-download.ts'
-import { lineAround, placeOf } from '#lib/terminal/page/lines.ts'
+import { lineAround, placeOf, rowPiece } from '#lib/terminal/page/lines.ts'
 import { fileInDevbox, findLinks, type LinkTarget, linkTarget, otherAddress } from '#lib/terminal/page/links.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
@@ -134,13 +134,9 @@ const isMeant = (event: MouseEvent, { terminal }: OpenedTerminal): boolean => {
 const canHover = () => matchMedia('(hover: hover)').matches
 
 const textIn = ({ terminal }: OpenedTerminal, { start, end }: IBufferRange): string => {
-  let text = ''
-  for (let y = start.y; y <= end.y; y++)
-    text +=
-      terminal.buffer.active
-        .getLine(y - 1)
-        ?.translateToString(false, y === start.y ? start.x - 1 : 0, y === end.y ? end.x : terminal.cols) ?? ''
-  return text
+  const pieceOf = (y: number) =>
+    rowPiece(terminal.buffer.active, y - 1, y === start.y ? start.x - 1 : 0, y === end.y ? end.x : terminal.cols)
+  return Array.from({ length: end.y - start.y + 1 }, (_, index) => pieceOf(start.y + index).text).join('')
 }
 
 const download = async (devboxId: string, path: string) => {

@@ -1,0 +1,33 @@
+import type { LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { Popover, type PopoverProps } from '#components/ui/popover.tsx'
+
+interface StatusPopoverProps extends Omit<PopoverProps, 'trigger'> {
+  icon: LucideIcon
+  /** Of the button, with what it shows in words. */
+  name: string
+  colour?: string | undefined
+  figure?: ReactNode
+}
+
+/** A figure in a terminal's bar that says more when it is pressed. */
+export const StatusPopover = ({ icon: Icon, name, colour = 'text-muted', figure, ...popover }: StatusPopoverProps) => (
+  <Popover
+    {...popover}
+    trigger={
+      <button
+        type="button"
+        aria-label={name}
+        title={name}
+        className={classes(
+          'tabular inline-flex h-6 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm transition-colors hover:bg-surface-2',
+          colour,
+        )}
+      >
+        <Icon aria-hidden className="size-3.5 shrink-0" />
+        {figure}
+      </button>
+    }
+  />
+)
