@@ -28,7 +28,6 @@ export class TerminalFinder {
   state = nothingFound
   #query: FindQuery | undefined
   #matches: readonly FindMatch[] = []
-  #current = -1
   /** Holds the line of the current match while lines are trimmed above it. */
   #marker: IMarker | undefined
   #decorations: IDecoration[] = []
@@ -63,7 +62,7 @@ export class TerminalFinder {
     if (this.#timer) this.#find()
     const { length } = this.#matches
     if (length === 0) return
-    this.#goTo((this.#current + by + length) % length)
+    this.#goTo((this.state.current + by + length) % length)
     this.#reveal()
   }
 
@@ -72,6 +71,10 @@ export class TerminalFinder {
     for (const subscription of this.#subscriptions) subscription.dispose()
     this.#clear()
     this.#marker?.dispose()
+  }
+
+  get #match(): FindMatch | undefined {
+    return this.#matches[this.state.current]
   }
 
   #follow() {
@@ -100,23 +103,21 @@ export class TerminalFinder {
 
   /** Where the current match stands now, if its line is still there. */
   #place(): { row: number; column: number } | undefined {
-    const match = this.#matches[this.#current]
+    const match = this.#match
     const row = this.#marker?.line ?? -1
     return match && row >= 0 ? { row, column: match.column } : undefined
   }
 
   #goTo(current: number, more: Partial<FindState> = {}) {
-    this.#current = current
-    this.#marker?.dispose()
-    const match = this.#matches[current]
-    this.#marker = match && this.#markerAt(match.row)
-    this.#decorate()
     this.state = { ...this.state, ...more, current }
+    this.#marker?.dispose()
+    this.#marker = this.#match && this.#markerAt(this.#match.row)
+    this.#decorate()
     this.#onChange(this.state)
   }
 
   #reveal() {
-    const match = this.#matches[this.#current]
+    const match = this.#match
     const { active } = this.#terminal.buffer
     if (!match || (match.row >= this.#top && match.row < active.viewportY + this.#terminal.rows)) return
     this.#terminal.scrollToLine(Math.max(0, match.row - Math.floor(this.#terminal.rows / 2)))
@@ -148,7 +149,7 @@ export class TerminalFinder {
     const colour = coloursOf(element, ['--find-other', '--find-current', '--find-current-text'])
     const other = { backgroundColor: colour['--find-other'] }
     const current = { backgroundColor: colour['--find-current'], foregroundColor: colour['--find-current-text'] }
-    const at = this.#matches[this.#current]
+    const at = this.#match
     for (const match of this.#matches) {
       const end = match.row + Math.ceil((match.column + match.cells) / cols)
       if (end <= viewportY) continue

@@ -202,13 +202,7 @@ interface LabelInputProps {
 }
 
 const LabelInput = ({ label, placeholder, onLeave }: LabelInputProps) => {
-  const isLeft = useRef(false)
-  const leave = (text: string | null, byKey: boolean) => {
-    // Leaving by a key blurs the field on its way.
-    if (isLeft.current) return
-    isLeft.current = true
-    onLeave(text, byKey)
-  }
+  const leftBy = useRef<string>(undefined)
   return (
     <input
       // biome-ignore lint/a11y/noAutofocus: it takes the place of the tab that had the focus
@@ -220,11 +214,12 @@ const LabelInput = ({ label, placeholder, onLeave }: LabelInputProps) => {
       spellCheck={false}
       autoComplete="off"
       onFocus={({ target }) => target.select()}
-      onBlur={({ target }) => leave(target.value, false)}
+      onBlur={({ target }) => onLeave(leftBy.current === 'Escape' ? null : target.value, leftBy.current !== undefined)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
         event.preventDefault()
-        leave(event.key === 'Enter' ? event.currentTarget.value : null, true)
+        leftBy.current = event.key
+        event.currentTarget.blur()
       }}
       className="h-8 w-40 min-w-0 rounded-t-md bg-surface-0 px-2.5 -outline-offset-2"
     />
