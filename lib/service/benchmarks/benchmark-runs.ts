@@ -121,7 +121,7 @@ export class BenchmarkRuns {
       .map((run) => ({ id: run.id, event: eventFor(run.state) }))
     scenarioRuns.endAll(endings, () => {
       const score = runScore(store.scenarioRuns.ofBenchmarkRun(id))
-      store.benchmarkRuns.end(id, { state, timeMs: Date.now(), score })
+      store.benchmarkRuns.end(id, { state, end_time_ms: Date.now(), score })
     })
     this.changes.emit('state', id, state)
   }

@@ -5,6 +5,7 @@ import {
   type JobEvent,
   jobEnd,
   nextJobState,
+  type RunFailure,
   runFailure,
   type TrialPlace,
   trialPlaces,
@@ -15,7 +16,7 @@ import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-
 import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
-import { asException, type TrialException } from './outcome.ts'
+import { asException } from './outcome.ts'
 import { type JobPlan, profileOf } from './plan.ts'
 import { isRetried, retryDelaySeconds } from './retry.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
@@ -159,9 +160,8 @@ export class RunningJob {
     const { benchmarkRuns } = this.#deps.store
     const { id: job_id, account, name, metadata, spec, plan } = this.#job
     const agent = spec.agent_configs[index] as AgentConfig
-    const id = newId('bmr')
-    benchmarkRuns.insert({
-      id,
+    return benchmarkRuns.insert({
+      id: newId('bmr'),
       account,
       benchmark_id: plan.benchmarkId,
       name: `${name}: ${agent.name}`,
@@ -173,7 +173,6 @@ export class RunningJob {
       agent_index: index,
       agent,
     })
-    return benchmarkRuns.record(id) as BenchmarkRunRecord
   }
 
   /** Starts as many trials as may run, and ends the job when there is none left. */
@@ -280,7 +279,7 @@ export class RunningJob {
   }
 
   /** Ends a scenario run that counts nothing because its trial is run again; resolves when its devbox is gone. */
-  async #replace(id: string, failure: TrialException): Promise<void> {
+  async #replace(id: string, failure: RunFailure): Promise<void> {
     const { store, scenarioRuns } = this.#deps
     store.scenarioRuns.replace(id)
     await scenarioRuns.end(id, 'fail', { failure })
@@ -321,7 +320,7 @@ export class RunningJob {
     const { benchmarkJobs } = this.#deps.store
     const { state: from } = benchmarkJobs.record(this.#job.id)
     const to = nextJobState(from, event)
-    if (to && to !== from) benchmarkJobs.move(this.#job.id, { from, to, timeMs: Date.now(), failureReason })
+    if (to && to !== from) benchmarkJobs.move(this.#job.id, to, Date.now(), failureReason)
   }
 }
 
@@ -337,7 +336,7 @@ const eventOf: Record<string, EndingEvent> = {
   CANCELED: 'cancel',
 }
 
-const setUpFailure = (error: unknown): TrialException =>
+const setUpFailure = (error: unknown): RunFailure =>
   error instanceof ServiceError
     ? { exception_type: 'SandboxBuildFailedError', exception_message: error.message }
     : asException(error)

@@ -82,7 +82,7 @@ export class Jobs {
   /** Goes on with the jobs of the service's last life; devboxes and scenario runs must have recovered before. */
   recover(): void {
     const { benchmarkJobs } = this.#options.store
-    this.#queue = benchmarkJobs.unended().map((id) => ({ id, account: benchmarkJobs.record(id).account }))
+    this.#queue = benchmarkJobs.unended().map(({ id, account }) => ({ id, account }))
     this.#startNext()
   }
 

@@ -50,6 +50,7 @@ const archives = (
 const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunRecord => ({
   id,
   account: 'test',
+  seq: 1,
   scenario_id: 'scn_1',
   scenario_name: 'hello',
   benchmark_run_id: null,
@@ -71,6 +72,7 @@ const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunReco
 })
 
 const benchmarkRun: BenchmarkRunRecord = {
+  seq: 1,
   id: 'bmr_1',
   account: 'test',
   benchmark_id: null,

@@ -1,20 +1,15 @@
 import type { scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
+import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
 /** Values by name, as the verifier wrote them. */
 export type Rewards = Record<string, number>
 
-/** Named as Harbor names its exceptions, which readers of results know. */
-export interface TrialException {
-  exception_type: string
-  exception_message: string
-}
-
 export interface Outcome {
   state: (typeof scenarioOutcomeStates)[number]
   /** From 0 to 1; null unless the state is COMPLETED. */
   score: number | null
-  failure_reason: TrialException | null
+  failure_reason: RunFailure | null
 }
 
 /** Thrown for an exception by one of Harbor's names. */
@@ -25,7 +20,7 @@ export class TrialError extends Error {
   }
 }
 
-export const asException = (error: unknown): TrialException => {
+export const asException = (error: unknown): RunFailure => {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   // Readers of results know neither JavaScript's Error nor the service's own.
   const isOurs = name === 'Error' || error instanceof ServiceError
@@ -44,7 +39,7 @@ const timeouts = ['AgentTimeoutError', 'AgentSetupTimeoutError', 'VerifierTimeou
  * only, because a score is defined for completed scenarios alone. When the agent failed and the verifier judged what it
  * left behind, the trial has that score, as under Harbor's own rules, and keeps the failure as its reason.
  */
-export const outcomeOf = (rewards: Rewards | null, exception: TrialException | null): Outcome => {
+export const outcomeOf = (rewards: Rewards | null, exception: RunFailure | null): Outcome => {
   const type = exception?.exception_type
   const ended = (state: Outcome['state']): Outcome => ({ state, score: null, failure_reason: exception })
   if (type === 'CancelledError') return ended('CANCELED')

@@ -3,7 +3,7 @@ import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
+import type { RunFailure, TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
@@ -12,15 +12,7 @@ import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
 import { runHarborTrial } from './harbor/trial.ts'
-import {
-  asException,
-  type Outcome,
-  outcomeOf,
-  pythonSeconds,
-  type Rewards,
-  TrialError,
-  type TrialException,
-} from './outcome.ts'
+import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from './outcome.ts'
 import type { HarborPart, JobPlan } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { createScrubber } from './scrub.ts'
@@ -117,7 +109,7 @@ const runCommand = async (
   workbench: Workbench,
   trial: Omit<Trial, 'scenario'> & { scenario: Scenario },
   signal: AbortSignal,
-): Promise<TrialException | null> => {
+): Promise<RunFailure | null> => {
   const { agent, scenario, retry } = trial
   const script = agent.kwargs?.command
   if (typeof script !== 'string') return null
@@ -216,7 +208,7 @@ const timeoutOf = ({ agent, retry, plan }: Pick<Trial, 'agent' | 'retry' | 'plan
   Math.min((agent.timeout_seconds ?? defaultAgentTimeoutSeconds) * plan.timeoutMultiplier ** retry, maxAgentSeconds)
 const maxAgentSeconds = maxKeepAliveSeconds - 2 * spareSeconds
 
-export const endedBy = (exception: TrialException): TrialEnd => ({ ...outcomeOf(null, exception), result: null })
+export const endedBy = (exception: RunFailure): TrialEnd => ({ ...outcomeOf(null, exception), result: null })
 
 /** Whether a later time may do: the account has as many devboxes or commands as it may, or the disk is full. */
 export const isWantOfRoom = (error: unknown): boolean =>

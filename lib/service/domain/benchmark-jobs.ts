@@ -49,6 +49,12 @@ const outcomeByState: Record<string, OutcomeState> = {
   failed: 'FAILED',
 }
 
+/** Why a run has no score, as an outcome of a job tells it: named as Harbor names its exceptions, which readers of results know. */
+export interface RunFailure {
+  exception_type: string
+  exception_message: string
+}
+
 /** A scenario run of a job that has ended and that no later one of its trial has replaced. */
 export interface EndedTrial {
   id: string
@@ -57,7 +63,7 @@ export interface EndedTrial {
   state: string
   outcome: string | null
   score: number | null
-  failure: { exception_type: string; exception_message: string } | null
+  failure: RunFailure | null
   start_time_ms: number
   end_time_ms: number
 }

@@ -16,12 +16,12 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
     return [...new Set(ids)]
   }
   const change = (account: string, id: string, fields: Partial<BenchmarkFields>): Benchmark => {
-    store.benchmarks.update(account, id, { ...get(account, id), ...fields })
+    store.benchmarks.update(id, { ...get(account, id), ...fields })
     return get(account, id)
   }
   const setStatus = (account: string, id: string, status: 'active' | 'archived'): Benchmark => {
     get(account, id)
-    store.benchmarks.setStatus(account, id, status)
+    store.benchmarks.setStatus(id, status)
     return get(account, id)
   }
 
@@ -55,7 +55,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
     definitions: ({ params, query, account }) => {
       const benchmark = store.benchmarks.position(account, params.id) ?? notFound('benchmark', params.id)
       const list = (_: string, page: typeof query, before?: number) =>
-        store.scenarios.ofBenchmark(benchmark, page, before)
+        store.scenarios.ofBenchmark(account, benchmark, page, before)
       return listPage('scenarios', 'scenario', { ...store.scenarios, list }, account, query)
     },
     changeScenarios: ({ params, body, account }) => {

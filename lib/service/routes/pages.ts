@@ -1,5 +1,5 @@
 import { invalid } from '#lib/service/kit/errors.ts'
-import type { Page } from '#lib/service/store/pages.ts'
+import type { Page } from '#lib/service/store/table.ts'
 
 interface PagedQuery {
   starting_after?: string | undefined

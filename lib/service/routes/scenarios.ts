@@ -41,7 +41,7 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
   }
   const setStatus = (account: string, id: string, status: 'active' | 'archived'): Scenario => {
     get(account, id)
-    store.scenarios.setStatus(account, id, status)
+    store.scenarios.setStatus(id, status)
     return get(account, id)
   }
   const scorer = (account: string, id: string) => store.scorers.get(account, id) ?? notFound('scorer', id)
@@ -83,7 +83,7 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
     update: ({ params, body, account }) => {
       const before = get(account, params.id)
       requirePossible(account, body)
-      store.scenarios.update(account, params.id, {
+      store.scenarios.update(params.id, {
         name: body.name ?? before.name,
         metadata: body.metadata ?? before.metadata,
         input_context: {

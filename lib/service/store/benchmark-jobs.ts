@@ -9,10 +9,8 @@ import {
 import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark-jobs.ts'
-import { commonClauses } from './clauses.ts'
-import { type Database, returning } from './database.ts'
-import { fromJson, type Page, readPage } from './pages.ts'
-import { createRows } from './rows.ts'
+import type { Database } from './database.ts'
+import { createTable, type Page } from './table.ts'
 
 type JobSource = NonNullable<BenchmarkJob['job_source']>
 type JobSpec = NonNullable<BenchmarkJob['job_spec']>
@@ -25,9 +23,10 @@ interface JobRow {
   state: BenchmarkJobState
   create_time_ms: number
   end_time_ms: number | null
-  metadata: string
-  source: string
-  spec: string
+  metadata: StringMap
+  source: JobSource
+  spec: JobSpec
+  /** JSON, which may be as long as the job is large, and only its runner reads. */
   plan: string
   failure_reason: string | null
 }
@@ -44,15 +43,7 @@ interface RunRow {
 type TrialRow = Omit<EndedTrial, 'failure'> & { benchmark_run_id: string; failure: string | null }
 
 /** A job as its runner sees it; `Plan` is what the runner made of the spec. */
-export interface JobRecord<Plan> {
-  id: string
-  account: string
-  name: string
-  state: BenchmarkJobState
-  create_time_ms: number
-  metadata: StringMap
-  source: JobSource
-  spec: JobSpec
+export interface JobRecord<Plan> extends Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> {
   plan: Plan
 }
 
@@ -62,17 +53,9 @@ const maxRemembered = 100_000
 export type BenchmarkJobStore = ReturnType<typeof createBenchmarkJobStore>
 
 export const createBenchmarkJobStore = (database: Database) => {
-  const insert = database.prepare(`
-    INSERT INTO benchmark_jobs (id, account, name, state, create_time_ms, metadata, source, spec, plan)
-    VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (account, name) DO NOTHING RETURNING id`)
-  const rows = createRows<JobRow>(database, 'benchmark_jobs')
   const byName = database.prepare('SELECT 1 FROM benchmark_jobs WHERE account = ? AND name = ?')
-  const unended = database.prepare('SELECT id FROM benchmark_jobs WHERE end_time_ms IS NULL ORDER BY seq')
   const countUnended = database.prepare(
     'SELECT count(*) AS n FROM benchmark_jobs WHERE end_time_ms IS NULL AND account = ?',
-  )
-  const move = database.prepare(
-    'UPDATE benchmark_jobs SET state = ?, end_time_ms = ?, failure_reason = ? WHERE id = ? AND state = ?',
   )
   const runsOf = database.prepare(`
     SELECT id, job_id, state, start_time_ms, end_time_ms, agent FROM benchmark_runs
@@ -82,7 +65,7 @@ export const createBenchmarkJobStore = (database: Database) => {
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
   const endedTrials = (runId: string): EndedTrial[] =>
-    (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({ ...row, failure: fromJson(row.failure) }))
+    (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({ ...row, failure: parsed(row.failure) }))
 
   const ended = new Map<string, BenchmarkOutcome>()
   let remembered = 0
@@ -110,7 +93,7 @@ export const createBenchmarkJobStore = (database: Database) => {
   const toJob = (row: JobRow): BenchmarkJob => {
     const runs = (runsOf.all(row.id) as unknown as RunRow[]).map((run) => ({
       ...run,
-      agent: fromJson<AgentConfig>(run.agent),
+      agent: parsed<AgentConfig>(run.agent),
     }))
     const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)
     const now = Date.now()
@@ -119,8 +102,8 @@ export const createBenchmarkJobStore = (database: Database) => {
       name: row.name,
       state: row.state,
       create_time_ms: row.create_time_ms,
-      job_source: JSON.parse(row.source),
-      job_spec: JSON.parse(row.spec),
+      job_source: row.source,
+      job_spec: row.spec,
       failure_reason: row.failure_reason,
       benchmark_outcomes: outcomes,
       in_progress_runs: runs
@@ -140,68 +123,44 @@ export const createBenchmarkJobStore = (database: Database) => {
     }
   }
 
+  const table = createTable(database, 'benchmark_jobs', { json: ['metadata', 'source', 'spec'], view: toJob })
+  const isNameTaken = (account: string, name: string): boolean => byName.get(account, name) !== undefined
+
   return {
     /** False when the account has a job of that name already. */
-    insert: (job: Omit<JobRecord<unknown>, 'state'>): boolean =>
-      returning(
-        database,
-        insert,
-        job.id,
-        job.account,
-        job.name,
-        job.create_time_ms,
-        JSON.stringify(job.metadata),
-        JSON.stringify(job.source),
-        JSON.stringify(job.spec),
-        JSON.stringify(job.plan),
-      ) !== undefined,
-
-    get: (account: string, id: string): BenchmarkJob | undefined => {
-      const row = rows.own(account, id)
-      return row && toJob(row)
+    insert: ({ plan, ...job }: Omit<JobRecord<unknown>, 'state'>): boolean => {
+      if (isNameTaken(job.account, job.name)) return false
+      table.insert({ ...job, plan: JSON.stringify(plan), state: 'queued' })
+      return true
     },
+
+    get: table.get,
 
     record: <Plan>(id: string): JobRecord<Plan> => {
-      const row = rows.find(id)
-      if (!row) throw new Error(`There is no benchmark job ${id} in the database`)
-      return {
-        id,
-        account: row.account,
-        name: row.name,
-        state: row.state,
-        create_time_ms: row.create_time_ms,
-        metadata: JSON.parse(row.metadata),
-        source: JSON.parse(row.source),
-        spec: JSON.parse(row.spec),
-        plan: JSON.parse(row.plan),
-      }
+      const row = table.known(id)
+      return { ...row, plan: JSON.parse(row.plan) }
     },
 
-    isNameTaken: (account: string, name: string): boolean => byName.get(account, name) !== undefined,
+    isNameTaken,
 
     /** Of all accounts, oldest first. */
-    unended: (): string[] => unended.all().map(({ id }) => id as string),
+    unended: (): { id: string; account: string }[] => table.where('end_time_ms IS NULL'),
 
     countUnended: (account: string): number => (countUnended.get(account) as { n: number }).n,
 
     /** The trials of a run that have ended, in the order they began in. */
     endedTrials,
 
-    /** False when it was not in `from` any more. */
-    move: (
-      id: string,
-      {
-        from,
-        to,
-        timeMs,
-        failureReason,
-      }: { from: BenchmarkJobState; to: BenchmarkJobState; timeMs: number; failureReason: string | null },
-    ): boolean =>
-      database.essential(() => move.run(to, hasJobEnded(to) ? timeMs : null, failureReason, id, from).changes === 1),
+    move: (id: string, to: BenchmarkJobState, timeMs: number, failureReason: string | null): void =>
+      database.essential(() =>
+        table.set(id, { state: to, end_time_ms: hasJobEnded(to) ? timeMs : null, failure_reason: failureReason }),
+      ),
 
-    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
+    position: table.position,
 
     list: (account: string, query: BenchmarkJobListQuery, before?: number): Page<BenchmarkJob> =>
-      readPage(database, 'benchmark_jobs', commonClauses('benchmark_jobs', account, query), query, before, toJob),
+      table.list(account, query, before),
   }
 }
+
+const parsed = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))

@@ -20,11 +20,15 @@ export const metadataClause = (table: string, account: string, condition: Metada
   }
 }
 
-interface CommonFilter {
+export interface CommonFilter {
   name?: string | undefined
   search?: string | undefined
   metadata?: MetadataCondition[] | undefined
 }
+
+/** The condition on a column, or none where the query does not ask for one. */
+export const equals = (column: string, value: Value | undefined): Clause[] =>
+  value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }]
 
 /** What the lists of most tables filter by, with the account first; `metadataTable` is that of `metadataClause`. */
 export const commonClauses = (

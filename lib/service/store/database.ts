@@ -127,8 +127,9 @@ const privateFile = (file: string) => {
   return file
 }
 
-/** Runs `work` in one immediate transaction: all of it is kept, or none. */
+/** Runs `work` in one immediate transaction, or as a part of the one that has begun: all of it is kept, or none. */
 export const inTransaction = <T>(database: Database, work: () => T): T => {
+  if (database.isTransaction) return work()
   database.exec('BEGIN IMMEDIATE')
   try {
     const result = work()

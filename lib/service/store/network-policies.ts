@@ -6,45 +6,31 @@ import type {
   NetworkPolicyUpdate,
 } from '#lib/contract/network-policies.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { type Clause, commonClauses } from './clauses.ts'
+import { equals } from './clauses.ts'
 import type { Database } from './database.ts'
-import { equals, type Page, readPage } from './pages.ts'
+import { createTable, type Page } from './table.ts'
 
-interface NetworkPolicyRow {
+interface NetworkPolicyRow extends NetworkPolicy {
   seq: number
-  id: string
   account: string
-  name: string
-  description: string | null
-  create_time_ms: number
-  update_time_ms: number
-  egress: string
 }
 
 export type NetworkPolicyStore = ReturnType<typeof createNetworkPolicyStore>
 
 export const createNetworkPolicyStore = (database: Database) => {
-  const byId = database.prepare('SELECT * FROM network_policies WHERE id = ? AND account = ?')
+  const table = createTable(database, 'network_policies', {
+    json: ['egress'],
+    view: ({ seq: _, account: __, ...policy }: NetworkPolicyRow): NetworkPolicy => policy,
+  })
   const byName = database.prepare('SELECT id FROM network_policies WHERE account = ? AND name = ?')
-  const insert = database.prepare(`
-    INSERT INTO network_policies (id, account, name, description, create_time_ms, update_time_ms, egress)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`)
-  const set = database.prepare(
-    'UPDATE network_policies SET name = ?, description = ?, update_time_ms = ?, egress = ? WHERE id = ?',
-  )
   const remove = database.prepare('DELETE FROM network_policies WHERE id = ?')
   const user = database.prepare(`
     SELECT id FROM devboxes
     WHERE account = ? AND status NOT IN ('failure', 'shutdown') AND launch_parameters ->> '$.network_policy_id' = ?
     ORDER BY seq LIMIT 1`)
 
-  const row = (account: string, id: string) => byId.get(id, account) as NetworkPolicyRow | undefined
-
   return {
-    get: (account: string, id: string): NetworkPolicy | undefined => {
-      const found = row(account, id)
-      return found && toPolicy(found)
-    },
+    get: table.get,
 
     /** The id of the account's policy of that name. */
     idOf: (account: string, name: string): string | undefined =>
@@ -54,12 +40,10 @@ export const createNetworkPolicyStore = (database: Database) => {
     userOf: (account: string, id: string): string | undefined =>
       (user.get(account, id) as { id: string } | undefined)?.id,
 
-    /** The place of a policy in its account's order, for `list` to go on from. */
-    position: (account: string, id: string): number | undefined => row(account, id)?.seq,
+    position: table.position,
 
-    /** Newest first; `before` is the position of the last policy already seen. */
     list: (account: string, query: NetworkPolicyListQuery, before?: number): Page<NetworkPolicy> =>
-      readPage(database, 'network_policies', filter(account, query), query, before, toPolicy),
+      table.list(account, query, before, equals('id', query.id)),
 
     create: (account: string, { name, description, ...given }: NetworkPolicyCreate, now: number): NetworkPolicy => {
       const policy = {
@@ -70,7 +54,7 @@ export const createNetworkPolicyStore = (database: Database) => {
         update_time_ms: now,
         egress: changed(nothingAllowed, given),
       }
-      insert.run(policy.id, account, name, policy.description, now, now, JSON.stringify(policy.egress))
+      table.insert({ ...policy, account })
       return policy
     },
 
@@ -86,7 +70,7 @@ export const createNetworkPolicyStore = (database: Database) => {
         update_time_ms: now,
         egress: changed(policy.egress, given),
       }
-      set.run(next.name, next.description, now, JSON.stringify(next.egress), policy.id)
+      table.set(policy.id, next)
       return next
     },
 
@@ -113,17 +97,3 @@ const changed = (old: Egress, given: Partial<{ [K in keyof Egress]: Egress[K] | 
     if (value !== null && value !== undefined) Object.assign(next, { [rule]: value })
   return next.allow_all ? { ...next, allow_devbox_to_devbox: true } : next
 }
-
-const filter = (account: string, { id, ...common }: NetworkPolicyListQuery): Clause[] => [
-  ...commonClauses('network_policies', account, common),
-  ...equals('id', id),
-]
-
-const toPolicy = ({ egress, ...row }: NetworkPolicyRow): NetworkPolicy => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  create_time_ms: row.create_time_ms,
-  update_time_ms: row.update_time_ms,
-  egress: JSON.parse(egress),
-})

@@ -6,24 +6,15 @@ import type {
   SnapshotStatus,
   SnapshotUpdate,
 } from '#lib/contract/snapshots.ts'
-import { type Clause, commonClauses } from './clauses.ts'
-import { type Database, inTransaction } from './database.ts'
-import { createMetadataIndex } from './metadata.ts'
-import { equals, type Page, readPage } from './pages.ts'
-import { createRows } from './rows.ts'
+import { equals } from './clauses.ts'
+import type { Database } from './database.ts'
+import { createTable } from './table.ts'
 
-interface SnapshotRow {
+interface SnapshotRow extends Omit<Snapshot, 'source_blueprint_id'> {
   seq: number
-  id: string
   account: string
-  source_devbox_id: string
   status: SnapshotStatus
   error_message: string | null
-  create_time_ms: number
-  name: string | null
-  commit_message: string | null
-  metadata: string
-  size_bytes: number | null
 }
 
 export interface NewSnapshot {
@@ -38,108 +29,81 @@ export interface NewSnapshot {
 
 export type SnapshotStore = ReturnType<typeof createSnapshotStore>
 
+const isListed = ({ status }: SnapshotRow) => status === 'in_progress' || status === 'complete'
+
 export const createSnapshotStore = (database: Database) => {
-  const insert = database.prepare(`
-    INSERT INTO snapshots (id, account, source_devbox_id, status, create_time_ms, name, commit_message, metadata)
-    VALUES (?, ?, ?, 'in_progress', ?, ?, ?, ?)`)
-  const rows = createRows<SnapshotRow>(database, 'snapshots')
-  const setState = database.prepare('UPDATE snapshots SET status = ?, error_message = ?, size_bytes = ? WHERE seq = ?')
-  const setFields = database.prepare('UPDATE snapshots SET name = ?, commit_message = ?, metadata = ? WHERE seq = ?')
-  const index = createMetadataIndex(database, 'snapshot_metadata')
-  const withStatus = database.prepare('SELECT id FROM snapshots WHERE status = ? ORDER BY seq')
+  const table = createTable(database, 'snapshots', {
+    json: ['metadata'],
+    metadata: 'snapshot_metadata',
+    isListed,
+    view: toSnapshot,
+  })
   const starting = database.prepare(
     "SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?",
   )
 
   /** From here on nothing lists the snapshot; its record stays for `state` to tell. */
   const leaveLists = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
-    database.essential(() =>
-      inTransaction(database, () => {
-        const row = rows.known(id)
-        index.remove(row.account, row.seq, JSON.parse(row.metadata))
-        setState.run(status, errorMessage, row.size_bytes, row.seq)
-      }),
-    )
+    database.essential(() => table.update(table.known(id), { status, error_message: errorMessage }))
 
   return {
-    insert: (snapshot: NewSnapshot): void =>
-      inTransaction(database, () => {
-        const { lastInsertRowid: seq } = insert.run(
-          snapshot.id,
-          snapshot.account,
-          snapshot.source_devbox_id,
-          snapshot.create_time_ms,
-          snapshot.name,
-          snapshot.commit_message,
-          JSON.stringify(snapshot.metadata),
-        )
-        index.add(snapshot.account, seq, snapshot.metadata)
-      }),
+    insert: (snapshot: NewSnapshot): void => {
+      table.insert({ ...snapshot, status: 'in_progress' })
+    },
 
     /** Whatever became of it, deleted ones included. */
     state: (
       account: string,
       id: string,
     ): (SnapshotState & { status: SnapshotStatus; snapshot: Snapshot }) | undefined => {
-      const row = rows.own(account, id)
+      const row = table.own(account, id)
       return row && { status: row.status, error_message: row.error_message, snapshot: toSnapshot(row) }
     },
 
-    complete: (id: string, sizeBytes: number): void => {
-      setState.run('complete', null, sizeBytes, rows.known(id).seq)
-    },
+    complete: (id: string, sizeBytes: number): void =>
+      table.set(id, { status: 'complete', error_message: null, size_bytes: sizeBytes }),
 
     fail: (id: string, errorMessage: string): void => leaveLists(id, 'error', errorMessage),
 
     delete: (id: string): void => leaveLists(id, 'deleted', null),
 
     update: (id: string, { name, commit_message, metadata }: SnapshotUpdate): void =>
-      inTransaction(database, () => {
-        const row = rows.known(id)
-        setFields.run(
-          typeof name === 'string' ? name || null : row.name,
-          typeof commit_message === 'string' ? commit_message || null : row.commit_message,
-          metadata ? JSON.stringify(metadata) : row.metadata,
-          row.seq,
-        )
-        if (!metadata || row.status === 'error') return
-        index.remove(row.account, row.seq, JSON.parse(row.metadata))
-        index.add(row.account, row.seq, metadata)
+      table.update(table.known(id), {
+        ...(typeof name === 'string' && { name: name || null }),
+        ...(typeof commit_message === 'string' && { commit_message: commit_message || null }),
+        ...(metadata && { metadata }),
       }),
 
-    /** The place of a snapshot in its account's order, for `list` to go on from; a deleted one keeps its place. */
-    position: (account: string, id: string): number | undefined => rows.own(account, id)?.seq,
+    /** A deleted one keeps its place. */
+    position: table.position,
 
     /**
-     * Newest first; `before` is the position of the last snapshot already seen. Unspecified: which are listed. Those
-     * being taken are; failed and deleted ones are not, as a record does not say that it is one.
+     * Unspecified: which are listed. Those being taken are; failed and deleted ones are not, as a record does not say that
+     * it is one.
      */
-    list: (account: string, query: SnapshotListQuery, before?: number): Page<Snapshot> =>
-      readPage(database, 'snapshots', filter(account, query), query, before, toSnapshot),
+    list: (account: string, { devbox_id, source_blueprint_id, ...query }: SnapshotListQuery, before?: number) =>
+      table.list(account, query, before, [
+        { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },
+        ...equals('snapshots.source_devbox_id', devbox_id),
+        // There are no blueprints here, so none is the source of a snapshot.
+        ...(source_blueprint_id === undefined ? [] : [{ sql: '0', values: [] }]),
+      ]),
 
-    metadataKeys: index.keys,
-    metadataValues: index.values,
+    metadataKeys: table.metadataKeys,
+    metadataValues: table.metadataValues,
 
     /** Ids of all accounts' snapshots, oldest first. */
-    withStatus: (status: SnapshotStatus): string[] => withStatus.all(status).map(({ id }) => id as string),
+    withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),
 
     /** Whether a devbox that has no disk yet is to get its disk from the snapshot. */
     isBeingStartedFrom: (account: string, id: string): boolean => starting.get(account, id) !== undefined,
   }
 }
 
-const filter = (account: string, { devbox_id, source_blueprint_id, metadata }: SnapshotListQuery): Clause[] => [
-  ...commonClauses('snapshots', account, { metadata }, 'snapshot_metadata'),
-  { sql: "snapshots.status IN ('in_progress', 'complete')", values: [] },
-  ...equals('snapshots.source_devbox_id', devbox_id),
-  // There are no blueprints here, so none is the source of a snapshot.
-  ...(source_blueprint_id === undefined ? [] : [{ sql: '0', values: [] }]),
-]
-
 const toSnapshot = (row: SnapshotRow): Snapshot => ({
   id: row.id,
   create_time_ms: row.create_time_ms,
-  metadata: JSON.parse(row.metadata),
+  metadata: row.metadata,
   source_devbox_id: row.source_devbox_id,
   name: row.name,
   source_blueprint_id: null,

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Outcome, Rewards, TrialException } from '../outcome.ts'
+import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { Outcome, Rewards } from '../outcome.ts'
 import type { HarborAgent, HarborScenario, HarborSettings } from '../plan.ts'
 import { createScrubber } from '../scrub.ts'
 import { saveFiles } from '../transfer.ts'
@@ -40,7 +41,7 @@ export class TrialLog {
   readonly #steps: Step[] = []
   readonly #name: string
   #traceback = ''
-  #exception: TrialException | null = null
+  #exception: RunFailure | null = null
 
   constructor(trial: LoggedTrial) {
     this.#trial = trial
@@ -50,7 +51,7 @@ export class TrialLog {
   }
 
   /** The first failure; Harbor goes on with the verifier after some of them. */
-  get exception(): TrialException | null {
+  get exception(): RunFailure | null {
     return this.#exception
   }
 
@@ -99,7 +100,7 @@ export class TrialLog {
     if (step) step.verifier_result = { rewards }
   }
 
-  fail(exception: TrialException, error: unknown) {
+  fail(exception: RunFailure, error: unknown) {
     this.say(`${exception.exception_type}: ${exception.exception_message}`)
     const step = this.#steps.at(-1)
     if (step) step.exception_info = infoOf(exception, '')
@@ -161,11 +162,11 @@ export class TrialLog {
 
 interface Result {
   rewards: Rewards | null
-  exception: TrialException | null
+  exception: RunFailure | null
   outcome: Outcome
 }
 
-const infoOf = ({ exception_type, exception_message }: TrialException, traceback: string) => ({
+const infoOf = ({ exception_type, exception_message }: RunFailure, traceback: string) => ({
   exception_type,
   exception_message,
   exception_traceback: traceback,

@@ -3,19 +3,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
+import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, runAgent } from '../agents.ts'
-import {
-  asException,
-  type Outcome,
-  outcomeOf,
-  pythonSeconds,
-  type Rewards,
-  TrialError,
-  type TrialException,
-} from '../outcome.ts'
+import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from '../outcome.ts'
 import { Workbench } from '../workbench.ts'
 import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
@@ -73,7 +66,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   const devboxId = await openDevbox(deps, options, read.task)
   const trial = new HarborTrial(deps, { ...options, devboxId }, log)
   let rewards: Rewards | null = null
-  let exception: TrialException | null = null
+  let exception: RunFailure | null = null
   try {
     if (read.problems) {
       const [first] = read.problems
@@ -125,7 +118,7 @@ const openDevbox = async (
   return id
 }
 
-const exceptionOf = (error: unknown, signal: AbortSignal): TrialException =>
+const exceptionOf = (error: unknown, signal: AbortSignal): RunFailure =>
   signal.aborted
     ? { exception_type: 'CancelledError', exception_message: 'The trial was cancelled' }
     : asException(error)

@@ -1,0 +1,155 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { StringMap } from '#lib/contract/common.ts'
+import { type Clause, type CommonFilter, commonClauses, sqlOf, type Value, valuesOf } from './clauses.ts'
+import { type Database, inTransaction } from './database.ts'
+import { createMetadataIndex } from './metadata.ts'
+
+/** A row as the service works with it: its JSON parsed. */
+interface Row {
+  /** Its place in the order the rows were made in. */
+  seq: number
+  /** Unique over all accounts. */
+  id: string
+  account: string
+}
+
+/** Fields of a row; absent ones stay as they are. */
+type Fields<R> = { [K in keyof R]?: R[K] | undefined }
+
+interface Options<R extends Row, T> {
+  /** The columns that hold JSON. */
+  json: readonly (keyof R & string)[]
+  /** The columns that hold a boolean, as 0 or 1. */
+  flags?: readonly (keyof R & string)[]
+  /** The table of the index over the rows' `metadata`. */
+  metadata?: string
+  /** Whether the metadata one can filter by has the row's; absent: that of all rows. */
+  isListed?: (row: R) => boolean
+  /** What callers see of a row. */
+  view: (row: R) => T
+}
+
+interface PageQuery extends CommonFilter {
+  limit: number
+  include_total_count: boolean
+}
+
+export interface Page<T> {
+  items: T[]
+  has_more: boolean
+  total_count: number | null
+}
+
+/** The rows of one kind of record. Of the fields that are to be written, those that are no column are left out. */
+export const createTable = <R extends Row, T>(
+  database: Database,
+  table: string,
+  { json, flags = [], metadata, isListed = () => true, view }: Options<R, T>,
+) => {
+  const byId = database.prepare(`SELECT * FROM ${table} WHERE id = ?`)
+  const known = new Set(byId.columns().map(({ name }) => name))
+  const isJson = new Set<string>(json)
+  const index = metadata === undefined ? undefined : createMetadataIndex(database, metadata)
+
+  const toRow = (columns: Record<string, SQLOutputValue>): R => {
+    const row: Record<string, unknown> = { ...columns }
+    for (const name of json) if (row[name] !== null) row[name] = JSON.parse(row[name] as string)
+    for (const name of flags) row[name] = row[name] === 1
+    return row as unknown as R
+  }
+  const toColumn = (name: string, value: unknown): SQLInputValue => {
+    if (isJson.has(name) && value !== null) return JSON.stringify(value)
+    return typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)
+  }
+  const toColumns = (fields: Fields<R>): Record<string, SQLInputValue> =>
+    Object.fromEntries(
+      Object.entries(fields)
+        .filter(([name, value]) => known.has(name) && value !== undefined)
+        .map(([name, value]) => [name, toColumn(name, value)]),
+    )
+  const all = (clauses: readonly Clause[], rest = ''): R[] =>
+    database
+      .prepare(`SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ${rest}`)
+      .all(...valuesOf(clauses))
+      .map(toRow)
+
+  const find = (id: string): R | undefined => {
+    const found = byId.get(id)
+    return found && toRow(found)
+  }
+  const own = (account: string, id: string): R | undefined => {
+    const row = find(id)
+    return row?.account === account ? row : undefined
+  }
+
+  /** Writes fields of a row that have no part in the index over metadata; `update` writes any. */
+  const set = (id: string, fields: Fields<R>): void => {
+    const columns = toColumns(fields)
+    const changes = Object.keys(columns).map((name) => `${name} = :${name}`)
+    if (changes.length > 0)
+      database.prepare(`UPDATE ${table} SET ${changes.join(', ')} WHERE id = :row`).run({ ...columns, row: id })
+  }
+
+  const indexed = (change: 'add' | 'remove', row: R) => {
+    if (isListed(row)) index?.[change](row.account, row.seq, (row as { metadata?: StringMap }).metadata ?? {})
+  }
+
+  return {
+    find,
+    own,
+    set,
+
+    /** Throws when there is no such row. */
+    known: (id: string): R => {
+      const row = find(id)
+      if (!row) throw new Error(`There is no ${id} in the table ${table}`)
+      return row
+    },
+
+    get: (account: string, id: string): T | undefined => {
+      const row = own(account, id)
+      return row && view(row)
+    },
+
+    /** The place of a row in its account's order, for `list` to go on from. */
+    position: (account: string, id: string): number | undefined => own(account, id)?.seq,
+
+    /** Oldest first. */
+    where: (sql: string, ...values: Value[]): R[] => all([{ sql, values }], 'ORDER BY seq'),
+
+    insert: (fields: Fields<R> & Pick<R, 'id'>): R =>
+      inTransaction(database, () => {
+        const columns = toColumns(fields)
+        const names = Object.keys(columns)
+        const values = names.map((name) => `:${name}`).join(', ')
+        database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${values})`).run(columns)
+        const row = find(fields.id) as R
+        indexed('add', row)
+        return row
+      }),
+
+    update: (row: R, fields: Fields<R>): void =>
+      inTransaction(database, () => {
+        set(row.id, fields)
+        indexed('remove', row)
+        indexed('add', { ...row, ...fields })
+      }),
+
+    /** Those of the account that meet the query and `more`, newest first; `before` is the place of the last one seen. */
+    list: (account: string, query: PageQuery, before?: number, more: readonly Clause[] = []): Page<T> => {
+      const { limit, include_total_count } = query
+      const where = [...commonClauses(table, account, query, metadata), ...more]
+      const rest = before === undefined ? [] : [{ sql: `${table}.seq < ?`, values: [before] }]
+      const rows = all([...where, ...rest], `ORDER BY seq DESC LIMIT ${limit + 1}`)
+      const count = database.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${sqlOf(where)}`)
+      return {
+        items: rows.slice(0, limit).map(view),
+        has_more: rows.length > limit,
+        total_count: include_total_count ? (count.get(...valuesOf(where)) as { total: number }).total : null,
+      }
+    },
+
+    metadataKeys: (account: string): string[] => index?.keys(account) ?? [],
+    metadataValues: (account: string, key: string): string[] => index?.values(account, key) ?? [],
+  }
+}
