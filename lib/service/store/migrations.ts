@@ -1,3 +1,12 @@
+/** The metadata of the records of a table, by key and value: a filter is a range of it. */
+const metadataOf = (table: string, index: string) => `CREATE TABLE ${index} (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES ${table} (seq),
+    PRIMARY KEY (account, key, value, seq)
+  ) STRICT, WITHOUT ROWID;`
+
 /** The schema, step by step; a database of version N has had the first N. A step that was released never changes. */
 export const migrations: readonly string[] = [
   // Rowid (seq) follows creation, so "newest first" is the table's own order. created time and account ride in the
@@ -14,13 +23,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX axons_by_account ON axons (account, seq);
   CREATE INDEX axons_by_name ON axons (account, name, seq);
-  CREATE TABLE axon_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES axons (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('axons', 'axon_metadata')}
   `,
   `
   CREATE TABLE devboxes (
@@ -43,13 +46,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX devboxes_by_account ON devboxes (account, seq);
   CREATE INDEX devboxes_by_status ON devboxes (account, status, seq);
-  CREATE TABLE devbox_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES devboxes (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('devboxes', 'devbox_metadata')}
   CREATE TABLE executions (
     id TEXT NOT NULL,
     devbox_id TEXT NOT NULL REFERENCES devboxes (id),
@@ -95,13 +92,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX snapshots_by_account ON snapshots (account, seq);
   CREATE INDEX snapshots_by_devbox ON snapshots (source_devbox_id, seq);
-  CREATE TABLE snapshot_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES snapshots (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('snapshots', 'snapshot_metadata')}
   CREATE TABLE secrets (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -181,13 +172,7 @@ export const migrations: readonly string[] = [
     validation_type TEXT
   ) STRICT;
   CREATE INDEX scenarios_by_account ON scenarios (account, seq);
-  CREATE TABLE scenario_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES scenarios (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('scenarios', 'scenario_metadata')}
   CREATE TABLE scorers (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -211,13 +196,7 @@ export const migrations: readonly string[] = [
     required_secret_names TEXT
   ) STRICT;
   CREATE INDEX benchmarks_by_account ON benchmarks (account, seq);
-  CREATE TABLE benchmark_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES benchmarks (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('benchmarks', 'benchmark_metadata')}
   CREATE TABLE benchmark_scenarios (
     benchmark INTEGER NOT NULL REFERENCES benchmarks (seq),
     scenario INTEGER NOT NULL REFERENCES scenarios (seq),
@@ -260,13 +239,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX benchmark_runs_by_account ON benchmark_runs (account, seq);
   CREATE INDEX benchmark_runs_by_benchmark ON benchmark_runs (benchmark_id, seq);
   CREATE UNIQUE INDEX benchmark_runs_by_job ON benchmark_runs (job_id, agent_index) WHERE job_id IS NOT NULL;
-  CREATE TABLE benchmark_run_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES benchmark_runs (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('benchmark_runs', 'benchmark_run_metadata')}
   CREATE TABLE scenario_runs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -295,13 +268,7 @@ export const migrations: readonly string[] = [
     WHERE benchmark_run_id IS NOT NULL;
   CREATE UNIQUE INDEX scenario_runs_by_devbox ON scenario_runs (devbox_id) WHERE devbox_id IS NOT NULL;
   CREATE INDEX scenario_runs_unended ON scenario_runs (seq) WHERE end_time_ms IS NULL;
-  CREATE TABLE scenario_run_metadata (
-    account TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    seq INTEGER NOT NULL REFERENCES scenario_runs (seq),
-    PRIMARY KEY (account, key, value, seq)
-  ) STRICT, WITHOUT ROWID;
+  ${metadataOf('scenario_runs', 'scenario_run_metadata')}
   `,
   // For events that were heard before they were on the disk. The one row of power_cuts counts how often such events may
   // have been lost, and names the boot of the machine in which that may happen again.
