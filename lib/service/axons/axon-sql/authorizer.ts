@@ -1,21 +1,12 @@
+import { constants } from 'node:sqlite'
+
 /** Names the service keeps for itself in the database of an axon. */
 const isReserved = (name: string | null) => name !== null && /^rl_/i.test(name)
 
 /** Those that tell about the schema. None of them changes the connection, which other calls use after this one. */
 const pragmas = new Set([
-  'table_info',
-  'table_xinfo',
-  'table_list',
-  'index_list',
-  'index_info',
-  'index_xinfo',
-  'foreign_key_list',
-  'foreign_key_check',
-  'integrity_check',
-  'quick_check',
-  'compile_options',
-  'function_list',
-  'collation_list',
+  ...['table_info', 'table_xinfo', 'table_list', 'index_list', 'index_info', 'index_xinfo', 'foreign_key_list'],
+  ...['foreign_key_check', 'integrity_check', 'quick_check', 'compile_options', 'function_list', 'collation_list'],
   // Full-text tables ask for it.
   'data_version',
 ])
@@ -24,48 +15,26 @@ const readPragmas = new Set(['page_size'])
 const modules = new Set(['fts5', 'rtree'])
 const functions = new Set(['load_extension', 'fts3_tokenizer'])
 
-const [ok, deny] = [0, 1]
-/** The action codes of SQLite, which the types of Node do not name yet. */
-const action = {
-  createIndex: 1,
-  createTable: 2,
-  createTrigger: 7,
-  createView: 8,
-  delete: 9,
-  dropIndex: 10,
-  dropTable: 11,
-  dropTrigger: 16,
-  dropView: 17,
-  insert: 18,
-  pragma: 19,
-  read: 20,
-  select: 21,
-  update: 23,
-  alterTable: 26,
-  reindex: 27,
-  analyze: 28,
-  createVirtualTable: 29,
-  dropVirtualTable: 30,
-  function: 31,
-  savepoint: 32,
-  recursive: 33,
+/** The codes of SQLite, which the types of Node do not name yet. */
+const codeOf = (name: string): number => {
+  const code = (constants as Record<string, number>)[`SQLITE_${name}`]
+  if (code === undefined) throw new Error(`SQLite has no code ${name}`)
+  return code
 }
-
-const reads = new Set([action.select, action.read, action.recursive, action.savepoint, action.reindex, action.analyze])
-const writes = new Set([
-  action.insert,
-  action.update,
-  action.delete,
-  action.createTable,
-  action.createIndex,
-  action.createView,
-  action.createTrigger,
-  action.dropTable,
-  action.dropIndex,
-  action.dropView,
-  action.dropTrigger,
-  action.dropVirtualTable,
-])
+const [ok, deny] = [codeOf('OK'), codeOf('DENY')]
+const reads = new Set(['SELECT', 'READ', 'RECURSIVE', 'SAVEPOINT', 'REINDEX', 'ANALYZE'].map(codeOf))
+const writes = new Set(
+  [
+    ...['INSERT', 'UPDATE', 'DELETE', 'CREATE_TABLE', 'CREATE_INDEX', 'CREATE_VIEW', 'CREATE_TRIGGER'],
+    ...['DROP_TABLE', 'DROP_INDEX', 'DROP_VIEW', 'DROP_TRIGGER', 'DROP_VTABLE'],
+  ].map(codeOf),
+)
+const action = {
+  alterTable: codeOf('ALTER_TABLE'),
+  function: codeOf('FUNCTION'),
+  pragma: codeOf('PRAGMA'),
+  createVirtualTable: codeOf('CREATE_VTABLE'),
+}
 
 /**
  * What the SQL of a user may do: anything within the axon's own tables. All that is not named here is refused, and so are
