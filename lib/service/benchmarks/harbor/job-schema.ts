@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { notRetriedByDefault } from '../retry.ts'
 
 // Harbor's reader takes numbers that are written as text.
 const numeric = (value: unknown) =>
@@ -19,95 +18,74 @@ const atLeast0 = () =>
 const text = () => z.string('must be text')
 const texts = () => z.array(text(), 'must be a list of texts')
 const bool = () => z.boolean('must be true or false')
-const anything = () => z.nullish(z.unknown())
 const env = () => z.record(z.string(), text(), 'must be a mapping of texts; numbers need quotes')
-const mapping = 'must be a mapping'
+const mapping = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, 'must be a mapping')
+const options = () => z.record(z.string(), z.unknown(), 'must be a mapping')
+/** Keys that a job file may have and whose values are not checked; most of them do nothing here. */
+const unchecked = <K extends string>(...keys: K[]) =>
+  Object.fromEntries(keys.map((key) => [key, z.nullish(z.unknown())])) as {
+    [_ in K]: z.ZodMiniOptional<z.ZodMiniNullable<z.ZodMiniUnknown>>
+  }
 
-const Agent = z.object(
-  {
-    name: z.nullish(text()),
-    import_path: z.nullish(text()),
-    model_name: z.nullish(text()),
-    override_timeout_sec: z.nullish(seconds()),
-    override_setup_timeout_sec: z.nullish(seconds()),
-    max_timeout_sec: z.nullish(seconds()),
-    kwargs: z.nullish(z.record(z.string(), z.unknown(), mapping)),
-    env: z.nullish(env()),
-    n_concurrent: z.nullish(int(1)),
-    concurrency_group: anything(),
-    skills: anything(),
-    mcp_servers: anything(),
-    include_logs: anything(),
-    exclude_logs: anything(),
-    extra_allowed_hosts: anything(),
-    resume_trajectory: anything(),
-    load_trajectory: anything(),
-  },
-  mapping,
-)
+const Agent = mapping({
+  name: z.nullish(text()),
+  import_path: z.nullish(text()),
+  model_name: z.nullish(text()),
+  override_timeout_sec: z.nullish(seconds()),
+  override_setup_timeout_sec: z.nullish(seconds()),
+  max_timeout_sec: z.nullish(seconds()),
+  kwargs: z.nullish(options()),
+  env: z.nullish(env()),
+  n_concurrent: z.nullish(int(1)),
+  ...unchecked(
+    'concurrency_group',
+    'skills',
+    'mcp_servers',
+    'include_logs',
+    'exclude_logs',
+    'extra_allowed_hosts',
+    'resume_trajectory',
+    'load_trajectory',
+  ),
+})
 
-const Dataset = z.object(
-  {
-    path: z.nullish(text()),
-    name: z.nullish(text()),
-    version: anything(),
-    ref: anything(),
-    registry: anything(),
-    registry_url: anything(),
-    registry_path: anything(),
-    repo: anything(),
-    task_names: z.nullish(texts()),
-    exclude_task_names: z.nullish(texts()),
-    n_tasks: z.nullish(int(1)),
-    overwrite: anything(),
-    download_dir: anything(),
-  },
-  mapping,
-)
+const Dataset = mapping({
+  path: z.nullish(text()),
+  name: z.nullish(text()),
+  task_names: z.nullish(texts()),
+  exclude_task_names: z.nullish(texts()),
+  n_tasks: z.nullish(int(1)),
+  ...unchecked('version', 'ref', 'registry', 'registry_url', 'registry_path', 'repo', 'overwrite', 'download_dir'),
+})
 
-const Task = z.object(
-  {
-    path: z.nullish(text()),
-    name: z.nullish(text()),
-    ref: anything(),
-    git_url: anything(),
-    git_commit_id: anything(),
-    source: z.nullish(text()),
-    overwrite: anything(),
-    download_dir: anything(),
-  },
-  mapping,
-)
+const Task = mapping({
+  path: z.nullish(text()),
+  name: z.nullish(text()),
+  source: z.nullish(text()),
+  ...unchecked('ref', 'git_url', 'git_commit_id', 'overwrite', 'download_dir'),
+})
 
-const Retry = z.object(
-  {
-    max_retries: z.prefault(int(0), 0),
-    include_exceptions: z.nullish(texts()),
-    exclude_exceptions: z.nullish(texts()),
-    wait_multiplier: z.prefault(atLeast0(), 1),
-    min_wait_sec: z.prefault(atLeast0(), 1),
-    max_wait_sec: z.prefault(atLeast0(), 60),
-  },
-  mapping,
-)
+const Retry = mapping({
+  max_retries: z.prefault(int(0), 0),
+  include_exceptions: z.nullish(texts()),
+  exclude_exceptions: z.nullish(texts()),
+  wait_multiplier: z.prefault(atLeast0(), 1),
+  min_wait_sec: z.prefault(atLeast0(), 1),
+  max_wait_sec: z.prefault(atLeast0(), 60),
+})
 
-const Metric = z.object(
-  {
-    type: z.nullish(z.enum(['sum', 'min', 'max', 'mean', 'uv-script'], 'must be sum, min, max, mean or uv-script')),
-    kwargs: anything(),
-  },
-  mapping,
-)
+const Metric = mapping({
+  type: z.nullish(z.enum(['sum', 'min', 'max', 'mean', 'uv-script'], 'must be sum, min, max, mean or uv-script')),
+  ...unchecked('kwargs'),
+})
 
 /** The form of a job file; whether its folders and secrets exist is checked elsewhere. */
 export const JobFile = z.object(
   {
     job_name: z.nullish(text().check(z.maxLength(256, 'must be at most 256 characters'))),
-    jobs_dir: anything(),
     n_attempts: z.prefault(int(1), 1),
     n_concurrent_trials: z.nullish(int(1)),
     quiet: z.nullish(bool()),
-    debug: anything(),
     install_only: z.nullish(bool()),
     timeout_multiplier: z.prefault(factor(), 1),
     agent_timeout_multiplier: z.nullish(factor()),
@@ -117,74 +95,52 @@ export const JobFile = z.object(
     retry: z.nullish(Retry),
     /** The old form: three of its values are read, the others ignored. */
     orchestrator: z.nullish(
-      z.object(
-        {
-          type: anything(),
-          n_concurrent_trials: z.nullish(int(1)),
-          quiet: z.nullish(bool()),
-          retry: z.nullish(Retry),
-          kwargs: anything(),
-        },
-        mapping,
-      ),
+      mapping({
+        n_concurrent_trials: z.nullish(int(1)),
+        quiet: z.nullish(bool()),
+        retry: z.nullish(Retry),
+        ...unchecked('type', 'kwargs'),
+      }),
     ),
     environment: z.nullish(
-      z.object(
-        {
-          type: z.nullish(text()),
-          import_path: z.nullish(text()),
-          force_build: anything(),
-          delete: anything(),
-          override_cpus: z.nullish(factor()),
-          override_memory_mb: z.nullish(factor()),
-          override_storage_mb: z.nullish(factor()),
-          override_gpus: z.nullish(atLeast0()),
-          suppress_override_warnings: anything(),
-          env: z.nullish(env()),
-          kwargs: z.nullish(z.record(z.string(), z.unknown(), mapping)),
-          mounts: anything(),
-        },
-        mapping,
-      ),
+      mapping({
+        type: z.nullish(text()),
+        import_path: z.nullish(text()),
+        override_cpus: z.nullish(factor()),
+        override_memory_mb: z.nullish(factor()),
+        override_storage_mb: z.nullish(factor()),
+        override_gpus: z.nullish(atLeast0()),
+        env: z.nullish(env()),
+        kwargs: z.nullish(options()),
+        ...unchecked('force_build', 'delete', 'suppress_override_warnings', 'mounts'),
+      }),
     ),
     verifier: z.nullish(
-      z.object(
-        {
-          override_timeout_sec: z.nullish(seconds()),
-          max_timeout_sec: z.nullish(seconds()),
-          env: z.nullish(env()),
-          disable: z.nullish(bool()),
-          import_path: z.nullish(text()),
-          kwargs: anything(),
-        },
-        mapping,
-      ),
+      mapping({
+        override_timeout_sec: z.nullish(seconds()),
+        max_timeout_sec: z.nullish(seconds()),
+        env: z.nullish(env()),
+        disable: z.nullish(bool()),
+        import_path: z.nullish(text()),
+        ...unchecked('kwargs'),
+      }),
     ),
     metrics: z.nullish(z.array(Metric, 'must be a list of mappings')),
     agents: z.nullish(
       z.array(Agent, 'must be a list of mappings').check(z.minLength(1, 'is empty: name at least one agent')),
     ),
-    user_agent: anything(),
     datasets: z.nullish(z.array(Dataset, 'must be a list of mappings')),
     tasks: z.nullish(z.array(Task, 'must be a list of mappings')),
-    artifacts: anything(),
     extra_instruction_paths: z.nullish(texts()),
     extra_instructions: z.nullish(z.union([texts(), text()], 'must be text or a list of texts')),
-    source_jobs: anything(),
-    plugins: anything(),
+    ...unchecked('jobs_dir', 'debug', 'user_agent', 'artifacts', 'source_jobs', 'plugins'),
   },
   'must be a mapping of keys, such as agents and datasets',
 )
 export type JobFile = z.output<typeof JobFile>
 export type Retry = z.output<typeof Retry>
 
-export const defaultRetry: Retry = {
-  max_retries: 0,
-  exclude_exceptions: notRetriedByDefault,
-  wait_multiplier: 1,
-  min_wait_sec: 1,
-  max_wait_sec: 60,
-}
+export const defaultRetry = Retry.parse({})
 
 /** The keys a job file may have; any other is a warning. */
 export const knownKeys = {

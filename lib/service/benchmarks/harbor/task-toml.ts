@@ -5,19 +5,17 @@ const seconds = () => z.number('must be a number of seconds').check(z.positive('
 const count = () => z.number('must be a number').check(z.nonnegative('must not be negative'))
 const env = () => z.record(z.string(), text(), 'must be a table of texts')
 const texts = () => z.array(text(), 'must be a list of texts')
+const table = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, 'must be a table')
 const networkMode = () => z.enum(['public', 'no-network', 'allowlist'], 'must be public, no-network or allowlist')
 
-const Healthcheck = z.object(
-  {
-    command: text(),
-    interval_sec: z.prefault(seconds(), 5),
-    timeout_sec: z.prefault(seconds(), 30),
-    start_period_sec: z.prefault(count(), 0),
-    start_interval_sec: z.prefault(seconds(), 5),
-    retries: z.prefault(z.int('must be a whole number').check(z.minimum(1, 'must be at least 1')), 3),
-  },
-  'must be a table',
-)
+const Healthcheck = table({
+  command: text(),
+  interval_sec: z.prefault(seconds(), 5),
+  timeout_sec: z.prefault(seconds(), 30),
+  start_period_sec: z.prefault(count(), 0),
+  start_interval_sec: z.prefault(seconds(), 5),
+  retries: z.prefault(z.int('must be a whole number').check(z.minimum(1, 'must be at least 1')), 3),
+})
 export type Healthcheck = z.output<typeof Healthcheck>
 
 const MinReward = z.union(
@@ -26,43 +24,34 @@ const MinReward = z.union(
 )
 export type MinReward = z.output<typeof MinReward>
 
-const Agent = z.object(
-  {
-    timeout_sec: z.optional(seconds()),
-    user: z.optional(z.union([z.string(), z.number()])),
-    network_mode: z.optional(networkMode()),
-    allowed_hosts: z.optional(texts()),
-  },
-  'must be a table',
-)
+const Agent = table({
+  timeout_sec: z.optional(seconds()),
+  user: z.optional(z.union([z.string(), z.number()])),
+  network_mode: z.optional(networkMode()),
+  allowed_hosts: z.optional(texts()),
+})
 
-const Verifier = z.object(
-  {
-    timeout_sec: z.optional(seconds()),
-    env: z.optional(env()),
-    user: z.optional(z.union([z.string(), z.number()])),
-    network_mode: z.optional(networkMode()),
-    environment_mode: z.optional(z.enum(['shared', 'separate'], 'must be shared or separate')),
-    environment: z.optional(z.record(z.string(), z.unknown())),
-    collect: z.optional(z.array(z.unknown(), 'must be a list')),
-  },
-  'must be a table',
-)
+const Verifier = table({
+  timeout_sec: z.optional(seconds()),
+  env: z.optional(env()),
+  user: z.optional(z.union([z.string(), z.number()])),
+  network_mode: z.optional(networkMode()),
+  environment_mode: z.optional(z.enum(['shared', 'separate'], 'must be shared or separate')),
+  environment: z.optional(z.record(z.string(), z.unknown())),
+  collect: z.optional(z.array(z.unknown(), 'must be a list')),
+})
 
 // The name is part of paths in the task and in the results.
 const StepName = text().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, 'must be the name of a folder in steps/'))
 
-const Step = z.object(
-  {
-    name: StepName,
-    agent: z.optional(Agent),
-    verifier: z.optional(Verifier),
-    min_reward: z.optional(MinReward),
-    healthcheck: z.optional(Healthcheck),
-    artifacts: z.optional(z.array(z.unknown(), 'must be a list')),
-  },
-  'must be a table',
-)
+const Step = table({
+  name: StepName,
+  agent: z.optional(Agent),
+  verifier: z.optional(Verifier),
+  min_reward: z.optional(MinReward),
+  healthcheck: z.optional(Healthcheck),
+  artifacts: z.optional(z.array(z.unknown(), 'must be a list')),
+})
 
 const size = () => z.string().check(z.regex(/^\d+(\.\d+)?[KMGT]?i?B?$/i, 'must be a size like 2G'))
 
@@ -71,33 +60,30 @@ export const TaskToml = z.object({
   schema_version: z.optional(z.union([z.string(), z.number()], 'must be text')),
   /** The old name of `schema_version`. */
   version: z.optional(z.union([z.string(), z.number()], 'must be text')),
-  task: z.optional(z.object({ name: z.optional(text().check(z.regex(/\S/, 'must not be empty'))) }, 'must be a table')),
+  task: z.optional(table({ name: z.optional(text().check(z.regex(/\S/, 'must not be empty'))) })),
   agent: z.optional(Agent),
   verifier: z.optional(Verifier),
-  solution: z.optional(z.object({ env: z.optional(env()) }, 'must be a table')),
+  solution: z.optional(table({ env: z.optional(env()) })),
   environment: z.optional(
-    z.object(
-      {
-        build_timeout_sec: z.optional(seconds()),
-        docker_image: z.optional(text()),
-        os: z.optional(text()),
-        cpus: z.optional(count()),
-        memory_mb: z.optional(count()),
-        storage_mb: z.optional(count()),
-        gpus: z.optional(count()),
-        env: z.optional(env()),
-        workdir: z.optional(text().check(z.regex(/^\//, 'must begin with /'))),
-        network_mode: z.optional(networkMode()),
-        allowed_hosts: z.optional(texts()),
-        healthcheck: z.optional(Healthcheck),
-        mcp_servers: z.optional(z.array(z.unknown(), 'must be a list')),
-        skills_dir: z.optional(text()),
-        memory: z.optional(size()),
-        storage: z.optional(size()),
-        allow_internet: z.optional(z.boolean('must be true or false')),
-      },
-      'must be a table',
-    ),
+    table({
+      build_timeout_sec: z.optional(seconds()),
+      docker_image: z.optional(text()),
+      os: z.optional(text()),
+      cpus: z.optional(count()),
+      memory_mb: z.optional(count()),
+      storage_mb: z.optional(count()),
+      gpus: z.optional(count()),
+      env: z.optional(env()),
+      workdir: z.optional(text().check(z.regex(/^\//, 'must begin with /'))),
+      network_mode: z.optional(networkMode()),
+      allowed_hosts: z.optional(texts()),
+      healthcheck: z.optional(Healthcheck),
+      mcp_servers: z.optional(z.array(z.unknown(), 'must be a list')),
+      skills_dir: z.optional(text()),
+      memory: z.optional(size()),
+      storage: z.optional(size()),
+      allow_internet: z.optional(z.boolean('must be true or false')),
+    }),
   ),
   artifacts: z.optional(z.array(z.unknown(), 'must be a list')),
   steps: z.optional(z.array(Step, 'must be tables [[steps]]')),
