@@ -11,51 +11,24 @@ const noObjects =
   'This service has no object store; upload files to a devbox (POST /v1/devboxes/ID/upload_file) and keep them in a snapshot'
 const noKeys = 'This service makes no keys over HTTP; whoever runs it adds one with npm run service -- keys add'
 
-/** The message of each operation's 501: what to do instead. */
-const alternatives: Record<keyof typeof hostedOnly, string> = {
-  createSshKey: 'This service has no SSH; open a terminal of the devbox or run commands in it',
-  createGatewayToken: noGateways,
-  createMcpToken: noGateways,
-  createApiKey: noKeys,
-  createRestrictedKey: noKeys,
-  listBlueprints: noBlueprints,
-  listPublicBlueprints: noBlueprints,
-  previewBlueprint: noBlueprints,
-  createBlueprint: noBlueprints,
-  getBlueprint: noBlueprints,
-  deleteBlueprint: noBlueprints,
-  blueprintLogs: noBlueprints,
-  listAgents: noAgents,
-  listPublicAgents: noAgents,
-  countAgentDevboxes: noAgents,
-  createAgent: noAgents,
-  getAgent: noAgents,
-  deleteAgent: noAgents,
-  listObjects: noObjects,
-  listPublicObjects: noObjects,
-  createObject: noObjects,
-  getObject: noObjects,
-  completeObject: noObjects,
-  downloadObject: noObjects,
-  deleteObject: noObjects,
-  listGatewayConfigs: noGateways,
-  createGatewayConfig: noGateways,
-  getGatewayConfig: noGateways,
-  updateGatewayConfig: noGateways,
-  deleteGatewayConfig: noGateways,
-  listMcpConfigs: noGateways,
-  createMcpConfig: noGateways,
-  getMcpConfig: noGateways,
-  updateMcpConfig: noGateways,
-  deleteMcpConfig: noGateways,
-}
+/** What to do instead, by how the address begins; the first that fits. */
+const alternatives: readonly [start: string, message: string][] = [
+  ['/v1/devboxes/:id/create_ssh_key', 'This service has no SSH; open a terminal of the devbox or run commands in it'],
+  ['/v1/devboxes/', noGateways],
+  ['/v1/gateway-configs', noGateways],
+  ['/v1/mcp-configs', noGateways],
+  ['/v1/apikeys', noKeys],
+  ['/v1/restricted_keys', noKeys],
+  ['/v1/blueprints', noBlueprints],
+  ['/v1/agents', noAgents],
+  ['/v1/objects', noObjects],
+]
 
 export const hostedOnlyRoutes = (): Route[] =>
-  Object.entries(hostedOnly).map(([operation, endpoint]) => ({
+  Object.values(hostedOnly).map((endpoint) => ({
     endpoint,
     handler: () => {
-      throw new ServiceError('not_implemented', alternatives[operation as keyof typeof hostedOnly], {
-        shouldRetry: false,
-      })
+      const [, message = ''] = alternatives.find(([start]) => endpoint.path.startsWith(start)) ?? []
+      throw new ServiceError('not_implemented', message, { shouldRetry: false })
     },
   }))
