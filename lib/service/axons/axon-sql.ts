@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SqlStatement } from '#lib/contract/axons.ts'
-import { EncodedJson } from '#lib/service/kit/encoded.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import type { AxonListRequest } from '#lib/service/store/axons/lists.ts'
 import {
@@ -60,12 +59,12 @@ export class AxonSql {
   }
 
   /** The JSON of a SqlResult. */
-  async query(target: Target, statement: SqlStatement): Promise<EncodedJson> {
+  async query(target: Target, statement: SqlStatement): Promise<Uint8Array> {
     return this.#run(target, 'query', [toStatement(statement, '')])
   }
 
   /** The JSON of a SqlBatchResult. */
-  async batch(target: Target, statements: readonly SqlStatement[]): Promise<EncodedJson> {
+  async batch(target: Target, statements: readonly SqlStatement[]): Promise<Uint8Array> {
     return this.#run(
       target,
       'batch',
@@ -74,9 +73,9 @@ export class AxonSql {
   }
 
   /** The JSON of an AxonList. */
-  async list(request: AxonListRequest, signal: AbortSignal): Promise<EncodedJson> {
+  async list(request: AxonListRequest, signal: AbortSignal): Promise<Uint8Array> {
     const answer = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
-    if ('json' in answer) return new EncodedJson(answer.json)
+    if ('json' in answer) return answer.json
     throw new Error(`The list of axons failed: ${'failure' in answer ? answer.failure : answer.refusal}`)
   }
 
@@ -88,7 +87,7 @@ export class AxonSql {
     const file = join(this.#folder, `${id}.db`)
     const request = { seq, file, statements, kind, isReadOnly: isDeleted }
     const answer = await this.#users.run(account, request)
-    if ('json' in answer) return new EncodedJson(answer.json)
+    if ('json' in answer) return answer.json
     throw 'refusal' in answer ? toError(answer, request) : new Error(`The SQL of ${id} failed: ${answer.failure}`)
   }
 }

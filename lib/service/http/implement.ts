@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws'
 import type { Endpoint, EndpointAnswer, EndpointInput } from '#lib/contract/endpoint.ts'
-import type { EncodedJson } from '#lib/service/kit/encoded.ts'
 
 /** What every handler gets besides its decoded input. */
 export interface Caller {
@@ -16,8 +15,9 @@ export interface Caller {
   setHeader(name: string, value: string): void
 }
 
+/** Bytes are JSON already: what the database or a process put together is sent as it is, without a detour over objects. */
 type Result<E extends Endpoint> = E['response']['kind'] extends 'json'
-  ? EndpointAnswer<E> | EncodedJson | Promise<EndpointAnswer<E> | EncodedJson>
+  ? EndpointAnswer<E> | Uint8Array | Promise<EndpointAnswer<E> | Uint8Array>
   : E['response']['kind'] extends 'events'
     ? AsyncIterable<EndpointAnswer<E>> | Promise<AsyncIterable<EndpointAnswer<E>>>
     : E['response']['kind'] extends 'bytes'

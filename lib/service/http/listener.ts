@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { EncodedJson } from '#lib/service/kit/encoded.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
@@ -51,9 +50,9 @@ export const createListener =
         return json
       }
       const toJson = (value: unknown) => {
-        if (!(value instanceof EncodedJson)) return checked(JSON.stringify(value))
-        if (context.validateAnswers) checked(Buffer.from(value.bytes).toString())
-        return value.bytes
+        if (!(value instanceof Uint8Array)) return checked(JSON.stringify(value))
+        if (context.validateAnswers) checked(Buffer.from(value).toString())
+        return value
       }
       const encode = (event: unknown) => `data: ${checked(JSON.stringify(event))}\n\n`
       const answer = await call({ signal: gone.signal, setHeader: (name, value) => response.setHeader(name, value) })
