@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { TrialSlots } from './trial-slots.ts'
+import { createTrialSlots, type TrialSlots } from './trial-slots.ts'
 
 const never = new AbortController().signal
 
 /** Work that is told apart by its name and ends when it is let go. */
 const begin = (slots: TrialSlots, account: string, job: string, started: string[]) => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const done = slots.run({ account, job }, never, async () => {
-    started.push(job)
-    await promise
-  })
+  const done = slots.run(
+    never,
+    async () => {
+      started.push(job)
+      await promise
+    },
+    { account, job },
+  )
   const end = () => {
     resolve()
     return done
@@ -20,7 +24,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the slots of trials', () => {
   it('go to the account and then to the job with the fewest running, not to the trial that asked first', async () => {
-    const slots = new TrialSlots(3)
+    const slots = createTrialSlots(3)
     const started: string[] = []
     const first = begin(slots, 'a', 'a1', started)
     const second = begin(slots, 'a', 'a1', started)
@@ -42,12 +46,12 @@ describe('the slots of trials', () => {
   })
 
   it('pass over a trial that has left, and come back from work that failed', async () => {
-    const slots = new TrialSlots(1)
+    const slots = createTrialSlots(1)
     const started: string[] = []
     const leaving = new AbortController()
-    const failing = slots.run({ account: 'a', job: 'a1' }, never, () => Promise.reject(new Error('failed')))
-    const left = slots.run({ account: 'b', job: 'b1' }, leaving.signal, async () => started.push('b1'))
-    const last = slots.run({ account: 'c', job: 'c1' }, never, async () => started.push('c1'))
+    const failing = slots.run(never, () => Promise.reject(new Error('failed')), { account: 'a', job: 'a1' })
+    const left = slots.run(leaving.signal, async () => started.push('b1'), { account: 'b', job: 'b1' })
+    const last = slots.run(never, async () => started.push('c1'), { account: 'c', job: 'c1' })
     leaving.abort(new Error('left'))
     await expect(failing).rejects.toThrow('failed')
     await expect(left).rejects.toThrow('left')
