@@ -55,24 +55,13 @@ import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
 import { Pipes } from './sandbox/pipes.ts'
-import { createAxonStore } from './store/axons/axons.ts'
-import { createAxonEventStore } from './store/axons/events.ts'
-import { createBenchmarkJobStore } from './store/benchmark-jobs.ts'
-import { createBenchmarkRunStore } from './store/benchmark-runs.ts'
-import { createBenchmarkStore } from './store/benchmarks.ts'
 import { databaseName, openDataDir, publishAddress, readOrMakeApiKey, reserveName } from './store/data-dir.ts'
 import { openDatabase } from './store/database.ts'
-import { createDevboxStore } from './store/devboxes.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { createKeyStore, digestOf } from './store/keys.ts'
 import { DevboxLogs } from './store/logs.ts'
-import { createNetworkPolicyStore } from './store/network-policies.ts'
-import { createScenarioRunStore } from './store/scenario-runs.ts'
-import { createScenarioStore } from './store/scenarios.ts'
-import { createScorerStore } from './store/scorers.ts'
-import { createSecretStore } from './store/secrets.ts'
-import { createSnapshotStore } from './store/snapshots.ts'
+import { createStores } from './store/stores.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { TerminalTokens } from './terminals/tokens.ts'
 
@@ -106,20 +95,7 @@ export const createService = async (
   try {
     const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
-    const store = {
-      axons: createAxonStore(database),
-      axonEvents: createAxonEventStore(database),
-      devboxes: createDevboxStore(database),
-      secrets: createSecretStore(database, join(dataDir.path, 'secrets-key')),
-      networkPolicies: createNetworkPolicyStore(database),
-      snapshots: createSnapshotStore(database),
-      benchmarks: createBenchmarkStore(database),
-      scenarios: createScenarioStore(database),
-      scorers: createScorerStore(database),
-      scenarioRuns: createScenarioRunStore(database),
-      benchmarkRuns: createBenchmarkRunStore(database),
-      benchmarkJobs: createBenchmarkJobStore(database),
-    }
+    const store = createStores(database, join(dataDir.path, 'secrets-key'))
     // Logged once the service is up: a service that cannot start prints one line and nothing else.
     const sandbox = await choice.sandbox
     const warnings = [...choice.warnings]

@@ -56,13 +56,7 @@ const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {
   if (!/^application\/json *(;|$)/i.test(type))
     throw new Refusal('unsupported_media_type', 'The body must be sent as application/json')
   refusePacked(request)
-  const body = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return body
+  return Buffer.concat(chunks, length)
 }
 
 export const readJsonBody = async (request: Request): Promise<unknown> => {

@@ -12,19 +12,12 @@ import { mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
-import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
-import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
-import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
-import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
 
 interface Options {
-  store: {
-    benchmarkRuns: BenchmarkRunStore
-    benchmarks: BenchmarkStore
-    scenarioRuns: ScenarioRunStore
-    secrets: SecretStore
-  }
+  store: Pick<Stores, 'benchmarkRuns' | 'benchmarks' | 'scenarioRuns' | 'secrets'>
   scenarioRuns: ScenarioRuns
 }
 

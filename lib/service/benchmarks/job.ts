@@ -12,9 +12,9 @@ import {
 } from '#lib/service/domain/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
-import type { BenchmarkRunRecord, BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
-import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
+import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { asException } from './outcome.ts'
 import { type JobPlan, profileOf } from './plan.ts'
@@ -24,7 +24,7 @@ import type { TrialSlots } from './trial-slots.ts'
 import { endedBy, insertScenarioRun, isWantOfRoom, type RunTrial, type Trial, type TrialEnd } from './trials.ts'
 
 export interface JobDeps {
-  store: { benchmarkJobs: BenchmarkJobStore; benchmarkRuns: BenchmarkRunStore; scenarioRuns: ScenarioRunStore }
+  store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'scenarioRuns'>
   benchmarkRuns: BenchmarkRuns
   scenarioRuns: ScenarioRuns
   slots: TrialSlots
@@ -231,7 +231,7 @@ export class RunningJob {
     const owner = { account: this.#job.account, job: this.#job.id }
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
       try {
-        return await this.#deps.slots.run(owner, signal, () => this.#runOnce(trial, signal))
+        return await this.#deps.slots.run(signal, () => this.#runOnce(trial, signal), owner)
       } catch (error) {
         if (signal.aborted || !isWantOfRoom(error)) throw error
       }

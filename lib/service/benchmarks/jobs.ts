@@ -7,19 +7,15 @@ import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { at } from '#lib/service/kit/timer.ts'
-import type { BenchmarkJobStore, JobRecord } from '#lib/service/store/benchmark-jobs.ts'
-import type { BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
-import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
-import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
-import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
-import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { keepTasksAsScenarios, planHarborJob } from './harbor/plan-job.ts'
 import { type JobDeps, RunningJob } from './job.ts'
 import type { JobPlan, PlannedJob } from './plan.ts'
 import { planScenarios } from './plan-scenarios.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
-import { TrialSlots } from './trial-slots.ts'
+import { createTrialSlots } from './trial-slots.ts'
 import { createRunTrial } from './trials.ts'
 
 /** Unspecified: how many trials of all jobs run at once, whatever the jobs ask for. */
@@ -33,14 +29,7 @@ const maxJobSeconds = 7 * 24 * 3600
 const closeMs = 1000
 
 interface Options {
-  store: {
-    benchmarkJobs: BenchmarkJobStore
-    benchmarkRuns: BenchmarkRunStore
-    benchmarks: BenchmarkStore
-    scenarioRuns: ScenarioRunStore
-    scenarios: ScenarioStore
-    secrets: SecretStore
-  }
+  store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'benchmarks' | 'scenarioRuns' | 'scenarios' | 'secrets'>
   benchmarkRuns: BenchmarkRuns
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes
@@ -75,7 +64,7 @@ export class Jobs {
 
   constructor(options: Options) {
     this.#options = options
-    this.#deps = { ...options, runTrial: createRunTrial(options), slots: new TrialSlots(trialsAtOnce) }
+    this.#deps = { ...options, runTrial: createRunTrial(options), slots: createTrialSlots(trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 

@@ -1,21 +1,13 @@
 import type { BenchmarkJobSpec, OrchestratorConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
-import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
-import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
-import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import { agentProblems } from './agents.ts'
 import { maxTrialsPerJob, type PlannedJob, type PlanProblem, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
 
-interface Definitions {
-  benchmarks: BenchmarkStore
-  scenarios: ScenarioStore
-  secrets: SecretStore
-}
-
 /** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
 export const planScenarios = (
-  store: Definitions,
+  store: Pick<Stores, 'benchmarks' | 'scenarios' | 'secrets'>,
   account: string,
   spec: Exclude<BenchmarkJobSpec, { type: 'harbor' }>,
 ): PlannedJob => {

@@ -21,12 +21,8 @@ import { newId } from '#lib/service/kit/ids.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
-import type { BenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
-import type { BenchmarkStore } from '#lib/service/store/benchmarks.ts'
-import type { ScenarioRunRecord, ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
-import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
-import type { ScorerStore } from '#lib/service/store/scorers.ts'
-import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import { judge } from './score.ts'
 import { createScrubber } from './scrub.ts'
 import { quotePath, Workbench } from './workbench.ts'
@@ -40,14 +36,7 @@ const shutdownsAtOnce = 16
 const saveMs = 3000
 
 interface Options {
-  store: {
-    scenarioRuns: ScenarioRunStore
-    benchmarkRuns: BenchmarkRunStore
-    benchmarks: BenchmarkStore
-    scenarios: ScenarioStore
-    scorers: ScorerStore
-    secrets: SecretStore
-  }
+  store: Pick<Stores, 'scenarioRuns' | 'benchmarkRuns' | 'benchmarks' | 'scenarios' | 'scorers' | 'secrets'>
   devboxes: Devboxes
   executions: Executions
   isolation: Isolation

@@ -8,8 +8,7 @@ import type { Executions } from '#lib/service/executions/executions.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
-import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
-import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
 import { runHarborTrial } from './harbor/trial.ts'
 import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from './outcome.ts'
@@ -36,7 +35,7 @@ export interface TrialEnd extends Outcome {
 }
 
 interface TrialDeps {
-  store: { scenarioRuns: ScenarioRunStore; scenarios: ScenarioStore; secrets: SecretStore }
+  store: Pick<Stores, 'scenarioRuns' | 'scenarios' | 'secrets'>
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes
   executions: Executions

@@ -2,7 +2,7 @@ import { type DevboxCreate, devboxes } from '#lib/contract/devboxes.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { usageOf } from '#lib/service/domain/devboxes.ts'
 import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
-import { implement } from '#lib/service/http/implement.ts'
+import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 import { listPage, metadataHandlers } from './pages.ts'
@@ -16,17 +16,7 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps)
   implement(devboxes, {
     list: ({ query, account }) => listPage('devboxes', 'devbox', store.devboxes, account, query),
     create: ({ body, account, requestId }) => runtime.create(account, body, { requestId }),
-    createAndAwaitRunning: async ({
-      body,
-      account,
-      requestId,
-      signal,
-    }: {
-      body: DevboxCreate
-      account: string
-      requestId: string
-      signal: AbortSignal
-    }) => {
+    createAndAwaitRunning: async ({ body, account, requestId, signal }: Caller & { body: DevboxCreate }) => {
       const { id } = await runtime.create(account, body, { requestId })
       const settled = await runtime.reaches(account, id, ['running', 'failure', 'shutdown'], createHoldMs, signal)
       return settled ?? runtime.get(account, id)

@@ -32,12 +32,7 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
       query,
       account,
       signal,
-    }: {
-      params: { devbox_id: string; execution_id: string }
-      query: { offset: number }
-      account: string
-      signal: AbortSignal
-    }) => {
+    }: Caller & { params: { devbox_id: string; execution_id: string }; query: { offset: number } }) => {
       devboxes.get(account, params.devbox_id)
       return runtime.follow(params.devbox_id, params.execution_id, name, query.offset, signal)
     }

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
-import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
 import { type HarborAgent, type HarborPart, type HarborScenario, type PlannedJob, planRefusal } from '../plan.ts'
 import { readJobFile } from './job-file.ts'
 import { readTask } from './task.ts'
@@ -10,7 +10,7 @@ import type { YamlProblem } from './yaml-source.ts'
 interface Surroundings {
   datasetRoots: readonly string[]
   isolation: 'bubblewrap' | 'none'
-  store: { secrets: SecretStore; scenarios: ScenarioStore }
+  store: Pick<Stores, 'secrets' | 'scenarios'>
 }
 
 const field = 'spec.inline_yaml'

@@ -1,0 +1,31 @@
+import { createAxonStore } from './axons/axons.ts'
+import { createAxonEventStore } from './axons/events.ts'
+import { createBenchmarkJobStore } from './benchmark-jobs.ts'
+import { createBenchmarkRunStore } from './benchmark-runs.ts'
+import { createBenchmarkStore } from './benchmarks.ts'
+import type { Database } from './database.ts'
+import { createDevboxStore } from './devboxes.ts'
+import { createNetworkPolicyStore } from './network-policies.ts'
+import { createScenarioRunStore } from './scenario-runs.ts'
+import { createScenarioStore } from './scenarios.ts'
+import { createScorerStore } from './scorers.ts'
+import { createSecretStore } from './secrets.ts'
+import { createSnapshotStore } from './snapshots.ts'
+
+/** The records of the service, by kind. */
+export type Stores = ReturnType<typeof createStores>
+
+export const createStores = (database: Database, secretsKeyFile: string) => ({
+  axons: createAxonStore(database),
+  axonEvents: createAxonEventStore(database),
+  devboxes: createDevboxStore(database),
+  secrets: createSecretStore(database, secretsKeyFile),
+  networkPolicies: createNetworkPolicyStore(database),
+  snapshots: createSnapshotStore(database),
+  benchmarks: createBenchmarkStore(database),
+  scenarios: createScenarioStore(database),
+  scorers: createScorerStore(database),
+  scenarioRuns: createScenarioRunStore(database),
+  benchmarkRuns: createBenchmarkRunStore(database),
+  benchmarkJobs: createBenchmarkJobStore(database),
+})
