@@ -73,6 +73,8 @@ export interface Service {
   routes: readonly Route[]
   /** Announces to every watcher that the devboxes end at the deadline, before the service is closed. False: there are none. */
   announceEnd: (deadlineMs: number) => boolean
+  /** Begins what the first callers would wait for. */
+  prepare: () => void
   /** Ends everything the service started; done within two seconds. */
   close: () => Promise<void>
 }
@@ -277,6 +279,7 @@ export const createService = async (
     database.keepReserve(join(dataDir.path, reserveName))
     return {
       url,
+      prepare: () => axonSql.prepare(),
       announceEnd: (deadlineMs) => drain.announce(deadlineMs) > 0,
       port: http.port,
       serviceId: dataDir.serviceId,

@@ -72,6 +72,11 @@ export class AxonSql {
     )
   }
 
+  /** Starts the process of the lists, which the first list would wait for. */
+  prepare(): void {
+    this.#lists.prepare()
+  }
+
   /** The JSON of an AxonList. */
   async list(request: AxonListRequest, signal: AbortSignal): Promise<Uint8Array> {
     const answer = await this.#lists.run(request.account, { kind: 'list', ...request }, signal)
@@ -113,6 +118,10 @@ class SqlProcesses {
       this.#waiting.push({ account, request, signal, resolve, reject })
       this.#next()
     })
+  }
+
+  prepare(): void {
+    if (!this.#isClosed && this.#processes.size === 0) this.#spawn()
   }
 
   async close(): Promise<void> {
@@ -183,6 +192,7 @@ class SqlProcess {
       onExit()
       this.#failed()
     })
+    this.#endWhenIdle()
   }
 
   async run(request: ProcessRequest): Promise<SqlAnswer> {
@@ -197,8 +207,12 @@ class SqlProcess {
       })
     } finally {
       clearTimeout(tooLate)
-      this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), this.#idleMs)
+      this.#endWhenIdle()
     }
+  }
+
+  #endWhenIdle(): void {
+    this.#idle = setTimeout(() => this.#child.kill('SIGKILL'), this.#idleMs)
   }
 
   async kill(): Promise<void> {

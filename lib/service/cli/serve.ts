@@ -26,6 +26,7 @@ export const serve = async (commandLine: CommandLine) => {
     process.stdin.on('end', onGone).on('error', onGone).on('close', onGone).resume()
   }
   console.log(`Devdeck service listening on ${service.url} (data in ${commandLine.dataDir})`)
+  service.prepare()
   // Node would write it at a proper exit only, which many a service never has.
   setImmediate(flushCompileCache)
 }
