@@ -1,6 +1,6 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import type { FieldProblem } from '#lib/contract/query-string.ts'
 import { pythonSeconds, TrialError } from './outcome.ts'
-import type { PlanProblem } from './plan.ts'
 import { type Finished, isVariableName, maxVariableBytes, type Workbench } from './workbench.ts'
 
 /** The one agent that needs no command: it does nothing, so a task that scores with it is broken. */
@@ -18,9 +18,9 @@ export const agentProblems = ({
   kwargs,
   timeout_seconds,
   agent_environment,
-}: AgentConfig): PlanProblem[] => {
+}: AgentConfig): FieldProblem[] => {
   const command = kwargs?.command
-  const problems: (PlanProblem | false)[] = [
+  const problems: (FieldProblem | false)[] = [
     type !== 'job_agent' && { field: 'type', message: 'must be job_agent' },
     name.trim() === '' && { field: 'name', message: 'must not be empty' },
     command === undefined &&

@@ -144,18 +144,12 @@ export class Jobs {
   /** Starts queued jobs, in the order they were made in, of accounts that have room. */
   #startNext() {
     if (this.#closing.signal.aborted) return
-    const running = new Map<string, number>()
-    for (const { account } of this.#active.values()) running.set(account, (running.get(account) ?? 0) + 1)
-    const waiting: Queued[] = []
-    for (const each of this.#queue) {
-      const count = running.get(each.account) ?? 0
-      if (count >= jobsAtOnce) waiting.push(each)
-      else {
-        running.set(each.account, count + 1)
-        this.#start(each.id, each.account)
-      }
-    }
-    this.#queue = waiting
+    this.#queue = this.#queue.filter(({ id, account }) => {
+      const running = [...this.#active.values()].filter((each) => each.account === account)
+      if (running.length >= jobsAtOnce) return true
+      this.#start(id, account)
+      return false
+    })
   }
 
   #start(id: string, account: string) {

@@ -1,9 +1,10 @@
 import type { BenchmarkJobSpec, OrchestratorConfig } from '#lib/contract/benchmark-jobs.ts'
+import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { agentProblems } from './agents.ts'
-import { maxTrialsPerJob, type PlannedJob, type PlanProblem, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
+import { maxTrialsPerJob, type PlannedJob, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
 
 /** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
 export const planScenarios = (
@@ -11,7 +12,7 @@ export const planScenarios = (
   account: string,
   spec: Exclude<BenchmarkJobSpec, { type: 'harbor' }>,
 ): PlannedJob => {
-  const problems: PlanProblem[] = []
+  const problems: FieldProblem[] = []
   const wrong = (field: string, message: string) => problems.push({ field: `spec.${field}`, message })
 
   const benchmark = spec.type === 'benchmark' ? store.benchmarks.get(account, spec.benchmark_id) : undefined

@@ -1,5 +1,6 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
+import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
@@ -109,16 +110,11 @@ export const profileOf = ({ agent_environment }: AgentConfig): RunProfile => ({
 /** Unspecified: how many trials one job may have. */
 export const maxTrialsPerJob = 100_000
 
-export interface PlanProblem {
-  field: string
-  message: string
-}
-
 /** Unspecified: how many problems one message tells; a text of a million mistakes needs no million lines. */
 const maxProblems = 50
 
 /** A 400 whose message tells every problem. */
-export const planRefusal = (problems: readonly PlanProblem[]): ServiceError => {
+export const planRefusal = (problems: readonly FieldProblem[]): ServiceError => {
   const told = problems.slice(0, maxProblems).map(({ field, message }) => `${field}: ${message}`)
   const more = problems.length - told.length
   return new ServiceError('invalid_argument', [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'), {

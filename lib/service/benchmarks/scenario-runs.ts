@@ -229,18 +229,19 @@ export class ScenarioRuns {
   }
 
   /** Resolves when the devbox is gone, or after five seconds. Nothing happens to a completed run. Throws 404 or 409. */
-  async complete(account: string, id: string): Promise<ScenarioRun> {
-    const run = this.#own(account, id)
-    if (run.state !== 'completed') requireAllowed('complete', run)
-    await this.end(id, 'complete')
-    return this.get(account, id)
+  complete(account: string, id: string): Promise<ScenarioRun> {
+    return this.#endBy(account, id, 'complete', 'completed')
   }
 
   /** Resolves when the devbox is gone, or after five seconds. Nothing happens to a canceled run. Throws 404 or 409. */
-  async cancel(account: string, id: string): Promise<ScenarioRun> {
+  cancel(account: string, id: string): Promise<ScenarioRun> {
+    return this.#endBy(account, id, 'cancel', 'canceled')
+  }
+
+  async #endBy(account: string, id: string, action: 'complete' | 'cancel', last: string): Promise<ScenarioRun> {
     const run = this.#own(account, id)
-    if (run.state !== 'canceled') requireAllowed('cancel', run)
-    await this.end(id, 'cancel')
+    if (run.state !== last) requireAllowed(action, run)
+    await this.end(id, action)
     return this.get(account, id)
   }
 
