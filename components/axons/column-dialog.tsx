@@ -146,8 +146,6 @@ const AddMetadataColumn = ({ chosen, seenKeys, onAdd }: AddMetadataColumnProps) 
         aria-label="Metadata key"
         placeholder="metadata key"
         list={listId}
-        autoComplete="off"
-        spellCheck={false}
         value={key}
         onChange={({ target }) => setKey(target.value)}
       />

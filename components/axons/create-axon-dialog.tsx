@@ -51,9 +51,7 @@ export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpen
       error={create.error}
     >
       <Field label="Name" optional hint="Lists can be filtered by how it starts.">
-        {(control) => (
-          <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
-        )}
+        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
       </Field>
       <KeyValueEditor label="Metadata" value={rows} onChange={setRows} error={rowsProblem} />
     </FormDialog>

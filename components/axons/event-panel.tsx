@@ -64,8 +64,6 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           aria-label="Type contains"
           placeholder="Type contains"
           className="min-w-0 flex-1 basis-32 sm:max-w-44"
-          autoComplete="off"
-          spellCheck={false}
           data-filter-input
           value={filter.type}
           onChange={({ target }) => setFilter({ ...filter, type: target.value })}
@@ -74,8 +72,6 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           aria-label="Source contains"
           placeholder="Source contains"
           className="min-w-0 flex-1 basis-32 sm:max-w-44"
-          autoComplete="off"
-          spellCheck={false}
           value={filter.source}
           onChange={({ target }) => setFilter({ ...filter, source: target.value })}
         />

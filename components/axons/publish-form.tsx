@@ -48,8 +48,6 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
               {...control}
               mono
               placeholder="build.finished"
-              autoComplete="off"
-              spellCheck={false}
               value={event.event_type}
               onChange={({ target }) => set({ event_type: target.value })}
             />
@@ -67,14 +65,7 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
         </Field>
         <Field label="Source" error={problems.source}>
           {(control) => (
-            <Input
-              {...control}
-              mono
-              autoComplete="off"
-              spellCheck={false}
-              value={event.source}
-              onChange={({ target }) => set({ source: target.value })}
-            />
+            <Input {...control} mono value={event.source} onChange={({ target }) => set({ source: target.value })} />
           )}
         </Field>
       </div>
@@ -88,7 +79,6 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
             {...control}
             mono
             rows={5}
-            spellCheck={false}
             value={event.payload}
             onChange={({ target }) => set({ payload: target.value })}
             onKeyDown={(pressed) => {

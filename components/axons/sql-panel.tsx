@@ -63,8 +63,6 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
               {...control}
               mono
               rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
-              spellCheck={false}
-              autoComplete="off"
               maxLength={100_000}
               readOnly={!takesKeys}
               value={text}
@@ -85,8 +83,6 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
               mono
               className="max-w-lg"
               placeholder='["build.finished", 10]'
-              spellCheck={false}
-              autoComplete="off"
               value={params}
               onKeyDown={onKeyDown}
               onChange={({ target }) => setParams(target.value)}

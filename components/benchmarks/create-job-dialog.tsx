@@ -53,9 +53,7 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
       error={isOfYaml || problem?.field === 'name' ? null : create.error}
     >
       <Field label="Name" optional error={problem?.field === 'name' ? problem.message : null}>
-        {(control) => (
-          <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
-        )}
+        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
       </Field>
       <YamlField
         label="Job file"

@@ -48,9 +48,6 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
               mono
               rows={Math.min(12, Math.max(2, command.split('\n').length))}
               value={command}
-              spellCheck={false}
-              autoComplete="off"
-              autoCapitalize="off"
               placeholder="ls -la"
               onChange={({ target }) => setCommand(target.value)}
               onKeyDown={onKeyDown}

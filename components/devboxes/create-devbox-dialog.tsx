@@ -77,7 +77,6 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
           <Input
             {...control}
             value={draft.name}
-            autoComplete="off"
             placeholder="web-worker"
             onChange={({ target }) => edit({ name: target.value })}
           />
@@ -139,7 +138,6 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
             {...control}
             mono
             value={draft.launchCommands}
-            spellCheck={false}
             placeholder="npm install"
             onChange={({ target }) => edit({ launchCommands: target.value })}
           />

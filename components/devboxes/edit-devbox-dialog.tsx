@@ -33,9 +33,7 @@ export const EditDevboxDialog = ({ devbox, onClose }: { devbox: Devbox; onClose:
       error={update.error}
     >
       <Field label="Name" optional>
-        {(control) => (
-          <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
-        )}
+        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
       </Field>
       <KeyValueEditor
         label="Metadata"

@@ -26,8 +26,6 @@ export const FilterInput = ({ label, value = '', onFilter, refusal, className, .
   return (
     <span className={className}>
       <Input
-        autoComplete="off"
-        spellCheck={false}
         {...rest}
         aria-label={label}
         placeholder={label}

@@ -55,8 +55,6 @@ export const MetadataFilterForm = ({
           aria-label="Metadata key"
           placeholder="key"
           list={keySuggestions.length > 0 ? listId : undefined}
-          autoComplete="off"
-          spellCheck={false}
           className="max-w-44"
           value={key}
           onChange={({ target }) => {
@@ -78,8 +76,6 @@ export const MetadataFilterForm = ({
           mono
           aria-label={op === 'eq' ? 'Metadata value' : 'Metadata values, parted by commas'}
           placeholder={op === 'eq' ? 'value' : 'value, value, …'}
-          autoComplete="off"
-          spellCheck={false}
           className="max-w-60"
           value={text}
           onChange={({ target }) => setText(target.value)}

@@ -60,9 +60,6 @@ export const SignInForm = ({ keyFile, next }: SignInFormProps) => {
             name="api_key"
             icon={KeyRound}
             value={apiKey}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
             onChange={(event) => setApiKey(event.target.value)}
           />
         )}

@@ -47,9 +47,7 @@ export const SnapshotDialog = ({ devboxId, snapshot, onClose }: Subject & { onCl
       error={error}
     >
       <Field label="Name" optional>
-        {(control) => (
-          <Input {...control} value={name} autoComplete="off" onChange={({ target }) => setName(target.value)} />
-        )}
+        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
       </Field>
       <Field
         label="Commit message"
@@ -57,7 +55,9 @@ export const SnapshotDialog = ({ devboxId, snapshot, onClose }: Subject & { onCl
         hint={`${message.length} of ${maxCommitMessageLength} characters`}
         error={tooLong ? `Must be at most ${maxCommitMessageLength} characters; it has ${message.length}` : null}
       >
-        {(control) => <Textarea {...control} value={message} onChange={({ target }) => setMessage(target.value)} />}
+        {(control) => (
+          <Textarea {...control} spellCheck value={message} onChange={({ target }) => setMessage(target.value)} />
+        )}
       </Field>
       <KeyValueEditor
         label="Metadata"

@@ -62,16 +62,7 @@ export const ConfirmDialog = ({
             </>
           }
         >
-          {(a11y) => (
-            <Input
-              {...a11y}
-              mono
-              value={text}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
+          {(a11y) => <Input {...a11y} mono value={text} onChange={(event) => setText(event.target.value)} />}
         </Field>
       )}
     </FormDialog>

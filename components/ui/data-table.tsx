@@ -39,7 +39,6 @@ export interface DataTableProps<Row> {
   onNearEnd?: () => void
   /** The rows are of an earlier answer. */
   busy?: boolean
-  footer?: ReactNode
 }
 
 /**
@@ -73,7 +72,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
     [],
   )
   const hasCards = columns.some(({ priority }) => priority === 3) || rowActions !== undefined
-  const { totalRows = rows.length, busy, footer } = props
+  const { totalRows = rows.length, busy } = props
   let drawnTo = 0
   return (
     <div className="@container">
@@ -152,7 +151,6 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
           </tbody>
         </table>
       </div>
-      {footer}
     </div>
   )
 }

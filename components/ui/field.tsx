@@ -14,18 +14,17 @@ export interface FieldProps {
   hint?: ReactNode
   error?: ReactNode
   optional?: boolean
-  hideLabel?: boolean
   className?: string
   /** Spread what it is given into the control. */
   children: (control: FieldControl) => ReactNode
 }
 
-export const Field = ({ label, hint, error, optional, hideLabel, className, children }: FieldProps) => {
+export const Field = ({ label, hint, error, optional, className, children }: FieldProps) => {
   const id = useId()
   const described = [error ? `${id}-error` : '', hint ? `${id}-hint` : ''].filter(Boolean).join(' ')
   return (
     <div className={classes('flex flex-col gap-1', className)}>
-      <label htmlFor={id} className={hideLabel ? 'sr-only' : 'font-medium'}>
+      <label htmlFor={id} className="font-medium">
         {label}
         {optional && <span className="font-normal text-muted"> (optional)</span>}
       </label>

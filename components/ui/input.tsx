@@ -7,13 +7,16 @@ export interface InputProps extends ComponentProps<'input'> {
   icon?: Icon
 }
 
+/** Most of what is typed here are names, keys and commands: nothing to be completed or corrected. */
+const verbatim = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false }
+
 export const Input = ({ mono, icon: Icon, className, ...rest }: InputProps) => {
   const look = classes(controlClasses, 'h-8 px-2.5', mono && 'font-mono', Icon && 'pl-8')
-  if (!Icon) return <input {...rest} className={classes(look, className)} />
+  if (!Icon) return <input {...verbatim} {...rest} className={classes(look, className)} />
   return (
     <span className={classes('relative inline-flex w-full', className)}>
       <Icon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
-      <input {...rest} className={look} />
+      <input {...verbatim} {...rest} className={look} />
     </span>
   )
 }
@@ -23,7 +26,12 @@ export interface TextareaProps extends ComponentProps<'textarea'> {
 }
 
 export const Textarea = ({ mono, className, ...rest }: TextareaProps) => (
-  <textarea rows={3} {...rest} className={classes(controlClasses, 'px-2.5 py-1.5', mono && 'font-mono', className)} />
+  <textarea
+    rows={3}
+    {...verbatim}
+    {...rest}
+    className={classes(controlClasses, 'px-2.5 py-1.5', mono && 'font-mono', className)}
+  />
 )
 
 export const controlClasses =

@@ -12,13 +12,10 @@ export interface KeyValueEditorProps {
   value: readonly KeyValueRow[]
   onChange: (rows: KeyValueRow[]) => void
   keyPlaceholder?: string
-  valuePlaceholder?: string
   addLabel?: string
   keySuggestions?: readonly string[]
   hint?: string
   error?: string | null
-  /** Hides the values while they are typed. */
-  secretValues?: boolean
 }
 
 export const KeyValueEditor = ({
@@ -26,12 +23,10 @@ export const KeyValueEditor = ({
   value: rows,
   onChange,
   keyPlaceholder = 'key',
-  valuePlaceholder = 'value',
   addLabel = 'Add row',
   keySuggestions = [],
   hint = 'Paste KEY=VALUE lines to add several at once.',
   error,
-  secretValues,
 }: KeyValueEditorProps) => {
   const id = useId()
   const group = useRef<HTMLFieldSetElement>(null)
@@ -72,8 +67,6 @@ export const KeyValueEditor = ({
             placeholder={keyPlaceholder}
             list={keySuggestions.length > 0 ? `${id}-keys` : undefined}
             value={row.key}
-            autoComplete="off"
-            spellCheck={false}
             onPaste={paste(index)}
             onChange={(event) => change(index, { key: event.target.value })}
           />
@@ -83,11 +76,8 @@ export const KeyValueEditor = ({
           <Input
             mono
             aria-label={`${label}: value ${index + 1}`}
-            placeholder={valuePlaceholder}
-            type={secretValues ? 'password' : 'text'}
+            placeholder="value"
             value={row.value}
-            autoComplete="off"
-            spellCheck={false}
             onChange={(event) => change(index, { value: event.target.value })}
           />
           <IconButton

@@ -1,4 +1,3 @@
-import type { LucideIcon as Icon } from 'lucide-react'
 import Link from 'next/link'
 import { classes } from './classes.ts'
 import { LinkPending } from './link-pending.tsx'
@@ -7,8 +6,6 @@ export interface Tab {
   id: string
   label: string
   href: string
-  icon?: Icon
-  count?: number
 }
 
 export interface TabsProps {
@@ -21,7 +18,7 @@ export interface TabsProps {
 /** Links, so that a tab has an address, opens in a new window and survives a reload. */
 export const Tabs = ({ label, tabs, current }: TabsProps) => (
   <nav aria-label={label} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
-    {tabs.map(({ id, label, href, icon: Icon, count }) => (
+    {tabs.map(({ id, label, href }) => (
       <Link
         key={id}
         href={href}
@@ -34,11 +31,7 @@ export const Tabs = ({ label, tabs, current }: TabsProps) => (
             : 'border-transparent text-muted hover:border-line-strong hover:text-text',
         )}
       >
-        {Icon && <Icon aria-hidden className="size-3.5" />}
         {label}
-        {count !== undefined && (
-          <span className="tabular rounded-full bg-surface-2 px-1.5 text-xs text-muted">{count}</span>
-        )}
         <LinkPending />
       </Link>
     ))}
