@@ -2,13 +2,13 @@
 import { Plus, Trophy } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
@@ -91,14 +91,7 @@ const columns: Column<BenchmarkJob>[] = [
     cell: (job) => <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />,
   },
   { id: 'agents', header: 'Agents and scores', priority: 3, cell: (job) => <Scores job={job} /> },
-  {
-    id: 'created',
-    header: 'Created',
-    priority: 3,
-    align: 'right',
-    width: '7rem',
-    cell: ({ create_time_ms }) => <RelativeTime ms={create_time_ms} />,
-  },
+  timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
 const Scores = ({ job }: { job: BenchmarkJob }) => {

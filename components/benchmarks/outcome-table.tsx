@@ -1,8 +1,9 @@
 'use client'
+import { durationColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'
@@ -87,14 +88,7 @@ const columns: Column<Row>[] = [
     width: '6rem',
     cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : formatScore(score)),
   },
-  {
-    id: 'duration',
-    header: 'Duration',
-    priority: 3,
-    align: 'right',
-    width: '7rem',
-    cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
-  },
+  durationColumn,
   {
     id: 'failure',
     header: 'Failure',

@@ -3,18 +3,15 @@ import { ListChecks } from 'lucide-react'
 import { useMemo } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { durationColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { metadataColumn } from '#components/list/metadata-column.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { NameText } from '#components/ui/name-text.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import {
   type BenchmarkRun,
@@ -96,12 +93,7 @@ const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
 }
 
 const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
-  {
-    id: 'name',
-    header: 'Name',
-    priority: 1,
-    cell: ({ name }) => <NameText>{name}</NameText>,
-  },
+  nameColumn,
   {
     id: 'state',
     header: 'State',
@@ -124,20 +116,6 @@ const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
     cell: ({ benchmark_id }) => benchmark_id && <CopyableId value={benchmark_id} label="benchmark id" />,
   },
   metadataColumn(query, paths.benchmarkRuns),
-  {
-    id: 'duration',
-    header: 'Duration',
-    priority: 3,
-    width: '7rem',
-    align: 'right',
-    cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
-  },
-  {
-    id: 'started',
-    header: 'Started',
-    priority: 3,
-    width: '7rem',
-    align: 'right',
-    cell: ({ start_time_ms }) => <RelativeTime ms={start_time_ms} />,
-  },
+  durationColumn,
+  timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]

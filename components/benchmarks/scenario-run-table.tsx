@@ -1,12 +1,11 @@
 'use client'
 import Link from 'next/link'
-import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { durationColumn, idColumn, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { formatDurationMs, formatShown } from '#lib/console/frame/format.ts'
+import { formatShown } from '#lib/console/frame/format.ts'
 import type { ScenarioRun, ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'
@@ -46,7 +45,7 @@ const columns: Column<ScenarioRun>[] = [
     cell: ({ scoring_contract_result: result }) =>
       result ? formatScore(result.score) : <span className="text-muted">None</span>,
   },
-  { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
+  idColumn,
   {
     id: 'devbox',
     header: 'Devbox',
@@ -59,20 +58,6 @@ const columns: Column<ScenarioRun>[] = [
         </Link>
       ),
   },
-  {
-    id: 'duration',
-    header: 'Duration',
-    priority: 3,
-    width: '7rem',
-    align: 'right',
-    cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
-  },
-  {
-    id: 'started',
-    header: 'Started',
-    priority: 3,
-    width: '7rem',
-    align: 'right',
-    cell: ({ start_time_ms }) => start_time_ms != null && <RelativeTime ms={start_time_ms} />,
-  },
+  durationColumn,
+  timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]

@@ -5,16 +5,13 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { metadataColumn } from '#components/list/metadata-column.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
-import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { NameText } from '#components/ui/name-text.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -92,12 +89,7 @@ const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
 
 const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
-  {
-    id: 'name',
-    header: 'Name',
-    priority: 1,
-    cell: ({ name }) => <NameText>{name}</NameText>,
-  },
+  nameColumn,
   {
     id: 'status',
     header: 'Status',
@@ -113,16 +105,9 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
       )
     },
   },
-  { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
+  idColumn,
   metadataColumn(query, paths.devboxes),
-  {
-    id: 'created',
-    header: 'Created',
-    priority: 3,
-    align: 'right',
-    width: '6.5rem',
-    cell: ({ create_time_ms }) => <RelativeTime ms={create_time_ms} />,
-  },
+  timeColumn('Created', ({ create_time_ms }) => create_time_ms),
   {
     id: 'lifetime',
     header: 'Lifetime',

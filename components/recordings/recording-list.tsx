@@ -3,6 +3,7 @@ import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import Link from 'next/link'
 import { useState } from 'react'
 import * as z from 'zod/mini'
+import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
@@ -11,7 +12,6 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -139,14 +139,7 @@ const columns: Column<Recording>[] = [
       </span>
     ),
   },
-  {
-    id: 'started',
-    header: 'Started',
-    priority: 3,
-    align: 'right',
-    width: '7rem',
-    cell: ({ start_time_ms }) => <RelativeTime ms={start_time_ms} />,
-  },
+  timeColumn('Started', ({ start_time_ms }) => start_time_ms),
 ]
 
 export const Recorded = () => <Badge tone="danger">Recording</Badge>

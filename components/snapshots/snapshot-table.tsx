@@ -4,14 +4,12 @@ import { Box, Pencil, Trash2 } from 'lucide-react'
 import Link from 'next/link'
 import { type ReactNode, useMemo, useState } from 'react'
 import { CreateDevboxDialog } from '#components/devboxes/create-devbox-dialog.tsx'
-import { metadataColumn } from '#components/list/metadata-column.tsx'
+import { idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { NameText } from '#components/ui/name-text.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -108,7 +106,7 @@ const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
     width: '8rem',
     cell: (snapshot) => <SnapshotSize snapshot={snapshot} />,
   },
-  { id: 'id', header: 'Id', priority: 3, width: '11.5rem', cell: ({ id }) => <CopyableId value={id} /> },
+  idColumn,
   ...(query.devbox_id
     ? []
     : [
@@ -126,14 +124,7 @@ const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
         } satisfies Column<Snapshot>,
       ]),
   metadataColumn(query, paths.snapshots),
-  {
-    id: 'created',
-    header: 'Created',
-    priority: 3,
-    align: 'right',
-    width: '7rem',
-    cell: ({ create_time_ms }) => <RelativeTime ms={create_time_ms} />,
-  },
+  timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
 const Named = ({ name, message }: { name: Snapshot['name']; message: Snapshot['commit_message'] }): ReactNode => (

@@ -1,0 +1,74 @@
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { NameText } from '#components/ui/name-text.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { withCondition } from '#lib/console/lists/metadata-condition.ts'
+import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+
+/** The columns that several tables have. */
+
+export const nameColumn: Column<{ name?: string | null | undefined }> = {
+  id: 'name',
+  header: 'Name',
+  priority: 1,
+  cell: ({ name }) => <NameText>{name}</NameText>,
+}
+
+export const idColumn: Column<{ id: string }> = {
+  id: 'id',
+  header: 'Id',
+  priority: 3,
+  width: '11.5rem',
+  cell: ({ id }) => <CopyableId value={id} />,
+}
+
+export const timeColumn = <Row,>(header: string, timeOf: (row: Row) => number | null | undefined): Column<Row> => ({
+  id: header.toLowerCase(),
+  header,
+  priority: 3,
+  align: 'right',
+  width: '7rem',
+  cell: (row) => {
+    const ms = timeOf(row)
+    return ms != null && <RelativeTime ms={ms} />
+  },
+})
+
+export const durationColumn: Column<{ duration_ms?: number | null | undefined }> = {
+  id: 'duration',
+  header: 'Duration',
+  priority: 3,
+  align: 'right',
+  width: '7rem',
+  cell: ({ duration_ms }) => (duration_ms == null ? '' : formatDurationMs(duration_ms)),
+}
+
+interface ListQuery {
+  metadata?: MetadataCondition[] | undefined
+  starting_after?: string | undefined
+}
+
+/** The metadata of each row; a click on a pair narrows the list to it, from the newest row on. */
+export const metadataColumn = <Query extends ListQuery>(
+  query: Query,
+  hrefOf: (query: Query) => string,
+): Column<{ metadata: Record<string, string> }> => ({
+  id: 'metadata',
+  header: 'Metadata',
+  priority: 3,
+  cell: ({ metadata }) => (
+    <MetadataChips
+      metadata={metadata}
+      max={2}
+      hrefFor={(key, value) =>
+        hrefOf({
+          ...query,
+          starting_after: undefined,
+          metadata: withCondition(query.metadata, { key, op: 'eq', value }),
+        })
+      }
+    />
+  ),
+})
