@@ -6,7 +6,7 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { cutEnd, visibleJson } from '#components/ui/text.ts'
 import { formatExact } from '#components/ui/time-text.ts'
-import { VisibleText } from '#components/ui/visible-text.tsx'
+import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
 import { readPayload } from '#lib/console/live/event-log.ts'
@@ -50,7 +50,7 @@ export const EventDetails = ({ axonId, event }: { axonId: string; event: AxonEve
         className="max-h-96 overflow-auto rounded-md border border-line bg-surface-0 px-3 py-2"
       >
         <pre className="font-mono text-sm break-words whitespace-pre-wrap">
-          {read.kind === 'json' && !isRaw ? cutEnd(text, maxShown) : <Lines text={cutEnd(text, maxShown)} />}
+          {read.kind === 'json' && !isRaw ? cutEnd(text, maxShown) : <VisibleLines max={maxShown}>{text}</VisibleLines>}
         </pre>
       </section>
       {text.length > maxShown && (
@@ -81,13 +81,3 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
     <dd className="min-w-0 break-words">{children}</dd>
   </div>
 )
-
-/** Line ends are layout here, unlike in a name. */
-const Lines = ({ text }: { text: string }) =>
-  text.split('\n').map((line, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a fixed text
-    <span key={index}>
-      {index > 0 && '\n'}
-      <VisibleText>{line}</VisibleText>
-    </span>
-  ))

@@ -6,7 +6,7 @@ import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import { formatExact, toDate } from '#components/ui/time-text.ts'
+import { formatExact, formatTimeOfDay, toDate } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { type Gap, type LogRow, newSince } from '#lib/console/live/event-log.ts'
@@ -182,7 +182,7 @@ const EventRow = memo(({ axonId, event, isOpen, onOpen }: EventRowProps) => {
           title={formatExact(timestamp_ms)}
           className="tabular shrink-0 text-muted max-sm:hidden"
         >
-          {clock(timestamp_ms)}
+          {formatTimeOfDay(timestamp_ms)}
         </time>
         <span className="w-16 shrink-0 truncate font-sans text-muted max-sm:hidden">{originWord(origin)}</span>
         <span className="max-w-60 shrink-0 truncate font-medium max-sm:max-w-36">
@@ -199,11 +199,3 @@ const EventRow = memo(({ axonId, event, isOpen, onOpen }: EventRowProps) => {
     </div>
   )
 })
-
-/** Local time to the millisecond; the title tells the whole of it in UTC. */
-const clock = (ms: number): string => {
-  const at = toDate(ms)
-  if (!at) return 'unknown'
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`
-}

@@ -1,7 +1,8 @@
 'use client'
 import { Eye, EyeOff } from 'lucide-react'
-import { Fragment, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
@@ -26,7 +27,7 @@ export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob
           {isShown ? 'Hide values that look secret' : 'Show values that look secret'}
         </Button>
       </div>
-      <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-2">
+      <Facts>
         <Fact label="Made from">{job_source ? sourceWords(job_source) : 'not told'}</Fact>
         {job_spec && <Fact label="Scenarios">{formatCount(job_spec.scenario_ids.length)}</Fact>}
         {Object.entries(job_spec?.orchestrator_config ?? {}).map(
@@ -37,7 +38,7 @@ export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob
               </Fact>
             ),
         )}
-      </dl>
+      </Facts>
       {job_spec?.agent_configs.map((agent, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
         <Agent key={index} agent={agent} isShown={isShown} />
@@ -58,13 +59,6 @@ export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob
   )
 }
 
-const Fact = ({ label, children }: { label: ReactNode; children: ReactNode }) => (
-  <>
-    <dt className="text-muted">{label}</dt>
-    <dd className="min-w-0 break-words">{children}</dd>
-  </>
-)
-
 const sourceWords = ({ type, benchmark_name, benchmark_id }: NonNullable<BenchmarkJob['job_source']>): ReactNode => {
   if (type === 'harbor') return 'a Harbor job file'
   if (type === 'scenarios') return 'a list of scenarios'
@@ -83,10 +77,7 @@ const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => 
       `kwargs.${name}`,
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
-    ...Object.entries(agent.agent_environment?.environment_variables ?? {}).map(([name, value]): [string, string] => [
-      name,
-      value,
-    ]),
+    ...Object.entries(agent.agent_environment?.environment_variables ?? {}),
   ]
   const secrets = Object.entries(agent.agent_environment?.secrets ?? {})
   return (
@@ -99,17 +90,16 @@ const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => 
           </span>
         )}
       </h3>
-      <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-1 font-mono text-sm">
+      <Facts mono>
         {agent.timeout_seconds != null && <Fact label="timeout_seconds">{agent.timeout_seconds}</Fact>}
         {pairs.map(([name, value]) => (
-          <Fragment key={name}>
-            <dt className="break-all text-muted">
-              <VisibleText max={120}>{name}</VisibleText>
-            </dt>
-            <dd className="max-h-80 min-w-0 overflow-y-auto whitespace-pre-wrap break-all">
-              {!isShown && looksSecret(name, value) ? mask : <VisibleLines max={20_000}>{value}</VisibleLines>}
-            </dd>
-          </Fragment>
+          <Fact
+            key={name}
+            label={<VisibleText max={120}>{name}</VisibleText>}
+            className="max-h-80 overflow-y-auto whitespace-pre-wrap break-all"
+          >
+            {!isShown && looksSecret(name, value) ? mask : <VisibleLines max={20_000}>{value}</VisibleLines>}
+          </Fact>
         ))}
         {secrets.map(([name, secret]) => (
           <Fact key={name} label={<VisibleText max={120}>{name}</VisibleText>}>
@@ -117,7 +107,7 @@ const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => 
             <VisibleText max={120}>{secret}</VisibleText>
           </Fact>
         ))}
-      </dl>
+      </Facts>
     </div>
   )
 }

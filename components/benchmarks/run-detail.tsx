@@ -6,6 +6,7 @@ import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -39,7 +40,7 @@ const Run = ({ run }: { run: BenchmarkRun }) => {
   return (
     <>
       <Header run={run} scenarioRuns={scenarioRuns.data} />
-      <Facts run={run} />
+      <RunFacts run={run} />
       <section aria-label="Scenario runs" className="mt-8 space-y-2">
         <h2 className="text-lg font-medium">Scenario runs</h2>
         {scenarioRuns.data ? (
@@ -131,38 +132,34 @@ const Consequence = ({ list }: { list: ScenarioRunList | undefined }) => {
   )
 }
 
-const Facts = ({ run }: { run: BenchmarkRun }) => (
-  <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-2">
-    <dt className="text-muted">Score</dt>
-    <dd>
-      <RunScore run={run} />
-    </dd>
-    <dt className="text-muted">Started</dt>
-    <dd>
-      <RelativeTime ms={run.start_time_ms} />
-      {run.duration_ms != null && `, took ${formatDurationMs(run.duration_ms)}`}
-    </dd>
-    {run.purpose && (
-      <>
-        <dt className="text-muted">Purpose</dt>
-        <dd>
+const RunFacts = ({ run }: { run: BenchmarkRun }) => {
+  const secrets = Object.keys(run.secrets_provided ?? {})
+  return (
+    <Facts>
+      <Fact label="Score">
+        <RunScore run={run} />
+      </Fact>
+      <Fact label="Started">
+        <RelativeTime ms={run.start_time_ms} />
+        {run.duration_ms != null && `, took ${formatDurationMs(run.duration_ms)}`}
+      </Fact>
+      {run.purpose && (
+        <Fact label="Purpose">
           <VisibleText max={2_000}>{run.purpose}</VisibleText>
-        </dd>
-      </>
-    )}
-    <dt className="text-muted">Metadata</dt>
-    <dd>
-      <MetadataChips
-        metadata={run.metadata}
-        hrefFor={(key, value) => paths.benchmarkRuns({ metadata: [{ key, op: 'eq', value }] })}
-        empty={<span className="text-muted">None</span>}
-      />
-    </dd>
-    {Object.keys(run.secrets_provided ?? {}).length > 0 && (
-      <>
-        <dt className="text-muted">Secrets</dt>
-        <dd className="font-mono text-sm break-all">{Object.keys(run.secrets_provided ?? {}).join(', ')}</dd>
-      </>
-    )}
-  </dl>
-)
+        </Fact>
+      )}
+      <Fact label="Metadata">
+        <MetadataChips
+          metadata={run.metadata}
+          hrefFor={(key, value) => paths.benchmarkRuns({ metadata: [{ key, op: 'eq', value }] })}
+          empty={<span className="text-muted">None</span>}
+        />
+      </Fact>
+      {secrets.length > 0 && (
+        <Fact label="Secrets" className="font-mono text-sm break-all">
+          {secrets.join(', ')}
+        </Fact>
+      )}
+    </Facts>
+  )
+}

@@ -1,6 +1,7 @@
-import { Fragment, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -15,7 +16,7 @@ export const DevboxOverview = ({ devbox }: { devbox: Devbox }) => (
     <div className="min-w-0 space-y-8">
       <Ending devbox={devbox} />
       <Section title="Devbox">
-        <Facts facts={factsOf(devbox)} />
+        <DevboxFacts devbox={devbox} />
       </Section>
       <Section title="Metadata">
         <MetadataChips
@@ -46,38 +47,43 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
   </section>
 )
 
-type Fact = [label: string, value: ReactNode]
-
-const Facts = ({ facts }: { facts: Fact[] }) => (
-  <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-2">
-    {facts.map(([label, value]) => (
-      <Fragment key={label}>
-        <dt className="text-muted">{label}</dt>
-        <dd className="min-w-0 break-words">{value}</dd>
-      </Fragment>
-    ))}
-  </dl>
-)
-
-const factsOf = (devbox: Devbox): Fact[] => {
+const DevboxFacts = ({ devbox }: { devbox: Devbox }) => {
   const { launch_parameters: launch, tunnel } = devbox
-  const facts: (Fact | false | null | undefined | '')[] = [
-    ['Created', <RelativeTime key="t" ms={devbox.create_time_ms} />],
-    devbox.end_time_ms !== null && ['Ended', <RelativeTime key="t" ms={devbox.end_time_ms} />],
-    ['Lifetime', <Lifetime key="t" devbox={devbox} />],
-    launch.keep_alive_time_seconds != null && [
-      'Keep-alive time',
-      formatDurationMs(launch.keep_alive_time_seconds * 1000),
-    ],
-    ['Size', sizeText(launch)],
-    launch.architecture && ['Architecture', launch.architecture],
-    devbox.blueprint_id && ['Blueprint', <CopyableId key="t" value={devbox.blueprint_id} label="blueprint id" />],
-    devbox.snapshot_id && ['Snapshot', <CopyableId key="t" value={devbox.snapshot_id} label="snapshot id" />],
-    devbox.initiator_type && ['Started by', [devbox.initiator_type, devbox.initiator_id].filter(Boolean).join(' ')],
-    devbox.capabilities.length > 0 && ['Capabilities', devbox.capabilities.join(', ')],
-    ['Tunnel', tunnel ? `${tunnel.auth_mode}, key ${tunnel.tunnel_key}` : 'None'],
-  ]
-  return facts.filter((fact): fact is Fact => Boolean(fact))
+  return (
+    <Facts>
+      <Fact label="Created">
+        <RelativeTime ms={devbox.create_time_ms} />
+      </Fact>
+      {devbox.end_time_ms !== null && (
+        <Fact label="Ended">
+          <RelativeTime ms={devbox.end_time_ms} />
+        </Fact>
+      )}
+      <Fact label="Lifetime">
+        <Lifetime devbox={devbox} />
+      </Fact>
+      {launch.keep_alive_time_seconds != null && (
+        <Fact label="Keep-alive time">{formatDurationMs(launch.keep_alive_time_seconds * 1000)}</Fact>
+      )}
+      <Fact label="Size">{sizeText(launch)}</Fact>
+      {launch.architecture && <Fact label="Architecture">{launch.architecture}</Fact>}
+      {devbox.blueprint_id && (
+        <Fact label="Blueprint">
+          <CopyableId value={devbox.blueprint_id} label="blueprint id" />
+        </Fact>
+      )}
+      {devbox.snapshot_id && (
+        <Fact label="Snapshot">
+          <CopyableId value={devbox.snapshot_id} label="snapshot id" />
+        </Fact>
+      )}
+      {devbox.initiator_type && (
+        <Fact label="Started by">{[devbox.initiator_type, devbox.initiator_id].filter(Boolean).join(' ')}</Fact>
+      )}
+      {devbox.capabilities.length > 0 && <Fact label="Capabilities">{devbox.capabilities.join(', ')}</Fact>}
+      <Fact label="Tunnel">{tunnel ? `${tunnel.auth_mode}, key ${tunnel.tunnel_key}` : 'None'}</Fact>
+    </Facts>
+  )
 }
 
 const sizeText = (launch: Devbox['launch_parameters']): string => {
@@ -115,18 +121,13 @@ const LaunchParameters = ({ devbox: { launch_parameters: launch } }: { devbox: D
         </ol>
       )}
       {rest.length > 0 && (
-        <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] gap-x-6 gap-y-1.5 font-mono text-sm">
+        <Facts mono>
           {rest.map(([name, value]) => (
-            <Fragment key={name}>
-              <dt className="text-muted">{name}</dt>
-              <dd className="min-w-0 break-all">
-                <VisibleText max={2000}>
-                  {typeof value === 'object' ? JSON.stringify(value) : String(value)}
-                </VisibleText>
-              </dd>
-            </Fragment>
+            <Fact key={name} label={name} className="break-all">
+              <VisibleText max={2000}>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</VisibleText>
+            </Fact>
           ))}
-        </dl>
+        </Facts>
       )}
     </div>
   )

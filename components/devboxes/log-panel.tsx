@@ -8,6 +8,7 @@ import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
+import { formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { type LogSnapshot, logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
@@ -115,7 +116,7 @@ const Line = memo(({ record, onSend }: { record: NumberedRecord; onSend: (comman
         title={new Date(record.timestamp_ms).toISOString()}
         className="tabular shrink-0 text-muted"
       >
-        {clock(record.timestamp_ms)}
+        {formatTimeOfDay(record.timestamp_ms)}
       </time>
       <span className="w-28 shrink-0 truncate text-muted" title={shell_name ?? undefined}>
         <VisibleText max={60}>{shell_name ? `${source} ${shell_name}` : source}</VisibleText>
@@ -138,10 +139,3 @@ const Line = memo(({ record, onSend }: { record: NumberedRecord; onSend: (comman
     </div>
   )
 })
-
-/** Local time to the millisecond; the title tells the whole of it in UTC. */
-const clock = (ms: number): string => {
-  const at = new Date(ms)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`
-}

@@ -1,57 +1,37 @@
 'use client'
 import { type ReactNode, useState } from 'react'
 import { Field } from './field.tsx'
-import { FormDialog } from './form-dialog.tsx'
+import { FormDialog, type FormDialogProps } from './form-dialog.tsx'
 import { Input } from './input.tsx'
-import type { Problem } from './problem.ts'
 
-export interface ConfirmDialogProps {
-  open: boolean
-  onOpenChange: (open: boolean) => void
-  title: ReactNode
+export interface ConfirmDialogProps
+  extends Pick<FormDialogProps, 'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error'> {
   /** What will happen, in numbers where there are any. */
   consequence: ReactNode
   /** A verb with its object: "Shut down devbox". */
   confirmLabel: string
-  tone?: 'danger' | 'primary'
-  busy?: boolean
-  error?: Problem | null
   onConfirm: () => void
   /** Text that must be typed before the action can be confirmed. */
   typed?: string
 }
 
-export const ConfirmDialog = ({
-  open,
-  onOpenChange,
-  title,
-  consequence,
-  confirmLabel,
-  tone = 'danger',
-  busy,
-  error,
-  onConfirm,
-  typed,
-}: ConfirmDialogProps) => {
+export const ConfirmDialog = ({ consequence, confirmLabel, onConfirm, typed, ...dialog }: ConfirmDialogProps) => {
   const [text, setText] = useState('')
   const isConfirmed = typed === undefined || text === typed
   const change = (next: boolean) => {
     setText('')
-    onOpenChange(next)
+    dialog.onOpenChange(next)
   }
   return (
     <FormDialog
-      open={open}
+      tone="danger"
+      {...dialog}
       onOpenChange={change}
-      title={title}
       size="sm"
-      busy={busy}
       onSubmit={() => isConfirmed && onConfirm()}
       submitLabel={confirmLabel}
       cancelLabel="Keep it as it is"
-      tone={tone}
       refusal={isConfirmed ? null : `type ${typed} first`}
-      error={error}
     >
       <div className="text-lg">{consequence}</div>
       {typed !== undefined && (

@@ -30,6 +30,18 @@ export const formatExact = (ms: number, timeZone = 'UTC'): string => {
   return `${time.format(date)} ${name ?? timeZone}`
 }
 
+/** Local time to the millisecond: "13:05:09.042". */
+export const formatTimeOfDay = (ms: number): string => {
+  const at = toDate(ms)
+  return at ? timeOfDay.format(at) : 'unknown'
+}
+const timeOfDay = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
+
 interface Formats {
   time: Intl.DateTimeFormat
   zone: Intl.DateTimeFormat
