@@ -1,20 +1,13 @@
-import type { LucideIcon as Icon } from 'lucide-react'
-import { CircleCheck, CircleHelp, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
-import { Badge, type Tone } from '#components/ui/badge.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
+import { CircleCheck, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
+import { StateBadge, type StateLook } from '#components/ui/state-badge.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 
 /** `past`: a state the devbox has left, so nothing is under way in it. */
-export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boolean }) => {
-  const look = Object.hasOwn(looks, status) ? looks[status as DevboxStatus] : undefined
-  return (
-    <Badge tone={look?.tone ?? 'neutral'} icon={look?.icon ?? CircleHelp} busy={!past && look?.icon === LoaderCircle}>
-      {look?.word ?? <VisibleText max={40}>{status || 'Unknown'}</VisibleText>}
-    </Badge>
-  )
-}
+export const DevboxStatusBadge = ({ status, past }: { status: string; past?: boolean }) => (
+  <StateBadge looks={looks} state={status} past={past} />
+)
 
-const looks: Record<DevboxStatus, { tone: Tone; icon: Icon; word: string }> = {
+const looks: Record<DevboxStatus, StateLook> = {
   scheduled: { tone: 'neutral', icon: Hourglass, word: 'Scheduled' },
   queued: { tone: 'neutral', icon: Hourglass, word: 'Queued' },
   provisioning: { tone: 'progress', icon: LoaderCircle, word: 'Provisioning' },

@@ -2,11 +2,12 @@ import {
   type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
+  type MutationFunctionContext,
   mutationOptions,
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import type { AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
+import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
@@ -105,16 +106,19 @@ export const axonQueries = {
     }),
 }
 
+/** The answer is the axon; it may have new keys, and stand elsewhere in lists. */
+const written = (axon: Axon, _input: unknown, _result: unknown, { client }: MutationFunctionContext) => {
+  client.setQueryData(axonKeys.one(axon.id), axon)
+  void client.invalidateQueries({ queryKey: axonKeys.metadata })
+  return client.invalidateQueries({ queryKey: axonKeys.lists })
+}
+
 export const axonMutations = {
   create: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['axons', 'create'],
       mutationFn: (body: AxonCreate) => api.axons.create({ body }),
-      onSuccess: (axon, _body, _result, { client }) => {
-        client.setQueryData(axonKeys.one(axon.id), axon)
-        void client.invalidateQueries({ queryKey: axonKeys.metadata })
-        return client.invalidateQueries({ queryKey: axonKeys.lists })
-      },
+      onSuccess: written,
     }),
 
   update: (api: Api = pageApi) =>
@@ -122,11 +126,7 @@ export const axonMutations = {
       mutationKey: ['axons', 'update'],
       mutationFn: ({ id, metadata }: { id: string; metadata: StringMap }) =>
         api.axons.update({ params: { id }, body: { metadata } }),
-      onSuccess: (axon, _change, _result, { client }) => {
-        client.setQueryData(axonKeys.one(axon.id), axon)
-        void client.invalidateQueries({ queryKey: axonKeys.metadata })
-        return client.invalidateQueries({ queryKey: axonKeys.lists })
-      },
+      onSuccess: written,
     }),
 
   /** Nothing to invalidate: the log of the axon tells of the event itself. */

@@ -8,9 +8,8 @@ import {
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { asksAgainInMs } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages } from './list-pages.ts'
+import { listPages, pollWhile } from './list-pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs })
 type Api = typeof pageApi
@@ -21,9 +20,6 @@ const jobKeys = {
   one: (id: string) => ['benchmark-jobs', 'get', id] as const,
 }
 
-const runningMs = 2_000
-const restingMs = 30_000
-
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
   list: (query: BenchmarkJobListQuery, api: Api = pageApi) =>
@@ -32,11 +28,7 @@ export const benchmarkJobQueries = {
       query,
       read: (query, signal) => api.benchmarkJobs.list({ query, signal }),
       rowsOf: ({ jobs }) => jobs,
-      refetchInterval: ({ state: { data, error } }) => {
-        if (error) return asksAgainInMs(error)
-        const goesOn = data?.pages.some(({ jobs }) => jobs.some(({ state }) => !hasJobEnded(state)))
-        return goesOn ? runningMs * (data?.pages.length ?? 1) : restingMs
-      },
+      refetchInterval: pollWhile(({ jobs }) => jobs.some(({ state }) => !hasJobEnded(state))),
     }),
 
   get: (id: string, api: Api = pageApi) =>

@@ -5,9 +5,8 @@ import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { asksAgainInMs } from '../api/failures.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages, metadataWords } from './list-pages.ts'
+import { listPages, metadataWords, pollWhile, pushed } from './list-pages.ts'
 
 const pageApi = browserApi({ benchmarkRuns, benchmarks })
 type Api = typeof pageApi
@@ -20,9 +19,6 @@ const runKeys = {
   cancelling: (id: string) => ['benchmark-runs', 'cancelling', id] as const,
 }
 
-const runningMs = 2_000
-const restingMs = 30_000
-
 export const benchmarkRunQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
   list: (query: BenchmarkRunListQuery, api: Api = pageApi) =>
@@ -31,11 +27,7 @@ export const benchmarkRunQueries = {
       query,
       read: (query, signal) => api.benchmarkRuns.list({ query, signal }),
       rowsOf: ({ runs }) => runs,
-      refetchInterval: ({ state: { data, error } }) => {
-        if (error) return asksAgainInMs(error)
-        const goesOn = data?.pages.some(({ runs }) => runs.some(({ state }) => state === 'running'))
-        return goesOn ? runningMs * (data?.pages.length ?? 1) : restingMs
-      },
+      refetchInterval: pollWhile(({ runs }) => runs.some(({ state }) => state === 'running')),
     }),
 
   get: (id: string, api: Api = pageApi) =>
@@ -62,15 +54,7 @@ export const benchmarkRunQueries = {
     }),
 
   /** Whether this browser has asked for the run's cancellation; never fetched. */
-  cancelling: (id: string) =>
-    queryOptions({
-      queryKey: runKeys.cancelling(id),
-      queryFn: () => false,
-      enabled: false,
-      initialData: false,
-      staleTime: Number.POSITIVE_INFINITY,
-      gcTime: Number.POSITIVE_INFINITY,
-    }),
+  cancelling: (id: string) => pushed<boolean>(runKeys.cancelling(id), false),
 
   benchmarkMetadataKeys: (api: Api = pageApi) =>
     metadataWords(['benchmarks', 'metadata-keys'], (signal) => api.benchmarks.metadataKeys({ signal })),

@@ -1,4 +1,4 @@
-import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { type MutationFunctionContext, mutationOptions, queryOptions } from '@tanstack/react-query'
 import {
   type Devbox,
   type DevboxCreate,
@@ -68,9 +68,11 @@ export const devboxQueries = {
     metadataWords([...devboxKeys.all, 'metadata-keys'], (signal) => api.devboxes.metadataKeys({ signal })),
 }
 
-interface Update {
-  id: string
-  change: DevboxUpdate
+/** The answer is the devbox; it may have new keys, and stand elsewhere in lists. */
+const written = (devbox: Devbox, _input: unknown, _result: unknown, { client }: MutationFunctionContext) => {
+  client.setQueryData(devboxKeys.one(devbox.id), devbox)
+  void client.invalidateQueries({ queryKey: devboxKeys.lists })
+  void client.invalidateQueries({ queryKey: devboxQueries.metadataKeys().queryKey })
 }
 
 /** Each puts its answer in the cache as the devbox and makes the lists ask again. */
@@ -79,23 +81,15 @@ export const devboxMutations = {
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'create'],
       mutationFn: (body: DevboxCreate) => api.devboxes.create({ body }),
-      onSuccess: (devbox, _body, _result, { client }) => {
-        client.setQueryData(devboxKeys.one(devbox.id), devbox)
-        void client.invalidateQueries({ queryKey: devboxKeys.lists })
-        // A new devbox may bring new keys.
-        void client.invalidateQueries({ queryKey: devboxQueries.metadataKeys().queryKey })
-      },
+      onSuccess: written,
     }),
 
   update: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'update'],
-      mutationFn: ({ id, change }: Update) => api.devboxes.update({ params: { id }, body: change }),
-      onSuccess: (devbox, _update, _result, { client }) => {
-        client.setQueryData(devboxKeys.one(devbox.id), devbox)
-        void client.invalidateQueries({ queryKey: devboxKeys.lists })
-        void client.invalidateQueries({ queryKey: devboxQueries.metadataKeys().queryKey })
-      },
+      mutationFn: ({ id, change }: { id: string; change: DevboxUpdate }) =>
+        api.devboxes.update({ params: { id }, body: change }),
+      onSuccess: written,
     }),
 
   suspend: (api: Api = pageApi) => move('suspend', (id) => api.devboxes.suspend({ params: { id } })),

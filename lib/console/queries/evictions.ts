@@ -1,19 +1,12 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { QueryClient } from '@tanstack/react-query'
 import { type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-feed.ts'
 import { follow } from '../live/follow.ts'
 import { devboxKeys } from './devboxes.ts'
+import { pushed } from './list-pages.ts'
 
 export const evictionQueries = {
   /** Pushed by `followEvictions`, never fetched: banner, toasts, row badges and the tab title read this one entry. */
-  feed: () =>
-    queryOptions({
-      queryKey: ['evictions'],
-      queryFn: () => emptyFeed,
-      enabled: false,
-      initialData: emptyFeed,
-      staleTime: Number.POSITIVE_INFINITY,
-      gcTime: Number.POSITIVE_INFINITY,
-    }),
+  feed: () => pushed<EvictionFeed>(['evictions'], emptyFeed),
 }
 
 /** Feeds the cache until the returned function is called. */

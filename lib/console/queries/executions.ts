@@ -1,9 +1,10 @@
-import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, type QueryClient } from '@tanstack/react-query'
 import { isFinal } from '#lib/client/api-error.ts'
 import { executions } from '#lib/contract/executions.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { CommandRun, type ExecutionSource } from '../live/command-run.ts'
 import { follow } from '../live/follow.ts'
+import { pushed } from './list-pages.ts'
 
 const pageApi = browserApi({ executions })
 type Api = typeof pageApi
@@ -13,15 +14,7 @@ const commandsKey = (devboxId: string) => ['executions', 'of-this-visit', devbox
 
 export const executionQueries = {
   /** The commands started from this page since it was loaded, the newest first. Never fetched. */
-  ofThisVisit: (devboxId: string) =>
-    queryOptions({
-      queryKey: commandsKey(devboxId),
-      queryFn: () => none,
-      enabled: false,
-      initialData: none,
-      staleTime: Number.POSITIVE_INFINITY,
-      gcTime: Number.POSITIVE_INFINITY,
-    }),
+  ofThisVisit: (devboxId: string) => pushed<readonly CommandRun[]>(commandsKey(devboxId), none),
 }
 
 interface Start {
