@@ -2,11 +2,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
+import { TextField } from '#components/ui/text-field.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
@@ -50,9 +49,7 @@ export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpen
       submitLabel="Create axon"
       error={create.error}
     >
-      <Field label="Name" optional hint="Lists can be filtered by how it starts.">
-        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-      </Field>
+      <TextField label="Name" optional hint="Lists can be filtered by how it starts." value={name} onText={setName} />
       <KeyValueEditor label="Metadata" value={rows} onChange={setRows} error={rowsProblem} />
     </FormDialog>
   )

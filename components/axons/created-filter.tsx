@@ -2,9 +2,8 @@
 import { CalendarRange } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { Field } from '#components/ui/field.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { Popover } from '#components/ui/popover.tsx'
+import { TextField } from '#components/ui/text-field.tsx'
 import { readRange, type TimeRange, writeRange } from '#lib/console/address/axon-view.ts'
 
 const hourMs = 3_600_000
@@ -47,26 +46,20 @@ export const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
           </Button>
         ))}
       </div>
-      <Field label="From" hint="UTC, this minute included">
-        {(control) => (
-          <Input
-            {...control}
-            type="datetime-local"
-            value={toInput(range.fromMs)}
-            onChange={({ target }) => set({ fromMs: fromInput(target.value) })}
-          />
-        )}
-      </Field>
-      <Field label="Before" hint="UTC">
-        {(control) => (
-          <Input
-            {...control}
-            type="datetime-local"
-            value={toInput(range.beforeMs)}
-            onChange={({ target }) => set({ beforeMs: fromInput(target.value) })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="From"
+        hint="UTC, this minute included"
+        type="datetime-local"
+        value={toInput(range.fromMs)}
+        onText={(text) => set({ fromMs: fromInput(text) })}
+      />
+      <TextField
+        label="Before"
+        hint="UTC"
+        type="datetime-local"
+        value={toInput(range.beforeMs)}
+        onText={(text) => set({ beforeMs: fromInput(text) })}
+      />
       {value && (
         <Button size="sm" variant="ghost" onClick={() => onChange(undefined)}>
           Any time

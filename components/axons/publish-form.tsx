@@ -4,9 +4,10 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
-import { Input, Textarea } from '#components/ui/input.tsx'
+import { Textarea } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
+import { TextField } from '#components/ui/text-field.tsx'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { readPayload } from '#lib/console/live/event-log.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
@@ -42,17 +43,14 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
       className="space-y-3 rounded-md border border-line bg-surface-1 p-3"
     >
       <div className="grid gap-3 sm:grid-cols-3">
-        <Field label="Type" error={problems.event_type}>
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              placeholder="build.finished"
-              value={event.event_type}
-              onChange={({ target }) => set({ event_type: target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Type"
+          error={problems.event_type}
+          mono
+          placeholder="build.finished"
+          value={event.event_type}
+          onText={(text) => set({ event_type: text })}
+        />
         <Field label="Origin">
           {(control) => (
             <Select
@@ -63,11 +61,13 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
             />
           )}
         </Field>
-        <Field label="Source" error={problems.source}>
-          {(control) => (
-            <Input {...control} mono value={event.source} onChange={({ target }) => set({ source: target.value })} />
-          )}
-        </Field>
+        <TextField
+          label="Source"
+          error={problems.source}
+          mono
+          value={event.source}
+          onText={(text) => set({ source: text })}
+        />
       </div>
       <Field
         label="Payload"

@@ -5,7 +5,8 @@ import { type KeyboardEvent, useEffect, useState, useSyncExternalStore } from 'r
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
-import { Input, Textarea } from '#components/ui/input.tsx'
+import { Textarea } from '#components/ui/input.tsx'
+import { TextField } from '#components/ui/text-field.tsx'
 import { axonMutations } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { SqlStatementResult } from './sql-result.tsx'
@@ -71,24 +72,18 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
             />
           )}
         </Field>
-        <Field
+        <TextField
           label="Parameters"
           optional
           error={errorOf('params')}
           hint="A JSON array, one value for each ? in order."
-        >
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              className="max-w-lg"
-              placeholder='["build.finished", 10]'
-              value={params}
-              onKeyDown={onKeyDown}
-              onChange={({ target }) => setParams(target.value)}
-            />
-          )}
-        </Field>
+          mono
+          className="max-w-lg"
+          placeholder='["build.finished", 10]'
+          value={params}
+          onKeyDown={onKeyDown}
+          onText={setParams}
+        />
         <div className="flex flex-wrap items-center gap-3">
           <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
             {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}

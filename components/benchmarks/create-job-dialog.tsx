@@ -2,10 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { TextField } from '#components/ui/text-field.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import { yamlProblems } from './job-figures.ts'
@@ -52,9 +51,13 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
       submitLabel="Create job"
       error={isOfYaml || problem?.field === 'name' ? null : create.error}
     >
-      <Field label="Name" optional error={problem?.field === 'name' ? problem.message : null}>
-        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-      </Field>
+      <TextField
+        label="Name"
+        optional
+        error={problem?.field === 'name' ? problem.message : null}
+        value={name}
+        onText={setName}
+      />
       <YamlField
         label="Job file"
         value={yaml}

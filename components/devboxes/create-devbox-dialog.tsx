@@ -4,11 +4,12 @@ import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input, Textarea } from '#components/ui/input.tsx'
+import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
+import { TextField } from '#components/ui/text-field.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { devboxMutations, devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -72,16 +73,14 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
       submitLabel="Create devbox"
       error={refused === undefined ? create.error : null}
     >
-      <Field label="Name" optional error={errorAt('name')}>
-        {(control) => (
-          <Input
-            {...control}
-            value={draft.name}
-            placeholder="web-worker"
-            onChange={({ target }) => edit({ name: target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        optional
+        error={errorAt('name')}
+        value={draft.name}
+        placeholder="web-worker"
+        onText={(text) => edit({ name: text })}
+      />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Size" error={errorAt('size')}>
           {(control) => (
@@ -93,22 +92,16 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot }: CreateDevbo
             />
           )}
         </Field>
-        <Field
+        <TextField
           label="Keep-alive time in seconds"
           optional
           hint={`Shut down after this long; ${defaultKeepAliveSeconds} when empty`}
           error={errorAt('keepAlive')}
-        >
-          {(control) => (
-            <Input
-              {...control}
-              inputMode="numeric"
-              value={draft.keepAlive}
-              placeholder={String(defaultKeepAliveSeconds)}
-              onChange={({ target }) => edit({ keepAlive: target.value })}
-            />
-          )}
-        </Field>
+          inputMode="numeric"
+          value={draft.keepAlive}
+          placeholder={String(defaultKeepAliveSeconds)}
+          onText={(text) => edit({ keepAlive: text })}
+        />
       </div>
       <KeyValueEditor
         label="Metadata"

@@ -1,11 +1,10 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
+import { TextField } from '#components/ui/text-field.tsx'
 import { devboxMutations, devboxQueries } from '#lib/console/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 
@@ -32,9 +31,7 @@ export const EditDevboxDialog = ({ devbox, onClose }: { devbox: Devbox; onClose:
       submitLabel="Save changes"
       error={update.error}
     >
-      <Field label="Name" optional>
-        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-      </Field>
+      <TextField label="Name" optional value={name} onText={setName} />
       <KeyValueEditor
         label="Metadata"
         addLabel="Add metadata"

@@ -3,9 +3,10 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { Input, Textarea } from '#components/ui/input.tsx'
+import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
+import { TextField } from '#components/ui/text-field.tsx'
 import { snapshotMutations, snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { maxCommitMessageLength, type Snapshot } from '#lib/contract/snapshots.ts'
 
@@ -46,9 +47,7 @@ export const SnapshotDialog = ({ devboxId, snapshot, onClose }: Subject & { onCl
       submitLabel={verb}
       error={error}
     >
-      <Field label="Name" optional>
-        {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-      </Field>
+      <TextField label="Name" optional value={name} onText={setName} />
       <Field
         label="Commit message"
         optional
