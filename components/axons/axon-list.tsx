@@ -22,6 +22,7 @@ import {
   writeSort,
 } from '#lib/console/address/axon-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
 import { axonQueries, countedIn, fitsOneCall } from '#lib/console/queries/axons.ts'
@@ -192,10 +193,7 @@ const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string })
     icon={Waypoints}
     title="No axons yet"
     action={create}
-    command={`curl ${serviceUrl}/v1/axons \\
-  -H "Authorization: Bearer $DEVDECK_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"name": "first-axon", "metadata": {"env": "dev"}}'`}
+    command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
   >
     An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon stays in
     the list with the time of its deletion.

@@ -7,6 +7,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { TextField } from '#components/ui/text-field.tsx'
+import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { SqlStatementResult } from './sql-result.tsx'
@@ -134,12 +135,12 @@ const useDraft = (axonId: string) => {
   const [text, setText] = useState(example)
   const key = `devdeck:sql:${axonId}`
   useEffect(() => {
-    const kept = sessionStorage.getItem(key)
+    const kept = readTab(key)
     if (kept !== null) setText(kept)
   }, [key])
   const change = (next: string) => {
     setText(next)
-    sessionStorage.setItem(key, next)
+    writeTab(key, next)
   }
   return [text, change] as const
 }

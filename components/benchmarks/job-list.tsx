@@ -11,6 +11,7 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { curlPost } from '#lib/console/api/curl-post.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, type BenchmarkJobList, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
@@ -120,11 +121,12 @@ const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string })
     icon={Trophy}
     title="No benchmark jobs yet"
     action={create}
-    command={`curl ${serviceUrl}/v1/benchmark_jobs \\
-  -H "Authorization: Bearer $DEVDECK_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
-       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}'`}
+    command={curlPost(
+      serviceUrl,
+      '/v1/benchmark_jobs',
+      `{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
+       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
+    )}
   >
     A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they did. It is
     described by a Harbor job file, by a benchmark, or by a list of scenarios.

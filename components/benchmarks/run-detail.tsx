@@ -46,12 +46,7 @@ const Run = ({ run }: { run: BenchmarkRun }) => {
         {scenarioRuns.data ? (
           <ScenarioRunTable list={scenarioRuns.data} />
         ) : scenarioRuns.error ? (
-          <ErrorState
-            title="The scenario runs could not be loaded"
-            error={scenarioRuns.error}
-            retrying={scenarioRuns.isFetching}
-            onRetry={() => void scenarioRuns.refetch()}
-          />
+          <ErrorState title="The scenario runs could not be loaded" error={scenarioRuns.error} query={scenarioRuns} />
         ) : (
           <SkeletonRows columns={4} label="Loading scenario runs" />
         )}

@@ -10,6 +10,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { isAway, LiveState } from '#components/ui/live-badge.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { signalName } from '#lib/console/frame/exit-words.ts'
 import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
 import type { CommandRun, CommandSnapshot } from '#lib/console/live/command-run.ts'
 import { transcriptText } from '#lib/console/live/transcript.ts'
@@ -118,20 +119,9 @@ const RunBadge = ({ snapshot: { execution, hasEnded, lost } }: { snapshot: Comma
   )
 }
 
-/** A shell reports the end by a signal as 128 and its number. */
 const exitText = (status: number): string => {
-  const signal = signals[status - 128]
+  const signal = signalName(status)
   return signal ? `Exit ${status} (${signal})` : `Exit ${status}`
-}
-const signals: Record<number, string> = {
-  1: 'SIGHUP',
-  2: 'SIGINT',
-  3: 'SIGQUIT',
-  6: 'SIGABRT',
-  9: 'SIGKILL',
-  11: 'SIGSEGV',
-  13: 'SIGPIPE',
-  15: 'SIGTERM',
 }
 
 const Kill = ({ run }: { run: CommandRun }) => {

@@ -13,6 +13,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -123,10 +124,7 @@ const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string })
     icon={Box}
     title="No devboxes yet"
     action={create}
-    command={`curl ${serviceUrl}/v1/devboxes \\
-  -H "Authorization: Bearer $DEVDECK_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"name": "my-first-devbox"}'`}
+    command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
   >
     A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and terminals,
     can be suspended and resumed, and ends by itself when its keep-alive time is over.

@@ -7,6 +7,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { currentEvictions, evictionIdentity, formatCountdown, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { devboxKeys } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries, followEvictions } from '#lib/console/queries/evictions.ts'
@@ -113,19 +114,13 @@ const announcedKey = 'devdeck.announced-evictions'
 const unannounced = (pending: readonly Eviction[]): Eviction[] => {
   const announced = new Set(readAnnounced())
   const news = pending.filter((eviction) => !announced.has(evictionIdentity(eviction)))
-  if (news.length > 0) {
-    try {
-      sessionStorage.setItem(announcedKey, JSON.stringify([...announced, ...news.map(evictionIdentity)].slice(-500)))
-    } catch {
-      // Storage is full or forbidden: a reload may then announce twice, which beats not at all.
-    }
-  }
+  if (news.length > 0) writeTab(announcedKey, JSON.stringify([...announced, ...news.map(evictionIdentity)].slice(-500)))
   return news
 }
 
 const readAnnounced = (): string[] => {
   try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(announcedKey) ?? '[]')
+    const stored: unknown = JSON.parse(readTab(announcedKey) ?? '[]')
     return Array.isArray(stored) ? stored.map(String) : []
   } catch {
     return []

@@ -49,8 +49,7 @@ export const DetailPage = <Data,>({ query, children, ...detailed }: DetailPagePr
       title={`The ${noun} could not be loaded`}
       error={error}
       recovers={isPassing(error)}
-      retrying={query.isFetching}
-      onRetry={() => void query.refetch()}
+      query={query}
       action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
     />
   )

@@ -49,13 +49,7 @@ export const ListView = (props: ListViewProps) => {
   const error = useShownError(list)
   if (!list.data && error)
     return (
-      <ErrorState
-        title={`The ${nouns} could not be loaded`}
-        error={error}
-        recovers={isPassing(error)}
-        retrying={list.isFetching}
-        onRetry={() => void list.refetch()}
-      />
+      <ErrorState title={`The ${nouns} could not be loaded`} error={error} recovers={isPassing(error)} query={list} />
     )
   // That an earlier filter found nothing says nothing about this one.
   if (!list.data || (rows.length === 0 && list.isPlaceholderData))

@@ -13,6 +13,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { curlPost } from '#lib/console/api/curl-post.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -37,10 +38,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
         <code className="font-mono text-text">{serviceUrl}</code>.
       </p>
       <CommandBlock
-        command={`curl ${serviceUrl}/v1/devboxes \\
-  -H "Authorization: Bearer $DEVDECK_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"name": "from-a-shell", "metadata": {"env": "dev"}}'`}
+        command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "from-a-shell", "metadata": {"env": "dev"}}')}
       />
     </Section>
   </>
@@ -193,14 +191,7 @@ const Rows = <Item,>({ query, rows, what, none, children }: RowsProps<Item>) => 
   if (rows) return <ul>{rows.slice(0, shownRows).map(children)}</ul>
   if (!error) return <SkeletonRows rows={shownRows} columns={2} label={`Loading ${what.toLowerCase()}`} />
   return (
-    <ErrorState
-      compact
-      title={`${what} could not be loaded`}
-      error={error}
-      recovers={isPassing(error)}
-      retrying={query.isFetching}
-      onRetry={() => void query.refetch()}
-    />
+    <ErrorState compact title={`${what} could not be loaded`} error={error} recovers={isPassing(error)} query={query} />
   )
 }
 

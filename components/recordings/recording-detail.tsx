@@ -82,15 +82,7 @@ const Header = ({ recording }: { recording: Recording }) => {
 const Played = ({ id }: { id: string }) => {
   const file = useQuery(recordingQueries.file(id))
   const cast = useMemo(() => (file.data === undefined ? undefined : attempt(() => parseCast(file.data))), [file.data])
-  if (file.error)
-    return (
-      <ErrorState
-        title="The recording could not be loaded"
-        error={file.error}
-        retrying={file.isFetching}
-        onRetry={() => void file.refetch()}
-      />
-    )
+  if (file.error) return <ErrorState title="The recording could not be loaded" error={file.error} query={file} />
   if (!cast) return <SkeletonRows columns={3} label="Loading the recording" />
   if (cast instanceof Error) return <ErrorState title="The recording cannot be played" error={cast} />
   return <RecordingPlayer cast={cast} />

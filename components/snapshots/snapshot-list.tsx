@@ -6,6 +6,7 @@ import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { curlPost } from '#lib/console/api/curl-post.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { SnapshotListQuery, type SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
@@ -33,10 +34,7 @@ export const SnapshotList = ({ serviceUrl }: { serviceUrl: string }) => {
           icon={Camera}
           title="No snapshots yet"
           action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
-          command={`curl ${serviceUrl}/v1/devboxes/DEVBOX_ID/snapshot_disk \\
-  -H "Authorization: Bearer $DEVDECK_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"name": "after-setup"}'`}
+          command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
         >
           A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it.
         </EmptyState>

@@ -11,15 +11,17 @@ export interface ErrorStateProps {
   /** What failed: "Axons could not be loaded". */
   title: string
   error: Problem
+  /** Reads it again. */
+  query?: { isFetching: boolean; refetch: () => unknown }
   onRetry?: () => void
-  retrying?: boolean
   /** It is being tried again without anyone asking. */
   recovers?: boolean
   action?: ReactNode
   compact?: boolean
 }
 
-export const ErrorState = ({ title, error, onRetry, retrying, recovers, action, compact }: ErrorStateProps) => {
+export const ErrorState = ({ title, error, query, onRetry, recovers, action, compact }: ErrorStateProps) => {
+  const retry = onRetry ?? (query && (() => void query.refetch()))
   const { message, code, requestId } = problemOf(error)
   return (
     <div
@@ -44,10 +46,10 @@ export const ErrorState = ({ title, error, onRetry, retrying, recovers, action, 
           </p>
         )}
       </div>
-      {(onRetry || action) && (
+      {(retry || action) && (
         <div className="flex flex-wrap justify-center gap-2">
-          {onRetry && (
-            <Button icon={RotateCw} busy={retrying} onClick={onRetry}>
+          {retry && (
+            <Button icon={RotateCw} busy={query?.isFetching} onClick={retry}>
               Try again
             </Button>
           )}

@@ -50,8 +50,7 @@ export const FollowedTerminal = ({ token }: { token: string }) => {
               title="The terminal could not be found"
               error={followed.error}
               recovers={isPassing(followed.error)}
-              retrying={followed.isFetching}
-              onRetry={() => void followed.refetch()}
+              query={followed}
             />
           )
         ) : (

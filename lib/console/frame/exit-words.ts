@@ -7,6 +7,10 @@ export const exitWords = (exitCode: number | null, reason: string): string => {
   return `The shell has ended with exit status ${exitCode}${meaning ? `: ${meaning}` : ''}`
 }
 
+/** The name of the signal that ended a command, where its status tells of one: a shell reports it as 128 and its number. */
+export const signalName = (exitStatus: number): string | undefined =>
+  /\((.+)\)/.exec(signals[exitStatus - 128] ?? '')?.[1]
+
 // A shell ends with the status of the last command in it.
 const meanings: Record<number, string> = {
   0: 'no error',

@@ -1,3 +1,5 @@
+import { readTab, writeTab } from './tab-storage.ts'
+
 const storageKey = 'devdeck.page'
 /** The page this one reloads may hold its name for a moment longer. */
 const retriesMs = [20, 60, 120]
@@ -14,10 +16,11 @@ export const pageIdentity = (): Promise<string> => {
 let identity: Promise<string> | undefined
 
 const takeIdentity = async (): Promise<string> => {
-  const stored = read()
+  const stored = readTab(storageKey)
   if (stored && (await isFree(stored))) return stored
   const fresh = crypto.getRandomValues(new Uint32Array(4)).reduce((text, part) => text + part.toString(36), 'p')
-  write(fresh)
+  // Without storage a reload is another page: it may find itself watching, and can take over.
+  writeTab(storageKey, fresh)
   // Nobody else has it, so nobody has to wait for the lock.
   void holdLock(fresh)
   return fresh
@@ -43,19 +46,3 @@ const holdLock = (name: string): Promise<boolean> =>
       })
       .catch(() => resolve(true))
   })
-
-const read = (): string | null => {
-  try {
-    return sessionStorage.getItem(storageKey)
-  } catch {
-    return null
-  }
-}
-
-const write = (name: string): void => {
-  try {
-    sessionStorage.setItem(storageKey, name)
-  } catch {
-    // Without storage a reload is another page: it may find itself watching, and can take over.
-  }
-}

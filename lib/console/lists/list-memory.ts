@@ -1,3 +1,5 @@
+import { readTab, writeTab } from '../frame/tab-storage.ts'
+
 /** What of a list is in no address: how far it was loaded and scrolled, and what was selected. */
 export interface ListMemory {
   loaded: number
@@ -22,7 +24,7 @@ export const memoryKey = (address: string): string | undefined => {
 export const readMemory = (key: string | undefined): ListMemory | null => {
   if (!key) return null
   try {
-    const { loaded, scrollY, selected } = JSON.parse(sessionStorage.getItem(key) ?? 'null')
+    const { loaded, scrollY, selected } = JSON.parse(readTab(key) ?? 'null')
     return {
       loaded: Math.min(maxLoaded, Number(loaded) || 0),
       scrollY: Number(scrollY) || 0,
@@ -35,10 +37,5 @@ export const readMemory = (key: string | undefined): ListMemory | null => {
 }
 
 export const writeMemory = (key: string | undefined, { loaded, scrollY, selected }: ListMemory): void => {
-  if (!key) return
-  try {
-    sessionStorage.setItem(key, JSON.stringify({ loaded, scrollY, selected: selected.slice(0, maxSelected) }))
-  } catch {
-    // Full or switched off: the list then starts from its top.
-  }
+  if (key) writeTab(key, JSON.stringify({ loaded, scrollY, selected: selected.slice(0, maxSelected) }))
 }
