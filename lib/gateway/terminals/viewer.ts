@@ -5,10 +5,10 @@ import { maxCells } from '#lib/contract/terminal-limits.ts'
 import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
+import { closeSoon, hangUpMs, watchForDeath } from '../http/sockets.ts'
 import { Allowance } from './allowance.ts'
 import type { Ending } from './ending.ts'
 import type { Size } from './size-keeper.ts'
-import { closeSoon, hangUpMs, watchForDeath } from './sockets.ts'
 
 /**
  * A page that has more than `highWaterBytes` unread falls behind: it is sent nothing until it has less than
