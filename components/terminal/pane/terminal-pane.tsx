@@ -12,7 +12,7 @@ import { StateAnnouncement } from './state-announcement.tsx'
 import { TerminalEviction } from './terminal-eviction.tsx'
 import { useCursorInSight } from './use-cursor-in-sight.ts'
 import { useOpenedTerminal } from './use-opened-terminal.ts'
-import { useConnecting, usePaneFocus, usePaneLooks, usePaneTitle } from './use-pane-wiring.ts'
+import { usePaneFocus, usePaneLooks, usePaneTitle, useReconnecting } from './use-pane-wiring.ts'
 import { useTerminalState } from './use-terminal-state.ts'
 import { WatchingBar } from './watching-bar.tsx'
 
@@ -119,6 +119,6 @@ const Wiring = ({ opened, way, hintId, ...props }: WiringProps) => {
   usePaneLooks(opened, state, props.refusal)
   useCursorInSight(opened, state.role === 'watcher')
   usePaneFocus(opened, way, hintId, props)
-  useConnecting(opened, state, props)
+  useReconnecting(opened, state, props)
   return <StateAnnouncement state={state} refusal={props.refusal} />
 }

@@ -1,5 +1,6 @@
 import type { Terminal } from '@xterm/xterm'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { isSignedOut } from '#lib/console/api/signed-out.ts'
 import { pageIdentity } from '#lib/console/frame/page-identity.ts'
 import { type TerminalTarget, terminalUrl } from '#lib/terminal/page/address.ts'
@@ -22,8 +23,7 @@ interface Options extends TerminalTarget {
 }
 
 /**
- * Draws a terminal into `screen` once that is visible, and keeps it for as long as the component lives. Connecting is
- * left to the caller, when all who listen are there.
+ * Draws a terminal into `screen` once that is visible, connects it, and keeps it for as long as the component lives.
  */
 export const useOpenedTerminal = (
   pane: RefObject<HTMLElement | null>,
@@ -49,7 +49,7 @@ export const useOpenedTerminal = (
     setFailure(undefined)
     let close = () => {}
     const start = async (element: HTMLElement, into: HTMLElement) => {
-      const { drawTerminal } = await loadXterm()
+      const [{ drawTerminal }, page] = await Promise.all([loadXterm(), pageIdentity()])
       if (isGone) return
       const drawn = await drawTerminal(into)
       if (isGone) return drawn.close()
@@ -57,7 +57,7 @@ export const useOpenedTerminal = (
       const session = new PageTerminal({
         url: () => terminalUrl({ devboxId, name, followToken }),
         screen: terminal,
-        page: pageIdentity,
+        page,
         role: followToken ? 'watch' : undefined,
         isSignedOut: async () => followToken === undefined && (await isSignedOut()),
         isOffline: () => !navigator.onLine && !isLoopback,
@@ -69,30 +69,30 @@ export const useOpenedTerminal = (
       terminal.onData((text) => session.sendText(inputs.reduce((typed, change) => change(typed), text)))
       terminal.onBinary(session.sendBinary)
 
-      const fit = () => {
+      const fitToPane = () => {
         const available = visible.current ? drawn.available() : undefined
         if (available) session.fit(available)
       }
-      drawn.onCells(fit)
-      const stopFitting = whenResized(into, fit)
+      drawn.onCells(fitToPane)
+      const stopFitting = whenResized(into, fitToPane)
       const stopChecking = whenReachable(session.check)
       const becomeTerm = () => {
         window.term = terminal
       }
       window.term ??= terminal
       terminal.textarea?.addEventListener('focus', becomeTerm)
-      setOpened({
+      const made: OpenedTerminal = {
         terminal,
         session,
         element,
         devboxId,
         name,
-        fit,
+        fit: fitToPane,
         focus: () => terminal.focus(),
         paste: (text) => terminal.paste(text),
         onKey: (handler) => addFirst(keys, handler),
         onInput: (change) => addFirst(inputs, change),
-      })
+      }
       close = () => {
         stopFitting()
         stopChecking()
@@ -101,6 +101,10 @@ export const useOpenedTerminal = (
         drawn.close()
         setOpened(undefined)
       }
+      fitToPane()
+      session.connect()
+      // In the same task, so that all parts of the pane listen before the socket can bring anything.
+      flushSync(() => setOpened(made))
     }
     if (pane.current && screen.current)
       start(pane.current, screen.current).catch((error: unknown) => setFailure(String(error)))

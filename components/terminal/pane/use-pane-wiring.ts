@@ -8,18 +8,15 @@ import { phaseOf } from './pane-status.ts'
 /** After a refusal the devbox is asked again: it may have come back before the page knew that it was gone. */
 const askAgainMs = 3_000
 
-/** Connects a terminal once all its parts listen, and again when its devbox is back. */
-export const useConnecting = (
+/** Connects a terminal again when its devbox is back. */
+export const useReconnecting = (
   opened: OpenedTerminal,
   { connection }: TerminalState,
   { refusal, onNotRunning }: { refusal: string | null; onNotRunning: () => void },
 ): void => {
   const { session, focus } = opened
-  useEffect(() => {
-    // All bars are there now, and take their part of the height.
-    opened.fit()
-    opened.session.connect()
-  }, [opened])
+  // All bars are there now, and take their part of the height.
+  useEffect(() => opened.fit(), [opened])
 
   const isRefused = connection.phase === 'refused' && connection.code === 'not_running'
   const tellNotRunning = useEffectEvent(onNotRunning)

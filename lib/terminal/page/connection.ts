@@ -5,17 +5,17 @@ export type ConnectionState =
   /** Somebody asked for it, and it has not failed yet. */
   | { phase: 'connecting' }
   | { phase: 'open' }
-  /** The next try starts at `retryAtMs`; null while one is under way, and while the browser is offline. */
+  /** The next attempt starts at `retryAtMs`; null while one is under way, and while the browser is offline. */
   | { phase: 'lost'; sinceMs: number; wasOpen: boolean; retryAtMs: number | null; isOffline: boolean }
   | { phase: 'ended'; exitCode: number | null; reason: string }
   /** Another page or program has it. */
   | { phase: 'taken'; reason: string }
-  /** Trying again by itself makes no sense; `connect()` may, once the cause is gone. */
+  /** Nothing is tried again by itself; `connect()` may be called once the cause is gone. */
   | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'too_many' }
 
 export interface ConnectionOptions {
-  /** Asked before each try: where the page stands has moved on by then. */
-  url(): Promise<string>
+  /** Asked before each connection: the page has read on since the last one. */
+  url(): string
   onNotice(notice: TerminalNotice): void
   onOutput(bytes: Uint8Array): void
   onState(state: ConnectionState): void
@@ -39,8 +39,6 @@ export class TerminalConnection {
   #socket: WebSocket | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   #attempt = 0
-  /** Counts the tries; what an earlier one still has to say is not for now. */
-  #try = 0
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -56,15 +54,12 @@ export class TerminalConnection {
     return this.#state
   }
 
-  /** Tries now, whatever the state. */
+  /** Connects now, whatever the state. */
   connect() {
-    const number = this.#hangUp()
+    this.#hangUp()
     const { state } = this
     this.#enter(state.phase === 'lost' ? { ...state, retryAtMs: null, isOffline: false } : { phase: 'connecting' })
-    this.#options.url().then(
-      (url) => number === this.#try && this.#open(url),
-      () => number === this.#try && this.#lose(),
-    )
+    this.#open(this.#options.url())
   }
 
   /** To be called when the page is looked at again, or the network has come or gone: waits for nothing any more. */
@@ -171,12 +166,12 @@ export class TerminalConnection {
   }
 
   async #stopIfSignedOut() {
-    const number = this.#try
-    if (!(await this.#options.isSignedOut()) || number !== this.#try) return
+    const before = this.#state
+    if (!(await this.#options.isSignedOut()) || this.#state !== before) return
     this.#stop({ phase: 'refused', code: 'signed_out' })
   }
 
-  #hangUp(): number {
+  #hangUp() {
     clearTimeout(this.#retry)
     this.#pulse.stop()
     const socket = this.#socket
@@ -185,7 +180,6 @@ export class TerminalConnection {
       socket.onopen = socket.onmessage = socket.onclose = null
       socket.close()
     }
-    return ++this.#try
   }
 
   #enter(state: ConnectionState) {

@@ -36,8 +36,8 @@ interface Options extends Pick<ConnectionOptions, 'isSignedOut' | 'isOffline' | 
   /** `ws:` or `wss:` address of the terminal, without a query. */
   url(): string
   screen: TerminalScreen
-  /** Told to the console, which gives a page that comes back its place again. */
-  page(): Promise<string>
+  /** The page's own name, by which the console gives it its place again when it comes back. */
+  page: string
   role?: 'watch' | undefined
 }
 
@@ -209,11 +209,11 @@ export class PageTerminal {
     this.#connection.close()
   }
 
-  #url = async (): Promise<string> => {
+  #url = (): string => {
     const { url, screen, page, role } = this.#options
     return openingUrl(url(), {
       ...this.#available,
-      client: await page(),
+      client: page,
       scrollback: screen.options.scrollback ?? xtermScrollback,
       ...(role && { role }),
       ...(this.#place && { epoch: this.#place.epoch, since: this.#place.offset }),

@@ -118,7 +118,7 @@ export class TestPage {
     this.session = new PageTerminal({
       url: this.#terminalUrl,
       screen,
-      page: async () => this.client,
+      page: this.client,
       role,
       isSignedOut: async () => (await console().fetch('/api/session', { cookie: cookie() })).status === 401,
       isOffline: () => this.isOffline,
