@@ -4,6 +4,7 @@ import {
   CircleSlash,
   LoaderCircle,
   LogOut,
+  type LucideIcon,
   Play,
   RotateCw,
   SquareTerminal,
@@ -13,6 +14,7 @@ import {
 } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
+import type { Tone } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { leaveForSignIn } from '#lib/console/api/ask-console.ts'
@@ -86,61 +88,35 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
           This terminal was opened elsewhere. <Problem>{connection.reason}</Problem>
         </NoticeBar>
       )
-    case 'refused':
-      return <RefusedNotice code={connection.code} problem={problem} again={again} />
+    case 'refused': {
+      const { tone, icon, words, mayRetry } = refused[connection.code]
+      const signIn = connection.code === 'signed_out' && (
+        <Button size="sm" onClick={leaveForSignIn}>
+          Sign in
+        </Button>
+      )
+      return (
+        <NoticeBar tone={tone} icon={icon} actions={signIn || (mayRetry && again('Try again'))}>
+          {connection.code === 'too_many' && problem ? `${problem}.` : words}
+        </NoticeBar>
+      )
+    }
   }
 }
 
-/** What a refused terminal says; each of them is final until somebody does something. */
-const RefusedNotice = ({
-  code,
-  problem,
-  again,
-}: {
-  code: Extract<ConnectionState, { phase: 'refused' }>['code']
-  problem: string | null
-  again: (label: string) => ReactNode
-}) => {
-  switch (code) {
-    case 'signed_out':
-      return (
-        <NoticeBar
-          tone="attention"
-          icon={LogOut}
-          actions={
-            <Button size="sm" onClick={leaveForSignIn}>
-              Sign in
-            </Button>
-          }
-        >
-          You are signed out.
-        </NoticeBar>
-      )
-    case 'not_found':
-      return (
-        <NoticeBar tone="neutral" icon={CircleSlash}>
-          This devbox no longer exists.
-        </NoticeBar>
-      )
-    case 'link_ended':
-      return (
-        <NoticeBar tone="neutral" icon={CircleSlash}>
-          This link was revoked or has run out. Ask for another one.
-        </NoticeBar>
-      )
-    case 'not_running':
-      return (
-        <NoticeBar tone="neutral" icon={CirclePause} actions={again('Try again')}>
-          The devbox is not running.
-        </NoticeBar>
-      )
-    case 'too_many':
-      return (
-        <NoticeBar tone="attention" icon={CircleSlash} actions={again('Try again')}>
-          {problem ?? 'Too many terminals are open; close some'}.
-        </NoticeBar>
-      )
-  }
+type Refusal = Extract<ConnectionState, { phase: 'refused' }>['code']
+
+/** What a refused terminal says; each is final until somebody does something. */
+const refused: Record<Refusal, { tone: Tone; icon: LucideIcon; words: string; mayRetry?: true }> = {
+  signed_out: { tone: 'attention', icon: LogOut, words: 'You are signed out.' },
+  not_found: { tone: 'neutral', icon: CircleSlash, words: 'This devbox no longer exists.' },
+  link_ended: {
+    tone: 'neutral',
+    icon: CircleSlash,
+    words: 'This link was revoked or has run out. Ask for another one.',
+  },
+  not_running: { tone: 'neutral', icon: CirclePause, words: 'The devbox is not running.', mayRetry: true },
+  too_many: { tone: 'attention', icon: CircleSlash, words: 'Too many terminals are open; close some.', mayRetry: true },
 }
 
 interface LostNoticeProps {
