@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { TestNetwork, TestPage } from './testing.ts'
+import { TestNetwork, TestPageTerminal } from './testing.ts'
 import { noUnsentInput } from './unsent-input.ts'
 
 let service: TestService
@@ -26,25 +26,25 @@ afterAll(async () => {
   await service.close()
 })
 
-const pages: TestPage[] = []
+const pages: TestPageTerminal[] = []
 afterEach(() => {
   for (const page of pages.splice(0)) page.close()
 })
 
-type Options = Partial<ConstructorParameters<typeof TestPage>[0]> & { name: string }
+type Options = Partial<ConstructorParameters<typeof TestPageTerminal>[0]> & { name: string }
 
-const pageOf = (options: Options): TestPage => {
-  const page = new TestPage({ console: () => gateway, cookie: () => cookie, devboxId, ...options })
+const pageOf = (options: Options): TestPageTerminal => {
+  const page = new TestPageTerminal({ console: () => gateway, cookie: () => cookie, devboxId, ...options })
   pages.push(page)
   return page
 }
-const open = async (options: Options): Promise<TestPage> => {
+const open = async (options: Options): Promise<TestPageTerminal> => {
   const page = pageOf(options)
   await page.open()
   return page
 }
 /** Makes a shell print nothing but what its commands do. */
-const plain = async (page: TestPage): Promise<TestPage> => {
+const plain = async (page: TestPageTerminal): Promise<TestPageTerminal> => {
   page.type('exec bash --norc --noprofile --noediting\r')
   await page.shows(/^bash-\S+\$/m)
   page.type("stty -echo; PS1=; clear; echo re''ady\r")
@@ -52,7 +52,7 @@ const plain = async (page: TestPage): Promise<TestPage> => {
   return page
 }
 /** The page goes, and the same one comes back with nothing but its name. */
-const reload = async (page: TestPage, options: Options): Promise<TestPage> => {
+const reload = async (page: TestPageTerminal, options: Options): Promise<TestPageTerminal> => {
   page.close()
   return await open({ ...options, client: page.client })
 }

@@ -68,7 +68,7 @@ export class TestNetwork {
   }
 }
 
-interface TestPageOptions {
+interface TestOptions {
   /** Asked at each connection: a test may have another one meanwhile. */
   console: () => TestConsole
   cookie: () => string
@@ -84,7 +84,7 @@ interface TestPageOptions {
 }
 
 /** A page with a terminal: a real session on a real, if unseen, screen, and a network that can fail. */
-export class TestPage {
+export class TestPageTerminal {
   readonly client: string
   readonly screen: InstanceType<typeof headless.Terminal>
   readonly session: PageTerminal
@@ -102,7 +102,7 @@ export class TestPage {
   readonly #webSocket: typeof WebSocket
   #wake = () => {}
 
-  constructor(options: TestPageOptions) {
+  constructor(options: TestOptions) {
     const { console, cookie, devboxId, name, role, cols = 80, rows = 24, scrollback = 5000 } = options
     this.client = options.client ?? crypto.randomUUID()
     this.network = new TestNetwork(() => console().url)
