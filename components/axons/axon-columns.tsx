@@ -1,9 +1,8 @@
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
-import { NameText } from '#components/ui/name-text.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
+import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import {
   type AxonView,
   axonViewPath,

@@ -2,8 +2,8 @@
 import { CalendarRange } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { Popover } from '#components/ui/popover.tsx'
-import { TextField } from '#components/ui/text-field.tsx'
 import { readRange, type TimeRange, writeRange } from '#lib/console/address/axon-view.ts'
 
 const hourMs = 3_600_000

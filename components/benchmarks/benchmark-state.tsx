@@ -1,6 +1,5 @@
 import { Ban, CircleCheck, CircleX, ClockAlert, Hourglass, LoaderCircle } from 'lucide-react'
-import { Badge } from '#components/ui/badge.tsx'
-import { StateBadge, type StateLook } from '#components/ui/state-badge.tsx'
+import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { benchmarkJobStates, scenarioOutcomeStates } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { ScenarioRunState } from '#lib/contract/scenario-runs.ts'

@@ -1,5 +1,5 @@
 import { CircleCheck, CirclePause, CircleX, Hourglass, LoaderCircle, Power } from 'lucide-react'
-import { StateBadge, type StateLook } from '#components/ui/state-badge.tsx'
+import { StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 
 /** `past`: a state the devbox has left, so nothing is under way in it. */

@@ -1,10 +1,10 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { TextField } from '#components/ui/text-field.tsx'
 import { devboxMutations, devboxQueries } from '#lib/console/queries/devboxes.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 

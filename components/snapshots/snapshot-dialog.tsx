@@ -1,12 +1,11 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field } from '#components/ui/field.tsx'
+import { Field, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { rowsToMap } from '#components/ui/key-values.ts'
-import { TextField } from '#components/ui/text-field.tsx'
 import { snapshotMutations, snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { maxCommitMessageLength, type Snapshot } from '#lib/contract/snapshots.ts'
 

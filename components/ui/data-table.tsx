@@ -1,10 +1,9 @@
 'use client'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { Fragment, type PointerEvent, type ReactNode, useCallback, useRef, useState } from 'react'
+import { Fragment, type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { classes } from './classes.ts'
 import { type Column, narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
-import { useTooWide } from './use-too-wide.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
 
 export interface RowSelection<Row> {
@@ -260,6 +259,19 @@ const SelectAll = <Row,>({
       />
     </label>
   )
+}
+
+/** Whether the element `wrapper` is put on is narrower than what stands in it. */
+const useTooWide = (contentWidth: number) => {
+  const wrapper = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(Number.POSITIVE_INFINITY)
+  useEffect(() => {
+    if (!wrapper.current) return
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width))
+    observer.observe(wrapper.current)
+    return () => observer.disconnect()
+  }, [])
+  return { wrapper, isTooWide: width < contentWidth }
 }
 
 const keyOfRowAround = (target: EventTarget) =>

@@ -2,6 +2,7 @@
 import { CircleAlert } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { classes } from './classes.ts'
+import { Input, type InputProps } from './input.tsx'
 
 export interface FieldControl {
   id: string
@@ -43,3 +44,16 @@ export const Field = ({ label, hint, error, optional, className, children }: Fie
     </div>
   )
 }
+
+interface TextFieldProps
+  extends Omit<InputProps, 'onChange'>,
+    Pick<FieldProps, 'label' | 'hint' | 'error' | 'optional'> {
+  onText: (text: string) => void
+}
+
+/** One line of text with its label. */
+export const TextField = ({ label, hint, error, optional, onText, ...input }: TextFieldProps) => (
+  <Field label={label} hint={hint} error={error} optional={optional}>
+    {(control) => <Input {...control} {...input} onChange={({ target }) => onText(target.value)} />}
+  </Field>
+)

@@ -49,3 +49,7 @@ export const VisibleLines = ({ children, max }: { children: string; max: number 
         {line !== '' && <VisibleText>{line}</VisibleText>}
       </span>
     ))
+
+/** What a row is named, on one line. */
+export const NameText = ({ children }: { children: string | null | undefined }) =>
+  children ? <VisibleText truncate>{children}</VisibleText> : <span className="font-normal text-muted">Unnamed</span>
