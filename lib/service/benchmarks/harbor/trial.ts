@@ -145,14 +145,12 @@ class HarborTrial {
   async run(task: Task): Promise<Rewards | null> {
     const { settings, agent } = this.#options
     for (const warning of [...this.#options.warnings, ...task.warnings]) this.#log.say(`WARNING ${warning}`)
-    const image = await this.#phase('environment_setup', () => this.#setUp(task))
-    const workdir = task.environment.workdir ?? image?.workdir ?? '/'
+    const { workdir, env: imageEnv } = await this.#phase('environment_setup', () => this.#setUp(task))
     // The home directory of root in an image, which tasks mean by ~.
     const env = {
       PATH: await searchPath(),
       HOME: '/root',
-      ...image?.env,
-      ...resolve(task.environment.env, this.#reveal),
+      ...imageEnv,
       ...environmentOf(settings.environment.env, this.#reveal),
     }
     await this.#phase('agent_setup', async () => {
@@ -172,29 +170,26 @@ class HarborTrial {
     return combine(results, isMultiStep ? task.rewardStrategy : 'final')
   }
 
-  /** Builds the environment; resolves to the plan of its Dockerfile. */
-  async #setUp(task: Task): Promise<BuildPlan | undefined> {
+  /** Builds the environment; resolves to where and with which variables commands run in it. */
+  async #setUp(task: Task): Promise<{ workdir: string; env: Record<string, string> }> {
     const { settings, signal } = this.#options
     const { buildTimeoutSeconds, healthcheck } = task.environment
     const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
     const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
     if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
     const plan = await planOf(task)
-    for (const warning of plan?.warnings ?? []) this.#log.say(`WARNING ${warning}`)
+    const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
+    const warn = (sentence: string) => this.#log.say(`WARNING ${sentence}`)
+    for (const warning of plan?.warnings ?? []) warn(warning)
     await this.#workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
       await this.#workbench.started(limit)
-      const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
       await this.#workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
       if (!plan) return
-      const warn = (sentence: string) => this.#log.say(`WARNING ${sentence}`)
       await buildSandbox(this.#workbench, plan, { context: join(task.path, 'environment'), signal: limit, warn })
     })
-    if (healthcheck) {
-      const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
-      const env = { ...plan?.env, ...resolve(task.environment.env, this.#reveal) }
-      await waitUntilHealthy(this.#workbench, healthcheck, { cwd: workdir, env, signal })
-    }
-    return plan
+    const env = { ...plan?.env, ...resolve(task.environment.env, this.#reveal) }
+    if (healthcheck) await waitUntilHealthy(this.#workbench, healthcheck, { cwd: workdir, env, signal })
+    return { workdir, env }
   }
 
   async #step(
