@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { StringMap } from '#lib/contract/common.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { notFound } from '#lib/service/kit/errors.ts'
@@ -53,8 +54,7 @@ export class LogArchives {
     const job = this.#jobOf(benchmarkRun)
     const scrubber = this.#scrubber(run.account, [secretsOf(run), secretsOf(benchmarkRun), ...secretsOfJob(job)])
     await this.#options.flush()
-    const results = jsonFile('results.json', resultOf(run), timeOf(run))
-    return zip(this.#entries(results, run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
+    return zip(this.#entries(run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
   }
 
   /** `<scenario>__<attempt>/<id>_<path>` for each scenario run, in the order they were started in. Throws as `ofScenarioRun`. */
@@ -86,15 +86,13 @@ export class LogArchives {
       attempts.set(each.scenario_id, counted)
       const attempt = each.attempt === null ? counted : each.attempt + 1
       const folder = folders.take(`${safeFolder(scrubber.text(each.scenario_name))}__${attempt}`)
-      const results = jsonFile('results.json', resultOf(each), timeOf(each))
-      yield* this.#entries(results, each, scrubber, ([first = '', ...rest]) =>
+      yield* this.#entries(each, scrubber, ([first = '', ...rest]) =>
         [folder, `${each.id}_${first}`, ...rest].join('/'),
       )
     }
   }
 
   async *#entries(
-    first: LogFile,
     run: ScenarioRunRecord,
     scrubber: Scrubber,
     nameOf: (path: string[]) => string,
@@ -105,7 +103,7 @@ export class LogArchives {
       if (omitted.length < maxOmissions) omitted.push(`${path.join('/')}: ${reason}`)
     }
     let count = 0
-    for await (const file of chain([first], this.#files(run, omit))) {
+    for await (const file of this.#files(run, omit)) {
       if (count++ === maxFilesPerRun) {
         omitted.push(`…: there are more than ${maxFilesPerRun} files`)
         break
@@ -119,6 +117,7 @@ export class LogArchives {
 
   async *#files(run: ScenarioRunRecord, omit: (path: string[], reason: string) => void): AsyncGenerator<LogFile> {
     const { folderOf, devboxFolderOf } = this.#options
+    yield jsonFile('results.json', resultOf(run), timeOf(run))
     const seen = new Set<string>()
     for await (const file of filesBelow(folderOf(run.id), omit)) {
       seen.add(file.path.join('/'))
@@ -131,10 +130,8 @@ export class LogArchives {
     for await (const file of filesBelow(join(devbox, 'root', 'logs'), omit))
       if (!seen.has(file.path.join('/'))) yield file
     for (const folder of ['log', 'executions'])
-      yield* under(
-        ['devbox', folder],
-        filesBelow(join(devbox, folder), (path, why) => omit(['devbox', ...path], why)),
-      )
+      for await (const file of filesBelow(join(devbox, folder), (path, why) => omit(['devbox', ...path], why)))
+        yield { ...file, path: ['devbox', folder, ...file.path] }
   }
 
   #jobOf(run: BenchmarkRunRecord | undefined): Job | undefined {
@@ -211,16 +208,8 @@ const jsonFile = (name: string, value: unknown, timeMs: number) =>
 const textFile = (name: string, text: string, modifiedMs: number): LogFile => ({
   path: [name],
   modifiedMs,
-  content: chain([Buffer.from(text)]),
+  content: Readable.from([Buffer.from(text)]),
 })
-
-async function* chain<T>(...sources: (Iterable<T> | AsyncIterable<T>)[]): AsyncGenerator<T> {
-  for (const source of sources) yield* source
-}
-
-async function* under(path: string[], files: AsyncIterable<LogFile>): AsyncGenerator<LogFile> {
-  for await (const file of files) yield { ...file, path: [...path, ...file.path] }
-}
 
 /** Makes names unique. */
 class Names {

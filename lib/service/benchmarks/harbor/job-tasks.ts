@@ -86,7 +86,7 @@ const folderOf = async (
 const selectTasks = async (
   reading: TaskReading,
   folder: string,
-  dataset: NonNullable<JobFile['datasets']>[number],
+  dataset: Listed<'datasets'>,
   at: Path,
 ): Promise<string[]> => {
   const all = await taskFolders(folder)
@@ -140,16 +140,9 @@ const readTasks = async (
   return [...scenarios.values()]
 }
 
-interface Origin {
-  path?: string | null | undefined
-  name?: string | null | undefined
-  registry?: unknown
-  registry_url?: unknown
-  registry_path?: unknown
-  repo?: unknown
-  git_url?: unknown
-  git_commit_id?: unknown
-}
+/** Where a dataset or a task comes from. */
+type Origin = Partial<Listed<'datasets'> & Listed<'tasks'>>
+type Listed<K extends 'datasets' | 'tasks'> = NonNullable<JobFile[K]>[number]
 
 const sentenceOf = ({ file, line, column, message }: TaskProblem) =>
   `${file}${line === undefined ? '' : ` line ${line}, column ${column}:`} ${message}`
