@@ -65,7 +65,7 @@ const isDecodable = (url: string): boolean => {
   }
 }
 
-const decodeSegment = (segment: string): string => {
+export const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -12,6 +12,7 @@ import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { refreshEvictions } from '../evictions/hub.ts'
 import { registry, trackStream } from '../registry.ts'
 import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
+import { decodeSegment } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
 import { outgoingBody } from './request-body.ts'
 import { bearer } from './upstream.ts'
@@ -102,7 +103,7 @@ const offered = endpoints.filter(
 const find = createMatcher(offered)
 
 const matchEndpoint = (method: string, path: string): Match => {
-  const { match, allow } = find(method, path.slice(1).split('/').map(decode))
+  const { match, allow } = find(method, path.slice(1).split('/').map(decodeSegment))
   // Every segment was decoded, so no parameter is undefined.
   if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string> }
   if (allow) throw new Refusal('method_not_allowed', `This takes ${allow.join(' or ')}, not ${method}`)
@@ -114,14 +115,6 @@ export const takesLargeBody = (method: string | undefined, url: string | undefin
   const path = url?.split('?', 1)[0] ?? ''
   const { match } = path.startsWith(`${prefix}/`) ? find(method, path.slice(prefix.length + 1).split('/')) : {}
   return match !== undefined && bodyLimit(match.endpoint) > defaultMaxBodyBytes
-}
-
-const decode = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    throw new Refusal('invalid_argument', 'The path is not valid percent-encoding')
-  }
 }
 
 const checkedParams = ({ params: schema }: Endpoint, params: Record<string, string>): Record<string, string> => {

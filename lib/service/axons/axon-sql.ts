@@ -65,11 +65,8 @@ export class AxonSql {
 
   /** The JSON of a SqlBatchResult. */
   async batch(target: Target, statements: readonly SqlStatement[]): Promise<Uint8Array> {
-    return this.#run(
-      target,
-      'batch',
-      statements.map((statement, i) => toStatement(statement, `statements.${i}.`)),
-    )
+    const all = statements.map((statement, i) => toStatement(statement, `statements.${i}.`))
+    return this.#run(target, 'batch', all)
   }
 
   /** Starts the process of the lists, which the first list would wait for. */

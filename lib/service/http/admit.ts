@@ -22,7 +22,7 @@ interface Admitted {
   endpoint: Endpoint
   identity: Identity
   /** Runs the handler on the decoded input. */
-  call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => unknown
+  call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => Promise<unknown>
 }
 
 const nobody: Identity = { account: '' }
@@ -51,17 +51,15 @@ export const admit = async (
   const { body, form } = await readBody(endpoint, request, spoolFolder)
   const { protocol: _, ...who } = identity
   const caller = { ...who, requestId }
-  const call: Admitted['call'] = (rest) => handler({ params, query, body, ...caller, ...rest })
-  if (!form) return { endpoint, identity, call }
-  const { file, discard } = form
   return {
     endpoint,
     identity,
     call: async (rest) => {
       try {
-        return await handler({ params, query, body, file, ...caller, ...rest } as Parameters<typeof handler>[0])
+        const input = { params, query, body, ...(form && { file: form.file }), ...caller, ...rest }
+        return await handler(input as Parameters<typeof handler>[0])
       } finally {
-        await discard()
+        await form?.discard()
       }
     },
   }

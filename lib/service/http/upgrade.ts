@@ -50,7 +50,7 @@ export const createUpgrades = (context: ListenerContext) => {
       })
     } catch (error) {
       const failure = toServiceError(error, requestId, `upgrade ${request.method}`, context.log)
-      if (!socket.destroyed) refuse(request, socket, failure, requestId)
+      if (!socket.destroyed) sendError(plainResponse(request, socket), failure, requestId)
     }
   }
 
@@ -73,10 +73,10 @@ const wantsUpgrade =
     (otherHosts?.takes(request) ||
       router(request.method ?? '', request.url ?? '').match?.route.endpoint.response.kind === 'websocket')
 
-const refuse = (request: IncomingMessage, socket: Duplex, error: ServiceError, requestId: string) => {
+/** For the plain answer to a request for an upgrade: the connection ends with it. */
+export const plainResponse = (request: IncomingMessage, socket: Duplex): ServerResponse => {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0])
-  response.once('finish', () => socket.end())
-  sendError(response, error, requestId)
+  return response.once('finish', () => socket.end())
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type ClientRequest, request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { pipeline } from 'node:stream'
 import { errorStatus } from '#lib/contract/errors.ts'
@@ -8,6 +8,7 @@ import { authorityOf, ownNames } from '#lib/service/http/address-gate.ts'
 import { type LogError, sendError, toServiceError } from '#lib/service/http/error-response.ts'
 import type { OtherHosts } from '#lib/service/http/listener.ts'
 import { requestIdOf } from '#lib/service/http/request-id.ts'
+import { plainResponse } from '#lib/service/http/upgrade.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
 
@@ -141,14 +142,13 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
   const upgrade: OtherHosts['upgrade'] = async (request, socket, head) => {
     const gone = new AbortController()
     socket.once('close', () => gone.abort()).on('error', () => gone.abort())
-    const plain = () => {
-      const response = new ServerResponse(request)
-      response.shouldKeepAlive = false
-      response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0])
-      return response.once('finish', () => socket.end())
-    }
     const fail = (error: unknown) => {
-      if (!socket.destroyed) sendReadable(request, plain(), toServiceError(error, requestIdOf(request), 'tunnel', log))
+      if (!socket.destroyed)
+        sendReadable(
+          request,
+          plainResponse(request, socket),
+          toServiceError(error, requestIdOf(request), 'tunnel', log),
+        )
     }
     try {
       const outgoing = await pass(request, gone.signal, request.headers.upgrade)
@@ -156,7 +156,10 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
       outgoing.on('error', (cause) => (isAnswered ? socket.destroy() : fail(broken(cause))))
       outgoing.once('response', (incoming) => {
         isAnswered = true
-        const response = plain().writeHead(incoming.statusCode ?? 502, headersOf(incoming.rawHeaders))
+        const response = plainResponse(request, socket).writeHead(
+          incoming.statusCode ?? 502,
+          headersOf(incoming.rawHeaders),
+        )
         pipeline(incoming, response, () => undefined)
       })
       outgoing.once('upgrade', (incoming, inner, innerHead) => {
