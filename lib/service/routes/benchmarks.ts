@@ -4,7 +4,7 @@ import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import type { BenchmarkFields } from '#lib/service/store/benchmarks.ts'
-import { listPage, metadataHandlers, noPublic } from './pages.ts'
+import { given, listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
   const get = (account: string, id: string): Benchmark => store.benchmarks.get(account, id) ?? notFound('benchmark', id)
@@ -75,9 +75,3 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
     },
   })
 }
-
-/** Null keeps what is there, as an absent field does. */
-const given = <T extends object>(fields: T) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>
-  }

@@ -37,6 +37,12 @@ export const noPublic = <K extends string>(key: K, { include_total_count }: { in
     'items'
   >
 
+/** The fields of an update that change something: null keeps what is there, as an absent field does. */
+export const given = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>
+  }
+
 interface WithMetadata {
   metadataKeys(account: string): string[]
   metadataValues(account: string, key: string): string[]

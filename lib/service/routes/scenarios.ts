@@ -4,7 +4,7 @@ import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { listPage, metadataHandlers, noPublic } from './pages.ts'
+import { given, listPage, metadataHandlers, noPublic } from './pages.ts'
 
 export const scenarioRoutes = ({ store, now }: Deps) => {
   const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
@@ -83,23 +83,14 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
     update: ({ params, body, account }) => {
       const before = get(account, params.id)
       requirePossible(account, body)
+      const { environment_parameters, input_context, scoring_contract, validation_type, ...fields } = body
       store.scenarios.update(params.id, {
-        name: body.name ?? before.name,
-        metadata: body.metadata ?? before.metadata,
-        input_context: {
-          problem_statement: body.input_context?.problem_statement ?? before.input_context.problem_statement,
-          additional_context: body.input_context?.additional_context ?? before.input_context.additional_context,
-        },
-        scoring_contract: {
-          scoring_function_parameters:
-            body.scoring_contract?.scoring_function_parameters ?? before.scoring_contract.scoring_function_parameters,
-        },
-        environment: body.environment_parameters ?? before.environment,
-        reference_output: body.reference_output ?? before.reference_output,
-        required_environment_variables: body.required_environment_variables ?? before.required_environment_variables,
-        required_secret_names: body.required_secret_names ?? before.required_secret_names,
-        scorer_timeout_sec: body.scorer_timeout_sec ?? before.scorer_timeout_sec,
-        validation_type: (body.validation_type ?? before.validation_type) || null,
+        ...before,
+        ...given(fields),
+        input_context: { ...before.input_context, ...given(input_context ?? {}) },
+        scoring_contract: { ...before.scoring_contract, ...given(scoring_contract ?? {}) },
+        environment: environment_parameters ?? before.environment,
+        validation_type: (validation_type ?? before.validation_type) || null,
       })
       return get(account, params.id)
     },
