@@ -120,7 +120,6 @@ export class BenchmarkRuns {
   }
 
   #own(account: string, id: string): BenchmarkRunRecord {
-    const run = this.#options.store.benchmarkRuns.record(id)
-    return run?.account === account ? run : notFound('benchmark run', id)
+    return this.#options.store.benchmarkRuns.own(account, id) ?? notFound('benchmark run', id)
   }
 }

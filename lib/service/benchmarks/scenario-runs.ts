@@ -144,8 +144,7 @@ export class ScenarioRuns {
   #profileOf(account: string, benchmarkRunId: string, scenarioId: string): RunProfile {
     const { store } = this.#options
     const field = 'benchmark_run_id'
-    const run = store.benchmarkRuns.record(benchmarkRunId)
-    if (run?.account !== account) return notFound('benchmark run', benchmarkRunId)
+    const run = store.benchmarkRuns.own(account, benchmarkRunId) ?? notFound('benchmark run', benchmarkRunId)
     requireRunning(run.state)
     if (run.job_id !== null) throw invalid({ field, message: `run ${run.id} belongs to a job, which starts its runs` })
     const benchmark = run.benchmark_id === null ? undefined : store.benchmarks.get(account, run.benchmark_id)
@@ -350,8 +349,7 @@ export class ScenarioRuns {
   }
 
   #own(account: string, id: string): ScenarioRunRecord {
-    const run = this.#options.store.scenarioRuns.record(id)
-    return run?.account === account ? run : notFound('scenario run', id)
+    return this.#options.store.scenarioRuns.own(account, id) ?? notFound('scenario run', id)
   }
 
   #move(run: ScenarioRunRecord, event: ScenarioRunEvent, ending: Ending = {}) {

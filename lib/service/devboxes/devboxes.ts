@@ -18,7 +18,7 @@ import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
-import type { DevboxSpec } from '#lib/service/store/devboxes.ts'
+import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import { Life, type LifeOptions, type Reasons } from './life.ts'
 import { makeRoot, removeDisk, removeFolder, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
@@ -264,7 +264,7 @@ export class Devboxes {
     if (refusal) throw new ServiceError('invalid_argument', refusal, { shouldRetry: false })
   }
 
-  #spec(id: string): DevboxSpec {
+  #spec(id: string): DevboxRecord {
     return this.#options.store.spec(id)
   }
 
@@ -308,7 +308,7 @@ export class Devboxes {
    * The network it may have is none this service can give: its policy was changed, or there is another sandbox than
    * before. Unspecified: it is suspended and keeps its disk; resuming it tells the reason.
    */
-  #isBarred({ id, account, launch_parameters }: DevboxSpec): boolean {
+  #isBarred({ id, account, launch_parameters }: DevboxRecord): boolean {
     try {
       networkOf(account, launch_parameters, this.#options)
       return false
@@ -390,7 +390,7 @@ export class Devboxes {
 }
 
 /** Its time was over while the service was down. */
-const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxSpec): boolean => {
+const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxRecord): boolean => {
   const idle = idleRule(launch_parameters)
   const untilMs = idle ? last_used_ms && last_used_ms + idle.idle_time_seconds * 1000 : keep_alive_until_ms
   return untilMs !== null && untilMs <= Date.now()

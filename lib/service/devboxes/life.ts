@@ -14,7 +14,7 @@ import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import { statusOfSignal } from '#lib/service/sandbox/processes.ts'
 import { type Box, markers, type RunningDevbox, type Sandbox } from '#lib/service/sandbox/sandbox.ts'
-import type { DevboxSpec, DevboxStore } from '#lib/service/store/devboxes.ts'
+import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
@@ -82,7 +82,7 @@ export class Life {
   #oomKills = 0
   #oomKillMs = 0
 
-  constructor({ id, account, launch_parameters }: DevboxSpec, options: LifeOptions, course: Course) {
+  constructor({ id, account, launch_parameters }: DevboxRecord, options: LifeOptions, course: Course) {
     this.id = id
     this.account = account
     this.#parameters = launch_parameters

@@ -4,7 +4,7 @@ import { hostnameFor } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
-import type { DevboxSpec } from '#lib/service/store/devboxes.ts'
+import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { rootOf } from './mounts.ts'
 
@@ -16,7 +16,7 @@ interface Options {
 }
 
 /** Where and as whom a devbox lives. Throws what `networkOf` throws. */
-export const siteOf = ({ id, name, account, launch_parameters }: DevboxSpec, options: Options): Site => {
+export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, options: Options): Site => {
   const folder = options.folderOf(id)
   const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
   const root = rootOf(folder)

@@ -1,14 +1,13 @@
 import {
-  type AgentConfig,
   type BenchmarkJob,
   type BenchmarkJobListQuery,
   type BenchmarkJobState,
   type BenchmarkOutcome,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark-jobs.ts'
+import type { BenchmarkRunRecord, BenchmarkRunStore } from './benchmark-runs.ts'
 import type { Database } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
@@ -31,15 +30,6 @@ interface JobRow {
   failure_reason: string | null
 }
 
-interface RunRow {
-  id: string
-  job_id: string
-  state: BenchmarkRunState
-  start_time_ms: number
-  end_time_ms: number | null
-  agent: string | null
-}
-
 type TrialRow = Omit<EndedTrial, 'failure'> & { benchmark_run_id: string; failure: string | null }
 
 /** A job as its runner sees it; `Plan` is what the runner made of the spec. */
@@ -52,20 +42,20 @@ const maxRemembered = 100_000
 
 export type BenchmarkJobStore = ReturnType<typeof createBenchmarkJobStore>
 
-export const createBenchmarkJobStore = (database: Database) => {
+export const createBenchmarkJobStore = (database: Database, benchmarkRuns: BenchmarkRunStore) => {
   const byName = database.prepare('SELECT 1 FROM benchmark_jobs WHERE account = ? AND name = ?')
   const countUnended = database.prepare(
     'SELECT count(*) AS n FROM benchmark_jobs WHERE end_time_ms IS NULL AND account = ?',
   )
-  const runsOf = database.prepare(`
-    SELECT id, job_id, state, start_time_ms, end_time_ms, agent FROM benchmark_runs
-    WHERE job_id = ? ORDER BY agent_index`)
   const trialsOf = database.prepare(`
     SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
   const endedTrials = (runId: string): EndedTrial[] =>
-    (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({ ...row, failure: parsed(row.failure) }))
+    (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({
+      ...row,
+      failure: row.failure && JSON.parse(row.failure),
+    }))
 
   const ended = new Map<string, BenchmarkOutcome>()
   let remembered = 0
@@ -78,7 +68,7 @@ export const createBenchmarkJobStore = (database: Database) => {
       remembered -= scenario_outcomes.length
     }
   }
-  const outcomeOf = (run: Omit<RunRow, 'agent'> & { agent: AgentConfig | null }): BenchmarkOutcome | undefined => {
+  const outcomeOf = (run: BenchmarkRunRecord): BenchmarkOutcome | undefined => {
     const known = ended.get(run.id)
     if (known) return known
     const trials = endedTrials(run.id)
@@ -91,10 +81,7 @@ export const createBenchmarkJobStore = (database: Database) => {
 
   /** What is counted is counted now, from the rows of the trials: it cannot differ from them. */
   const toJob = (row: JobRow): BenchmarkJob => {
-    const runs = (runsOf.all(row.id) as unknown as RunRow[]).map((run) => ({
-      ...run,
-      agent: parsed<AgentConfig>(run.agent),
-    }))
+    const runs = benchmarkRuns.ofJob(row.id)
     const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)
     const now = Date.now()
     return {
@@ -162,5 +149,3 @@ export const createBenchmarkJobStore = (database: Database) => {
       table.list(account, query, before),
   }
 }
-
-const parsed = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))

@@ -43,6 +43,7 @@ export const createBenchmarkRunStore = (database: Database) => {
     get: table.get,
 
     record: table.find,
+    own: table.own,
 
     /** In the order of the job's agents. */
     ofJob: (jobId: string): BenchmarkRunRecord[] => table.where('job_id = ?', jobId),

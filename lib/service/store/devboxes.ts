@@ -11,9 +11,8 @@ import { equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
-type View = Omit<Devbox, 'capabilities' | 'blueprint_id'>
-
-interface DevboxRow extends Required<View> {
+/** A devbox as the service itself sees it, of whichever account. */
+export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'blueprint_id'>> {
   seq: number
   account: string
   name: string | null
@@ -27,28 +26,10 @@ interface DevboxRow extends Required<View> {
   last_used_ms: number | null
 }
 
-/** What a devbox is started with, whoever asks. */
-export type DevboxSpec = Pick<
-  DevboxRow,
-  | 'id'
-  | 'account'
-  | 'name'
-  | 'status'
-  | 'launch_parameters'
-  | 'environment_variables'
-  | 'secrets'
-  | 'entrypoint'
-  | 'snapshot_id'
-  | 'keep_alive_until_ms'
-  | 'last_used_ms'
->
+type Later = 'end_time_ms' | 'state_transitions' | 'failure_reason' | 'shutdown_reason' | 'isolation'
 
-export interface NewDevbox
-  extends Omit<DevboxSpec, 'status' | 'keep_alive_until_ms' | 'last_used_ms'>,
-    Pick<DevboxRow, 'create_time_ms' | 'metadata' | 'tunnel'> {
+export interface NewDevbox extends Omit<DevboxRecord, 'seq' | 'keep_alive_until_ms' | 'last_used_ms' | Later> {
   status: DevboxStatus
-  initiator_type: NonNullable<Devbox['initiator_type']>
-  initiator_id: string | null
 }
 
 interface Move {
@@ -89,7 +70,7 @@ export const createDevboxStore = (database: Database) => {
 
     has: (id: string): boolean => table.find(id) !== undefined,
 
-    spec: (id: string): DevboxSpec => table.known(id),
+    spec: table.known,
 
     /** The longest id of the account that `text` is, or starts with before a `-` or `_`. */
     idAtStart: (account: string, text: string): string | undefined => {
@@ -162,7 +143,7 @@ export const createDevboxStore = (database: Database) => {
   }
 }
 
-const toDevbox = (row: DevboxRow): Devbox => ({
+const toDevbox = (row: DevboxRecord): Devbox => ({
   id: row.id,
   name: row.name,
   status: row.status,

@@ -79,6 +79,7 @@ export const createScenarioRunStore = (database: Database) => {
     get: table.get,
 
     record: table.find,
+    own: table.own,
 
     byDevbox: (devboxId: string): ScenarioRunRecord | undefined => table.where('devbox_id = ?', devboxId)[0],
 

@@ -1,4 +1,3 @@
-import type { StringMap } from '#lib/contract/common.ts'
 import type {
   Snapshot,
   SnapshotListQuery,
@@ -17,15 +16,7 @@ interface SnapshotRow extends Omit<Snapshot, 'source_blueprint_id'> {
   error_message: string | null
 }
 
-export interface NewSnapshot {
-  id: string
-  account: string
-  source_devbox_id: string
-  create_time_ms: number
-  name: string | null
-  commit_message: string | null
-  metadata: StringMap
-}
+export type NewSnapshot = Omit<SnapshotRow, 'seq' | 'status' | 'error_message' | 'size_bytes'>
 
 export type SnapshotStore = ReturnType<typeof createSnapshotStore>
 

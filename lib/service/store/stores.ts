@@ -15,17 +15,20 @@ import { createSnapshotStore } from './snapshots.ts'
 /** The records of the service, by kind. */
 export type Stores = ReturnType<typeof createStores>
 
-export const createStores = (database: Database, secretsKeyFile: string) => ({
-  axons: createAxonStore(database),
-  axonEvents: createAxonEventStore(database),
-  devboxes: createDevboxStore(database),
-  secrets: createSecretStore(database, secretsKeyFile),
-  networkPolicies: createNetworkPolicyStore(database),
-  snapshots: createSnapshotStore(database),
-  benchmarks: createBenchmarkStore(database),
-  scenarios: createScenarioStore(database),
-  scorers: createScorerStore(database),
-  scenarioRuns: createScenarioRunStore(database),
-  benchmarkRuns: createBenchmarkRunStore(database),
-  benchmarkJobs: createBenchmarkJobStore(database),
-})
+export const createStores = (database: Database, secretsKeyFile: string) => {
+  const benchmarkRuns = createBenchmarkRunStore(database)
+  return {
+    axons: createAxonStore(database),
+    axonEvents: createAxonEventStore(database),
+    devboxes: createDevboxStore(database),
+    secrets: createSecretStore(database, secretsKeyFile),
+    networkPolicies: createNetworkPolicyStore(database),
+    snapshots: createSnapshotStore(database),
+    benchmarks: createBenchmarkStore(database),
+    scenarios: createScenarioStore(database),
+    scorers: createScorerStore(database),
+    scenarioRuns: createScenarioRunStore(database),
+    benchmarkRuns,
+    benchmarkJobs: createBenchmarkJobStore(database, benchmarkRuns),
+  }
+}
