@@ -132,7 +132,7 @@ export const createTable = <R extends Row, T>(
       inTransaction(database, () => {
         set(row.id, fields)
         indexed('remove', row)
-        indexed('add', { ...row, ...fields })
+        indexed('add', find(row.id) as R)
       }),
 
     /** Those of the account that meet the query and `more`, newest first; `before` is the place of the last one seen. */

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { StringMap } from '#lib/contract/common.ts'
+import { type Database, inTransaction, openDatabase } from './database.ts'
+import { createTable } from './table.ts'
+
+interface Row {
+  seq: number
+  id: string
+  account: string
+  name: string
+  status: string
+  hidden: boolean
+  create_time_ms: number
+  metadata: StringMap
+  input_context: object
+  scoring_contract: object
+  environment: object | null
+}
+
+let folder: string
+let database: Database
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'devdeck-table-'))
+  database = openDatabase(join(folder, 'devdeck.db'))
+})
+afterEach(() => {
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const open = () =>
+  createTable(database, 'scenarios', {
+    json: ['metadata', 'input_context', 'scoring_contract', 'environment'],
+    flags: ['hidden'],
+    metadata: 'scenario_metadata',
+    isListed: ({ status }) => status === 'active',
+    view: (row: Row) => row.id,
+  })
+const scenario = (id: string, more: Partial<Row> = {}) => ({
+  id,
+  account: 'test',
+  name: id,
+  status: 'active',
+  hidden: false,
+  create_time_ms: 1,
+  metadata: { env: 'prod' },
+  input_context: {},
+  scoring_contract: {},
+  environment: { working_directory: '/app' },
+  ...more,
+})
+const query = { limit: 2, include_total_count: true }
+
+it('gives back what was written: JSON, booleans and null', () => {
+  const table = open()
+  table.insert(scenario('one', { hidden: true, environment: null }))
+  expect(table.find('one')).toEqual({ seq: 1, ...scenario('one', { hidden: true, environment: null }), ...rest })
+  table.set('one', { hidden: false, environment: { snapshot_id: 's' }, name: undefined })
+  expect(table.find('one')).toMatchObject({ name: 'one', hidden: false, environment: { snapshot_id: 's' } })
+})
+const rest = {
+  reference_output: null,
+  required_environment_variables: null,
+  required_secret_names: null,
+  scorer_timeout_sec: null,
+  validation_type: null,
+}
+
+it('leaves out fields that are no column, whatever they are called', () => {
+  const table = open()
+  const strange = { 'name = (SELECT 1) --': 'x', is_public: true }
+  table.insert({ ...scenario('one'), ...strange })
+  table.set('one', { name: 'two', ...strange })
+  table.set('one', strange as Partial<Row>)
+  expect(table.find('one')?.name).toBe('two')
+})
+
+it('lists an account in pages, newest first', () => {
+  const table = open()
+  for (const id of ['a', 'b', 'c']) table.insert(scenario(id))
+  table.insert(scenario('other', { account: 'other' }))
+  expect(table.list('test', query)).toEqual({ items: ['c', 'b'], has_more: true, total_count: 3 })
+  expect(table.list('test', query, table.position('test', 'b'))).toEqual({
+    items: ['a'],
+    has_more: false,
+    total_count: 3,
+  })
+  expect(table.get('test', 'other')).toBeUndefined()
+})
+
+it('keeps the metadata of what is listed in its index, and of nothing else', () => {
+  const table = open()
+  const { id } = table.insert(scenario('one'))
+  table.insert(scenario('two', { status: 'archived', metadata: { team: 'a' } }))
+  expect(table.metadataKeys('test')).toEqual(['env'])
+  table.update(table.known(id), { metadata: { env: 'dev' } })
+  expect(table.metadataValues('test', 'env')).toEqual(['dev'])
+  table.update(table.known(id), { status: 'archived' })
+  expect(table.metadataKeys('test')).toEqual([])
+  table.update(table.known(id), { metadata: { later: 'x' } })
+  table.update(table.known(id), { status: 'active' })
+  expect(table.metadataKeys('test')).toEqual(['later'])
+})
+
+it('writes as a part of the transaction that has begun', () => {
+  const table = open()
+  expect(() =>
+    inTransaction(database, () => {
+      table.insert(scenario('one'))
+      throw new Error('no')
+    }),
+  ).toThrow('no')
+  expect(table.find('one')).toBeUndefined()
+})
