@@ -1,34 +1,12 @@
-import { dehydrate, HydrationBoundary } from '@tanstack/react-query'
-import type { Metadata } from 'next'
-import { notFound } from 'next/navigation'
 import { RunDetail } from '#components/benchmarks/run-detail.tsx'
-import { isMissing } from '#lib/console/api/failures.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
-import { makeQueryClient } from '#lib/console/queries/query-client.ts'
-import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { type DetailPageProps, readDetailPage, titledById } from '../../read-page.tsx'
 
-interface Props {
-  params: Promise<{ id: string }>
-}
+export const generateMetadata = titledById('Run')
 
-export const generateMetadata = async ({ params }: Props): Promise<Metadata> => {
-  const { id } = await params
-  return { title: idPattern.test(id) ? `Run ${id}` : 'Run' }
-}
-
-export default async function RunDetailPage({ params }: Props) {
+export default async function RunDetailPage({ params }: DetailPageProps) {
   const { api } = await requireSession()
   const { id } = await params
-  if (!idPattern.test(id)) notFound()
-  const queryClient = makeQueryClient()
-  await queryClient.fetchQuery(benchmarkRunQueries.get(id, api)).catch((error: unknown) => {
-    if (isMissing(error)) notFound()
-    // Anything else the page shows itself, with a way to try again.
-  })
-  return (
-    <HydrationBoundary state={dehydrate(queryClient)}>
-      <RunDetail id={id} />
-    </HydrationBoundary>
-  )
+  return readDetailPage(id, benchmarkRunQueries.get(id, api), <RunDetail id={id} />)
 }

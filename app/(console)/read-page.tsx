@@ -1,0 +1,66 @@
+import {
+  dehydrate,
+  type FetchInfiniteQueryOptions,
+  type FetchQueryOptions,
+  HydrationBoundary,
+  type QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query'
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import type { ReactNode } from 'react'
+import type * as z from 'zod/mini'
+import { type PageSearchParams, pageQuery } from '#lib/console/address/url-query.ts'
+import { isMissing } from '#lib/console/api/failures.ts'
+import { makeQueryClient } from '#lib/console/queries/query-client.ts'
+import { idPattern } from '#lib/contract/common.ts'
+
+export interface ListPageProps {
+  searchParams: Promise<PageSearchParams>
+}
+
+export interface DetailPageProps extends ListPageProps {
+  params: Promise<{ id: string }>
+}
+
+/** The page with what `read` has put in the cache, so that the browser does not ask for it again. */
+export const readPage = async (read: (client: QueryClient) => Promise<unknown>, page: ReactNode) => {
+  const client = makeQueryClient()
+  await read(client)
+  return <HydrationBoundary state={dehydrate(client)}>{page}</HydrationBoundary>
+}
+
+/** What is wrong with an address the list itself tells. */
+export const readListPage = <S extends z.ZodMiniType, Page, Key extends QueryKey, Param>(
+  schema: S,
+  params: PageSearchParams,
+  queryOf: (view: z.output<S>) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param>,
+  page: ReactNode,
+) => {
+  const view = pageQuery(schema, params)
+  return readPage(async (client) => view.ok && client.prefetchInfiniteQuery(queryOf(view.value)), page)
+}
+
+/** Any failure but a missing thing the page shows itself, with a way to try again. */
+export const readDetailPage = <Data, Key extends QueryKey>(
+  id: string,
+  query: FetchQueryOptions<Data, Error, Data, Key>,
+  page: ReactNode,
+) => {
+  if (!idPattern.test(id)) notFound()
+  return readPage(
+    (client) =>
+      client.fetchQuery(query).catch((error: unknown) => {
+        if (isMissing(error)) notFound()
+      }),
+    page,
+  )
+}
+
+/** "Axon axn_…", for a page whose title takes no reading. */
+export const titledById =
+  (noun: string) =>
+  async ({ params }: Pick<DetailPageProps, 'params'>): Promise<Metadata> => {
+    const { id } = await params
+    return { title: idPattern.test(id) ? `${noun} ${id}` : noun }
+  }
