@@ -1,12 +1,13 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -92,7 +93,7 @@ const Overview = ({ axon }: { axon: Axon }) => {
   const { name, metadata, created_at_ms, deleted_at_ms } = axon
   return (
     <>
-      <dl className="grid max-w-4xl sm:grid-cols-[10rem_minmax(0,1fr)]">
+      <Facts>
         <Fact label="Name">
           {name ? <VisibleText max={maxNameLength}>{name}</VisibleText> : <span className="text-muted">None</span>}
           {name && name.length > maxNameLength && (
@@ -114,7 +115,7 @@ const Overview = ({ axon }: { axon: Axon }) => {
             empty={<span className="text-muted">None</span>}
           />
         </Fact>
-      </dl>
+      </Facts>
       <section className="mt-6 max-w-4xl">
         <h2 className="mb-2 text-lg font-medium">As the service tells it</h2>
         <CommandBlock label="JSON" command={visibleJson(axon)} />
@@ -122,13 +123,6 @@ const Overview = ({ axon }: { axon: Axon }) => {
     </>
   )
 }
-
-const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
-  <>
-    <dt className="pt-2.5 text-muted sm:border-b sm:border-line sm:pb-2.5">{label}</dt>
-    <dd className="min-w-0 border-b border-line pt-0.5 pb-2.5 sm:pt-2.5">{children}</dd>
-  </>
-)
 
 interface DeleteDialogProps {
   axon: Axon

@@ -17,7 +17,7 @@ import { BenchmarkState } from './benchmark-state.tsx'
 import { type AgentRow, agentRows, progressOf } from './job-figures.ts'
 import { JobSource } from './job-source.tsx'
 import { OutcomeTable } from './outcome-table.tsx'
-import { AverageScore, Progress } from './score.tsx'
+import { AgentName, AverageScore, Progress } from './score.tsx'
 
 const detailed = { noun: 'benchmark job', all: { href: paths.benchmarkJobs(), label: 'All jobs' } }
 
@@ -85,16 +85,7 @@ const agentColumns: Column<AgentRow>[] = [
     id: 'agent',
     header: 'Agent',
     priority: 1,
-    cell: ({ name, model }) => (
-      <>
-        <VisibleText max={80}>{name}</VisibleText>
-        {model && (
-          <span className="ml-2 font-normal text-muted">
-            <VisibleText max={80}>{model}</VisibleText>
-          </span>
-        )}
-      </>
-    ),
+    cell: ({ name, model }) => <AgentName name={name} model={model} />,
   },
   {
     id: 'score',

@@ -7,6 +7,7 @@ import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { looksSecret, mask, maskYaml } from './job-figures.ts'
+import { AgentName } from './score.tsx'
 
 /** What the job was made from and what that came to; what looks like a secret is hidden until asked for. */
 export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob }) => {
@@ -83,12 +84,7 @@ const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => 
   return (
     <div className="space-y-1">
       <h3 className="font-medium">
-        <VisibleText max={80}>{agent.name}</VisibleText>
-        {agent.model_name && (
-          <span className="ml-2 font-normal text-muted">
-            <VisibleText max={80}>{agent.model_name}</VisibleText>
-          </span>
-        )}
+        <AgentName name={agent.name} model={agent.model_name} />
       </h3>
       <Facts mono>
         {agent.timeout_seconds != null && <Fact label="timeout_seconds">{agent.timeout_seconds}</Fact>}

@@ -1,10 +1,23 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import { formatScore, scoreBase } from './job-figures.ts'
+
+/** An agent and the model it works with. */
+export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
+  <>
+    <VisibleText max={80}>{name}</VisibleText>
+    {model && (
+      <span className="ml-2 font-normal text-muted">
+        <VisibleText max={80}>{model}</VisibleText>
+      </span>
+    )}
+  </>
+)
 
 /** The mean of an agent and what it was taken over: never one without the other. */
 export const AverageScore = ({ outcome }: { outcome: BenchmarkOutcome }) => (

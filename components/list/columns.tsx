@@ -1,8 +1,11 @@
+import Link from 'next/link'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { shortenMiddle } from '#components/ui/text.ts'
 import { NameText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
@@ -23,6 +26,23 @@ export const idColumn: Column<{ id: string }> = {
   width: '11.5rem',
   cell: ({ id }) => <CopyableId value={id} />,
 }
+
+/** A link to the devbox that a row came from, to the tab its likes are on. */
+export const devboxColumn = <Row,>(tab: string, idOf: (row: Row) => string): Column<Row> => ({
+  id: 'devbox',
+  header: 'Devbox',
+  priority: 3,
+  mono: true,
+  width: '12rem',
+  cell: (row) => {
+    const id = idOf(row)
+    return (
+      <Link href={paths.devbox(id, tab)} title={id} className="relative z-1 hover:underline">
+        {shortenMiddle(id, 18)}
+      </Link>
+    )
+  },
+})
 
 export const timeColumn = <Row,>(header: string, timeOf: (row: Row) => number | null | undefined): Column<Row> => ({
   id: header.toLowerCase(),

@@ -1,9 +1,8 @@
 'use client'
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
-import Link from 'next/link'
 import { useState } from 'react'
 import * as z from 'zod/mini'
-import { timeColumn } from '#components/list/columns.tsx'
+import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Badge } from '#components/ui/badge.tsx'
@@ -12,7 +11,6 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/console/frame/format.ts'
@@ -94,18 +92,7 @@ const columns: Column<Recording>[] = [
       </span>
     ),
   },
-  {
-    id: 'devbox',
-    header: 'Devbox',
-    priority: 3,
-    mono: true,
-    width: '12rem',
-    cell: ({ devbox_id: id }) => (
-      <Link href={paths.devbox(id, 'terminal')} title={id} className="relative z-1 hover:underline">
-        {shortenMiddle(id, 18)}
-      </Link>
-    ),
-  },
+  devboxColumn('terminal', ({ devbox_id }) => devbox_id),
   {
     id: 'length',
     header: 'Length',

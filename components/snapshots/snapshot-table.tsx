@@ -1,15 +1,13 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { Box, Pencil, Trash2 } from 'lucide-react'
-import Link from 'next/link'
 import { type ReactNode, useMemo, useState } from 'react'
 import { CreateDevboxDialog } from '#components/devboxes/create-devbox-dialog.tsx'
-import { idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
+import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { shortenMiddle } from '#components/ui/text.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
@@ -106,22 +104,7 @@ const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
     cell: (snapshot) => <SnapshotSize snapshot={snapshot} />,
   },
   idColumn,
-  ...(query.devbox_id
-    ? []
-    : [
-        {
-          id: 'devbox',
-          header: 'Devbox',
-          priority: 3,
-          mono: true,
-          width: '11rem',
-          cell: ({ source_devbox_id: id }) => (
-            <Link href={paths.devbox(id, 'snapshots')} title={id} className="relative z-1 hover:underline">
-              {shortenMiddle(id, 18)}
-            </Link>
-          ),
-        } satisfies Column<Snapshot>,
-      ]),
+  ...(query.devbox_id ? [] : [devboxColumn<Snapshot>('snapshots', ({ source_devbox_id }) => source_devbox_id)]),
   metadataColumn(query, paths.snapshots),
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
