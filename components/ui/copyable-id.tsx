@@ -18,12 +18,13 @@ const shownIdLength = 16
 
 export const CopyableId = ({ value, label = 'id', full, className }: CopyableIdProps) => {
   const { result, copy } = useCopy(label)
+  const text = full ? value : shortenMiddle(value, shownIdLength)
   const Icon = result === 'copied' ? Check : Copy
   return (
     <button
       type="button"
       title={value}
-      aria-label={`Copy ${label} ${value}`}
+      aria-label={`Copy ${label} ${text}`}
       onClick={() => void copy(value)}
       className={classes(
         'group relative inline-flex min-h-6 max-w-full min-w-0 items-center rounded-sm pr-4 font-mono text-sm hover:text-accent',
@@ -31,7 +32,7 @@ export const CopyableId = ({ value, label = 'id', full, className }: CopyableIdP
         className,
       )}
     >
-      {full ? value : shortenMiddle(value, shownIdLength)}
+      {text}
       <Icon
         aria-hidden
         className={classes(
