@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { openEnum } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 
 export const Account = z.object({
   id: z.string(),
@@ -20,12 +20,6 @@ export const Account = z.object({
 })
 export type Account = z.infer<typeof Account>
 
-export const accounts = {
-  me: defineEndpoint({
-    id: 'accounts.me',
-    method: 'GET',
-    path: '/v1/accounts/me',
-    response: json(Account),
-    stability: 'stable',
-  }),
-}
+export const accounts = defineEndpoints('accounts', 'stable', {
+  me: { method: 'GET', path: '/v1/accounts/me', response: json(Account) },
+})

@@ -12,7 +12,7 @@ import {
   queryInt,
   StringMap,
 } from './common.ts'
-import { defineEndpoint, events, json } from './endpoint.ts'
+import { defineEndpoints, events, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const axonIdPattern = /^axn_[A-Za-z0-9_-]{1,128}$/
@@ -122,106 +122,52 @@ export type SqlBatchResult = z.infer<typeof SqlBatchResult>
 export const changeRefusal = ({ deleted_at_ms }: Pick<Axon, 'deleted_at_ms'>): string | null =>
   deleted_at_ms == null ? null : 'The axon is deleted'
 
-export const axons = {
-  list: defineEndpoint({
-    id: 'axons.list',
-    method: 'GET',
-    path: '/v1/axons',
-    query: AxonListQuery,
-    response: json(AxonList),
-    stability: 'beta',
-  }),
-  create: defineEndpoint({
-    id: 'axons.create',
-    method: 'POST',
-    path: '/v1/axons',
-    body: AxonCreate,
-    response: json(Axon),
-    stability: 'beta',
-  }),
-  metadataKeys: defineEndpoint({
-    id: 'axons.metadataKeys',
-    method: 'GET',
-    path: '/v1/axons/metadata/keys',
-    response: json(MetadataKeys),
-    stability: 'beta',
-  }),
-  metadataValues: defineEndpoint({
-    id: 'axons.metadataValues',
+export const axons = defineEndpoints('axons', 'beta', {
+  list: { method: 'GET', path: '/v1/axons', query: AxonListQuery, response: json(AxonList) },
+  create: { method: 'POST', path: '/v1/axons', body: AxonCreate, response: json(Axon) },
+  metadataKeys: { method: 'GET', path: '/v1/axons/metadata/keys', response: json(MetadataKeys) },
+  metadataValues: {
     method: 'GET',
     path: '/v1/axons/metadata/keys/:key/values',
     params: ByKey,
     response: json(MetadataValues),
-    stability: 'beta',
-  }),
-  get: defineEndpoint({
-    id: 'axons.get',
-    method: 'GET',
-    path: '/v1/axons/:id',
-    params: ById,
-    response: json(Axon),
-    stability: 'beta',
-  }),
-  update: defineEndpoint({
-    id: 'axons.update',
-    method: 'POST',
-    path: '/v1/axons/:id',
-    params: ById,
-    body: AxonUpdate,
-    response: json(Axon),
-    stability: 'beta',
-  }),
-  publish: defineEndpoint({
-    id: 'axons.publish',
+  },
+  get: { method: 'GET', path: '/v1/axons/:id', params: ById, response: json(Axon) },
+  update: { method: 'POST', path: '/v1/axons/:id', params: ById, body: AxonUpdate, response: json(Axon) },
+  publish: {
     method: 'POST',
     path: '/v1/axons/:id/publish',
     params: ById,
     body: AxonPublish,
     response: json(z.object({ sequence: z.int(), timestamp_ms: EpochMs })),
-    stability: 'beta',
-  }),
-  events: defineEndpoint({
-    id: 'axons.events',
+  },
+  events: {
     method: 'GET',
     path: '/v1/axons/:id/events',
     params: ById,
     query: AxonEventListQuery,
     response: json(AxonEventList),
-    stability: 'beta',
-  }),
-  subscribe: defineEndpoint({
-    id: 'axons.subscribe',
+  },
+  subscribe: {
     method: 'GET',
     path: '/v1/axons/:id/subscribe/sse',
     params: ById,
     query: z.object({ after_sequence: z.optional(queryInt(-1, maxSequence)) }),
     response: events(AxonEvent),
-    stability: 'beta',
-  }),
-  query: defineEndpoint({
-    id: 'axons.query',
+  },
+  query: {
     method: 'POST',
     path: '/v1/axons/:id/sql/query',
     params: ById,
     body: SqlStatement,
     response: json(SqlResult),
-    stability: 'beta',
-  }),
-  batch: defineEndpoint({
-    id: 'axons.batch',
+  },
+  batch: {
     method: 'POST',
     path: '/v1/axons/:id/sql/batch',
     params: ById,
     body: z.object({ statements: z.array(SqlStatement).check(z.minLength(1), z.maxLength(1000)) }),
     response: json(SqlBatchResult),
-    stability: 'beta',
-  }),
-  delete: defineEndpoint({
-    id: 'axons.delete',
-    method: 'DELETE',
-    path: '/v1/axons/:id',
-    params: ById,
-    response: json(Empty),
-    stability: 'beta',
-  }),
-}
+  },
+  delete: { method: 'DELETE', path: '/v1/axons/:id', params: ById, response: json(Empty) },
+})

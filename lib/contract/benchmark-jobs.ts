@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { benchmarkRunStates } from './benchmark-runs.ts'
 import { ById, EpochMs, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 
 export const benchmarkJobStates = [
   'initializing',
@@ -141,30 +141,14 @@ const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'tim
 /** The states a job does not leave. */
 export const hasJobEnded = (state: string): boolean => endedStates.includes(state)
 
-export const benchmarkJobs = {
-  list: defineEndpoint({
-    id: 'benchmarkJobs.list',
-    method: 'GET',
-    path: '/v1/benchmark_jobs',
-    query: BenchmarkJobListQuery,
-    response: json(BenchmarkJobList),
-    stability: 'beta',
-  }),
-  create: defineEndpoint({
-    id: 'benchmarkJobs.create',
+export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
+  list: { method: 'GET', path: '/v1/benchmark_jobs', query: BenchmarkJobListQuery, response: json(BenchmarkJobList) },
+  create: {
     method: 'POST',
     path: '/v1/benchmark_jobs',
     body: BenchmarkJobCreate,
     maxBodyBytes,
     response: json(BenchmarkJob),
-    stability: 'beta',
-  }),
-  get: defineEndpoint({
-    id: 'benchmarkJobs.get',
-    method: 'GET',
-    path: '/v1/benchmark_jobs/:id',
-    params: ById,
-    response: json(BenchmarkJob),
-    stability: 'beta',
-  }),
-}
+  },
+  get: { method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob) },
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { bytes, defineEndpoint, json } from './endpoint.ts'
+import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
 
@@ -46,60 +46,48 @@ export const benchmarkRunRefusal = (action: BenchmarkRunAction, state: string): 
     : `The run is ${state}; it needs to be running`
 
 // Both families of addresses are in use; the specified one comes first.
-export const benchmarkRuns = {
-  list: defineEndpoint({
-    id: 'benchmarkRuns.list',
+export const benchmarkRuns = defineEndpoints('benchmarkRuns', 'stable', {
+  list: {
     method: 'GET',
     path: '/v1/benchmark_runs',
     aliases: ['/v1/benchmarks/runs'],
     query: BenchmarkRunListQuery,
     response: json(BenchmarkRunList),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'benchmarkRuns.get',
+  },
+  get: {
     method: 'GET',
     path: '/v1/benchmark_runs/:id',
     aliases: ['/v1/benchmarks/runs/:id'],
     params: ById,
     response: json(BenchmarkRun),
-    stability: 'stable',
-  }),
-  scenarioRuns: defineEndpoint({
-    id: 'benchmarkRuns.scenarioRuns',
+  },
+  scenarioRuns: {
     method: 'GET',
     path: '/v1/benchmark_runs/:id/scenario_runs',
     aliases: ['/v1/benchmarks/runs/:id/scenario_runs'],
     params: ById,
     query: ScenarioRunFilters,
     response: json(ScenarioRunList),
-    stability: 'stable',
-  }),
-  complete: defineEndpoint({
-    id: 'benchmarkRuns.complete',
+  },
+  complete: {
     method: 'POST',
     path: '/v1/benchmark_runs/:id/complete',
     aliases: ['/v1/benchmarks/runs/:id/complete'],
     params: ById,
     response: json(BenchmarkRun),
-    stability: 'stable',
-  }),
-  cancel: defineEndpoint({
-    id: 'benchmarkRuns.cancel',
+  },
+  cancel: {
     method: 'POST',
     path: '/v1/benchmarks/runs/:id/cancel',
     aliases: ['/v1/benchmark_runs/:id/cancel'],
     params: ById,
     response: json(BenchmarkRun),
-    stability: 'stable',
-  }),
-  downloadLogs: defineEndpoint({
-    id: 'benchmarkRuns.downloadLogs',
+  },
+  downloadLogs: {
     method: 'POST',
     path: '/v1/benchmark_runs/:id/download_logs',
     aliases: ['/v1/benchmarks/runs/:id/download_logs'],
     params: ById,
     response: bytes('application/zip'),
-    stability: 'stable',
-  }),
-}
+  },
+})

@@ -11,7 +11,7 @@ import {
   pageQuery,
   StringMap,
 } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
 import { definitionStatuses, ScenarioList } from './scenarios.ts'
@@ -64,112 +64,52 @@ export const BenchmarkRunStart = z.object({
 })
 export type BenchmarkRunStart = z.infer<typeof BenchmarkRunStart>
 
-export const benchmarks = {
-  list: defineEndpoint({
-    id: 'benchmarks.list',
-    method: 'GET',
-    path: '/v1/benchmarks',
-    query: BenchmarkListQuery,
-    response: json(BenchmarkList),
-    stability: 'stable',
-  }),
-  listPublic: defineEndpoint({
-    id: 'benchmarks.listPublic',
+export const benchmarks = defineEndpoints('benchmarks', 'stable', {
+  list: { method: 'GET', path: '/v1/benchmarks', query: BenchmarkListQuery, response: json(BenchmarkList) },
+  listPublic: {
     method: 'GET',
     path: '/v1/benchmarks/list_public',
     query: BenchmarkListQuery,
     response: json(BenchmarkList),
-    stability: 'stable',
-  }),
-  create: defineEndpoint({
-    id: 'benchmarks.create',
-    method: 'POST',
-    path: '/v1/benchmarks',
-    body: BenchmarkCreate,
-    response: json(Benchmark),
-    stability: 'stable',
-  }),
-  metadataKeys: defineEndpoint({
-    id: 'benchmarks.metadataKeys',
-    method: 'GET',
-    path: '/v1/benchmarks/metadata/keys',
-    response: json(MetadataKeys),
-    stability: 'stable',
-  }),
-  metadataValues: defineEndpoint({
-    id: 'benchmarks.metadataValues',
+  },
+  create: { method: 'POST', path: '/v1/benchmarks', body: BenchmarkCreate, response: json(Benchmark) },
+  metadataKeys: { method: 'GET', path: '/v1/benchmarks/metadata/keys', response: json(MetadataKeys) },
+  metadataValues: {
     method: 'GET',
     path: '/v1/benchmarks/metadata/keys/:key/values',
     params: ByKey,
     response: json(MetadataValues),
-    stability: 'stable',
-  }),
-  startRun: defineEndpoint({
-    id: 'benchmarks.startRun',
-    method: 'POST',
-    path: '/v1/benchmarks/start_run',
-    body: BenchmarkRunStart,
-    response: json(BenchmarkRun),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'benchmarks.get',
-    method: 'GET',
-    path: '/v1/benchmarks/:id',
-    params: ById,
-    response: json(Benchmark),
-    stability: 'stable',
-  }),
-  update: defineEndpoint({
-    id: 'benchmarks.update',
+  },
+  startRun: { method: 'POST', path: '/v1/benchmarks/start_run', body: BenchmarkRunStart, response: json(BenchmarkRun) },
+  get: { method: 'GET', path: '/v1/benchmarks/:id', params: ById, response: json(Benchmark) },
+  update: {
     method: 'POST',
     path: '/v1/benchmarks/:id',
     params: ById,
     body: BenchmarkUpdate,
     response: json(Benchmark),
-    stability: 'stable',
-  }),
-  definitions: defineEndpoint({
-    id: 'benchmarks.definitions',
+  },
+  definitions: {
     method: 'GET',
     path: '/v1/benchmarks/:id/definitions',
     params: ById,
     query: z.object(pageQuery),
     response: json(ScenarioList),
-    stability: 'stable',
-  }),
-  changeScenarios: defineEndpoint({
-    id: 'benchmarks.changeScenarios',
+  },
+  changeScenarios: {
     method: 'POST',
     path: '/v1/benchmarks/:id/scenarios',
     params: ById,
     body: z.object({ scenarios_to_add: z.nullish(z.array(Id)), scenarios_to_remove: z.nullish(z.array(Id)) }),
     response: json(Benchmark),
-    stability: 'stable',
-  }),
-  archive: defineEndpoint({
-    id: 'benchmarks.archive',
-    method: 'POST',
-    path: '/v1/benchmarks/:id/archive',
-    params: ById,
-    response: json(Benchmark),
-    stability: 'stable',
-  }),
-  unarchive: defineEndpoint({
-    id: 'benchmarks.unarchive',
-    method: 'POST',
-    path: '/v1/benchmarks/:id/unarchive',
-    params: ById,
-    response: json(Benchmark),
-    stability: 'stable',
-  }),
-  runs: defineEndpoint({
-    id: 'benchmarks.runs',
+  },
+  archive: { method: 'POST', path: '/v1/benchmarks/:id/archive', params: ById, response: json(Benchmark) },
+  unarchive: { method: 'POST', path: '/v1/benchmarks/:id/unarchive', params: ById, response: json(Benchmark) },
+  runs: {
     method: 'GET',
     path: '/v1/benchmarks/:id/runs',
     params: ById,
     query: BenchmarkRunFilters,
     response: json(BenchmarkRunList),
-    stability: 'stable',
-  }),
-}
+  },
+})

@@ -11,7 +11,7 @@ import {
   pageQuery,
   StringMap,
 } from './common.ts'
-import { defineEndpoint, json, maxScriptBodyBytes } from './endpoint.ts'
+import { defineEndpoints, json, maxScriptBodyBytes } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { Tunnel, TunnelOptions } from './tunnels.ts'
 
@@ -202,67 +202,32 @@ export const devboxRefusal = (action: DevboxAction, status: string): string | nu
 /** The states a devbox does not leave. */
 export const hasEnded = (status: string) => ended.includes(status)
 
-export const devboxes = {
-  list: defineEndpoint({
-    id: 'devboxes.list',
-    method: 'GET',
-    path: '/v1/devboxes',
-    query: DevboxListQuery,
-    response: json(DevboxList),
-    stability: 'stable',
-  }),
-  create: defineEndpoint({
-    id: 'devboxes.create',
+export const devboxes = defineEndpoints('devboxes', 'stable', {
+  list: { method: 'GET', path: '/v1/devboxes', query: DevboxListQuery, response: json(DevboxList) },
+  create: {
     method: 'POST',
     path: '/v1/devboxes',
     body: DevboxCreate,
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
-    stability: 'stable',
-  }),
-  createAndAwaitRunning: defineEndpoint({
-    id: 'devboxes.createAndAwaitRunning',
+  },
+  createAndAwaitRunning: {
     method: 'POST',
     path: '/v1/devboxes/create_and_await_running',
     body: DevboxCreate,
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
-    stability: 'stable',
-  }),
-  metadataKeys: defineEndpoint({
-    id: 'devboxes.metadataKeys',
-    method: 'GET',
-    path: '/v1/devboxes/metadata/keys',
-    response: json(MetadataKeys),
-    stability: 'stable',
-  }),
-  metadataValues: defineEndpoint({
-    id: 'devboxes.metadataValues',
+  },
+  metadataKeys: { method: 'GET', path: '/v1/devboxes/metadata/keys', response: json(MetadataKeys) },
+  metadataValues: {
     method: 'GET',
     path: '/v1/devboxes/metadata/keys/:key/values',
     params: ByKey,
     response: json(MetadataValues),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'devboxes.get',
-    method: 'GET',
-    path: '/v1/devboxes/:id',
-    params: ById,
-    response: json(Devbox),
-    stability: 'stable',
-  }),
-  update: defineEndpoint({
-    id: 'devboxes.update',
-    method: 'POST',
-    path: '/v1/devboxes/:id',
-    params: ById,
-    body: DevboxUpdate,
-    response: json(Devbox),
-    stability: 'stable',
-  }),
-  waitForStatus: defineEndpoint({
-    id: 'devboxes.waitForStatus',
+  },
+  get: { method: 'GET', path: '/v1/devboxes/:id', params: ById, response: json(Devbox) },
+  update: { method: 'POST', path: '/v1/devboxes/:id', params: ById, body: DevboxUpdate, response: json(Devbox) },
+  waitForStatus: {
     method: 'POST',
     path: '/v1/devboxes/:id/wait_for_status',
     params: ById,
@@ -271,56 +236,23 @@ export const devboxes = {
       timeout_seconds: z.nullish(z.number().check(z.minimum(0))),
     }),
     response: json(Devbox),
-    stability: 'stable',
-  }),
-  suspend: defineEndpoint({
-    id: 'devboxes.suspend',
-    method: 'POST',
-    path: '/v1/devboxes/:id/suspend',
-    params: ById,
-    response: json(Devbox),
-    stability: 'stable',
-  }),
-  resume: defineEndpoint({
-    id: 'devboxes.resume',
-    method: 'POST',
-    path: '/v1/devboxes/:id/resume',
-    params: ById,
-    response: json(Devbox),
-    stability: 'stable',
-  }),
-  shutdown: defineEndpoint({
-    id: 'devboxes.shutdown',
+  },
+  suspend: { method: 'POST', path: '/v1/devboxes/:id/suspend', params: ById, response: json(Devbox) },
+  resume: { method: 'POST', path: '/v1/devboxes/:id/resume', params: ById, response: json(Devbox) },
+  shutdown: {
     method: 'POST',
     path: '/v1/devboxes/:id/shutdown',
     params: ById,
     query: z.object({ force: z.optional(z.string()) }),
     response: json(Devbox),
-    stability: 'stable',
-  }),
-  keepAlive: defineEndpoint({
-    id: 'devboxes.keepAlive',
-    method: 'POST',
-    path: '/v1/devboxes/:id/keep_alive',
-    params: ById,
-    response: json(Empty),
-    stability: 'stable',
-  }),
-  usage: defineEndpoint({
-    id: 'devboxes.usage',
-    method: 'GET',
-    path: '/v1/devboxes/:id/usage',
-    params: ById,
-    response: json(DevboxUsage),
-    stability: 'stable',
-  }),
-  createPtyTunnel: defineEndpoint({
-    id: 'devboxes.createPtyTunnel',
+  },
+  keepAlive: { method: 'POST', path: '/v1/devboxes/:id/keep_alive', params: ById, response: json(Empty) },
+  usage: { method: 'GET', path: '/v1/devboxes/:id/usage', params: ById, response: json(DevboxUsage) },
+  createPtyTunnel: {
     method: 'POST',
     path: '/v1/devboxes/:id/create_pty_tunnel',
     params: ById,
     response: json(PtyTunnel),
-    stability: 'stable',
     answersCredential: true,
-  }),
-}
+  },
+})

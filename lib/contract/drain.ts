@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
 import { EpochMs } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 
-export const drain = {
-  start: defineEndpoint({
-    id: 'drain.start',
+export const drain = defineEndpoints('drain', 'stable', {
+  start: {
     method: 'POST',
     path: '/local/drain',
     body: z.object({
@@ -12,8 +11,7 @@ export const drain = {
       deadline_seconds: z.int().check(z.minimum(0), z.maximum(7 * 24 * 3600)),
     }),
     response: json(z.object({ eviction_deadline_ms: EpochMs, devboxes: z.int() })),
-    stability: 'stable',
     scope: 'local',
     operator: true,
-  }),
-}
+  },
+})

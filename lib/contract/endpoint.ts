@@ -26,6 +26,8 @@ export const events = <S extends Schema>(schema: S): EventsResponse<S> => ({ kin
 export const bytes = (contentType: string): BytesResponse => ({ kind: 'bytes', contentType })
 export const webSocket: WebSocketResponse = { kind: 'websocket' }
 
+type Stability = 'stable' | 'beta' | 'deprecated'
+
 export interface Endpoint {
   /** `resource.operation`, the same words as in `contract.resource.operation`. */
   id: string
@@ -43,7 +45,7 @@ export interface Endpoint {
   /** Larger bodies, of forms larger files, are refused with 413; absent: `defaultMaxBodyBytes`. */
   maxBodyBytes?: number
   response: JsonResponse | EventsResponse | BytesResponse | WebSocketResponse
-  stability: 'stable' | 'beta' | 'deprecated'
+  stability: Stability
   /** `local`: an operator's call that only the local service knows; no console page depends on it. */
   scope?: 'local'
   /** `true`: answered without a key. */
@@ -68,7 +70,21 @@ export const bodyLimit = ({ bodyFormat, maxBodyBytes = defaultMaxBodyBytes }: En
 
 export const maxFormEnvelopeBytes = 256 * 1024
 
-export const defineEndpoint = <const E extends Endpoint>(endpoint: E): E => endpoint
+type Operation = Omit<Endpoint, 'id' | 'stability'> & Partial<Pick<Endpoint, 'stability'>>
+type Named<O> = { readonly [K in keyof O]: Pick<Endpoint, 'id' | 'stability'> & O[K] }
+
+/** The endpoints of a resource by the names of its operations; `stability` is that of each which does not say. */
+export const defineEndpoints = <const O extends Record<string, Operation>>(
+  resource: string,
+  stability: Stability,
+  operations: O,
+): Named<O> =>
+  Object.fromEntries(
+    Object.entries(operations).map(([name, operation]) => [
+      name,
+      { id: `${resource}.${name}`, stability, ...operation },
+    ]),
+  ) as Named<O>
 
 type Output<S> = S extends Schema ? z.output<S> : Record<never, never>
 type Input<S> = S extends Schema ? z.input<S> : Record<never, never>

@@ -1,35 +1,25 @@
 import * as z from 'zod/mini'
 import { Empty, EpochMs, Id, maxEpochMs } from './common.ts'
-import { defineEndpoint, events, json } from './endpoint.ts'
+import { defineEndpoints, events, json } from './endpoint.ts'
 
 /** A devbox stays running until its deadline; after it, it is suspended. */
 export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: EpochMs })
 export type Eviction = z.infer<typeof Eviction>
 
-export const evictions = {
-  watch: defineEndpoint({
-    id: 'evictions.watch',
-    method: 'GET',
-    path: '/v1/devboxes/evictions/watch',
-    response: events(Eviction),
-    stability: 'stable',
-  }),
-  schedule: defineEndpoint({
-    id: 'evictions.schedule',
+export const evictions = defineEndpoints('evictions', 'stable', {
+  watch: { method: 'GET', path: '/v1/devboxes/evictions/watch', response: events(Eviction) },
+  schedule: {
     method: 'POST',
     path: '/local/evictions',
     body: z.object({ devbox_id: Id, eviction_deadline_ms: EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs)) }),
     response: json(Eviction),
-    stability: 'stable',
     scope: 'local',
-  }),
-  cancel: defineEndpoint({
-    id: 'evictions.cancel',
+  },
+  cancel: {
     method: 'DELETE',
     path: '/local/evictions/:devbox_id',
     params: z.object({ devbox_id: Id }),
     response: json(Empty),
-    stability: 'stable',
     scope: 'local',
-  }),
-}
+  },
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Id, openEnum, queryInt } from './common.ts'
-import { defineEndpoint, events, json, maxScriptBodyBytes } from './endpoint.ts'
+import { defineEndpoints, events, json, maxScriptBodyBytes } from './endpoint.ts'
 
 export const executionStatuses = ['queued', 'running', 'completed'] as const
 export type ExecutionStatus = (typeof executionStatuses)[number]
@@ -59,9 +59,8 @@ const ExecuteQuery = z.object({ last_n: z._default(queryInt(0, maxLines), 100) }
 export const killRefusal = (status: string): string | null =>
   status === 'completed' ? 'The command has already ended' : null
 
-export const executions = {
-  executeSync: defineEndpoint({
-    id: 'executions.executeSync',
+export const executions = defineEndpoints('executions', 'stable', {
+  executeSync: {
     method: 'POST',
     path: '/v1/devboxes/:id/execute_sync',
     params: ById,
@@ -69,19 +68,16 @@ export const executions = {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(SyncExecution),
     stability: 'deprecated',
-  }),
-  executeAsync: defineEndpoint({
-    id: 'executions.executeAsync',
+  },
+  executeAsync: {
     method: 'POST',
     path: '/v1/devboxes/:id/execute_async',
     params: ById,
     body: ExecuteCommand,
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Execution),
-    stability: 'stable',
-  }),
-  execute: defineEndpoint({
-    id: 'executions.execute',
+  },
+  execute: {
     method: 'POST',
     path: '/v1/devboxes/:id/execute',
     params: ById,
@@ -92,19 +88,15 @@ export const executions = {
     }),
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Execution),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'executions.get',
+  },
+  get: {
     method: 'GET',
     path: '/v1/devboxes/:devbox_id/executions/:execution_id',
     params: ByExecution,
     query: GetQuery,
     response: json(Execution),
-    stability: 'stable',
-  }),
-  waitForStatus: defineEndpoint({
-    id: 'executions.waitForStatus',
+  },
+  waitForStatus: {
     method: 'POST',
     path: '/v1/devboxes/:devbox_id/executions/:execution_id/wait_for_status',
     params: ByExecution,
@@ -114,19 +106,15 @@ export const executions = {
       timeout_seconds: z.nullish(z.number().check(z.minimum(0))),
     }),
     response: json(Execution),
-    stability: 'stable',
-  }),
-  kill: defineEndpoint({
-    id: 'executions.kill',
+  },
+  kill: {
     method: 'POST',
     path: '/v1/devboxes/:devbox_id/executions/:execution_id/kill',
     params: ByExecution,
     body: z.object({ kill_process_group: z.nullish(z.boolean()) }),
     response: json(Execution),
-    stability: 'stable',
-  }),
-  sendStdIn: defineEndpoint({
-    id: 'executions.sendStdIn',
+  },
+  sendStdIn: {
     method: 'POST',
     path: '/v1/devboxes/:devbox_id/executions/:execution_id/send_std_in',
     params: ByExecution,
@@ -135,24 +123,19 @@ export const executions = {
       .check(z.refine(({ text, signal }) => text != null || signal != null, 'needs text or signal')),
     maxBodyBytes: maxScriptBodyBytes,
     response: json(z.object({ devbox_id: z.string(), execution_id: z.string(), success: z.boolean() })),
-    stability: 'stable',
-  }),
-  streamStdout: defineEndpoint({
-    id: 'executions.streamStdout',
+  },
+  streamStdout: {
     method: 'GET',
     path: '/v1/devboxes/:devbox_id/executions/:execution_id/stream_stdout_updates',
     params: ByExecution,
     query: OutputQuery,
     response: events(OutputChunk),
-    stability: 'stable',
-  }),
-  streamStderr: defineEndpoint({
-    id: 'executions.streamStderr',
+  },
+  streamStderr: {
     method: 'GET',
     path: '/v1/devboxes/:devbox_id/executions/:execution_id/stream_stderr_updates',
     params: ByExecution,
     query: OutputQuery,
     response: events(OutputChunk),
-    stability: 'stable',
-  }),
-}
+  },
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Empty } from './common.ts'
-import { bytes, defineEndpoint, json } from './endpoint.ts'
+import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { SyncExecution } from './executions.ts'
 
 /** Largest file that travels as JSON. */
@@ -17,18 +17,15 @@ export const FilePath = z
     z.regex(/^[^\0]*$/, 'must not contain a NUL character'),
   )
 
-export const files = {
-  read: defineEndpoint({
-    id: 'files.read',
+export const files = defineEndpoints('files', 'stable', {
+  read: {
     method: 'POST',
     path: '/v1/devboxes/:id/read_file_contents',
     params: ById,
     body: z.object({ file_path: FilePath }),
     response: bytes('text/plain; charset=utf-8'),
-    stability: 'stable',
-  }),
-  write: defineEndpoint({
-    id: 'files.write',
+  },
+  write: {
     method: 'POST',
     path: '/v1/devboxes/:id/write_file_contents',
     params: ById,
@@ -36,19 +33,15 @@ export const files = {
     // JSON may need three bytes for one of text that is escaped to ASCII; only control characters need more.
     maxBodyBytes: 3 * maxTextFileBytes,
     response: json(SyncExecution),
-    stability: 'stable',
-  }),
-  download: defineEndpoint({
-    id: 'files.download',
+  },
+  download: {
     method: 'POST',
     path: '/v1/devboxes/:id/download_file',
     params: ById,
     body: z.object({ path: FilePath }),
     response: bytes('application/octet-stream'),
-    stability: 'stable',
-  }),
-  upload: defineEndpoint({
-    id: 'files.upload',
+  },
+  upload: {
     method: 'POST',
     path: '/v1/devboxes/:id/upload_file',
     params: ById,
@@ -56,6 +49,5 @@ export const files = {
     bodyFormat: 'multipart',
     maxBodyBytes: maxUploadBytes,
     response: json(Empty),
-    stability: 'stable',
-  }),
-}
+  },
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 
 const PortNumber = z.int().check(z.minimum(1), z.maximum(65_535))
 /** One port, or the range from it to `end_port`; of both protocols unless it names one. */
@@ -103,46 +103,21 @@ export const NetworkPolicyListQuery = z.object({
 export type NetworkPolicyListQuery = z.output<typeof NetworkPolicyListQuery>
 
 /** What devboxes may reach; a devbox names its policy in `launch_parameters.network_policy_id`. */
-export const networkPolicies = {
-  list: defineEndpoint({
-    id: 'networkPolicies.list',
+export const networkPolicies = defineEndpoints('networkPolicies', 'stable', {
+  list: {
     method: 'GET',
     path: '/v1/network-policies',
     query: NetworkPolicyListQuery,
     response: json(NetworkPolicyList),
-    stability: 'stable',
-  }),
-  create: defineEndpoint({
-    id: 'networkPolicies.create',
-    method: 'POST',
-    path: '/v1/network-policies',
-    body: NetworkPolicyCreate,
-    response: json(NetworkPolicy),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'networkPolicies.get',
-    method: 'GET',
-    path: '/v1/network-policies/:id',
-    params: ById,
-    response: json(NetworkPolicy),
-    stability: 'stable',
-  }),
-  update: defineEndpoint({
-    id: 'networkPolicies.update',
+  },
+  create: { method: 'POST', path: '/v1/network-policies', body: NetworkPolicyCreate, response: json(NetworkPolicy) },
+  get: { method: 'GET', path: '/v1/network-policies/:id', params: ById, response: json(NetworkPolicy) },
+  update: {
     method: 'POST',
     path: '/v1/network-policies/:id',
     params: ById,
     body: NetworkPolicyUpdate,
     response: json(NetworkPolicy),
-    stability: 'stable',
-  }),
-  delete: defineEndpoint({
-    id: 'networkPolicies.delete',
-    method: 'POST',
-    path: '/v1/network-policies/:id/delete',
-    params: ById,
-    response: json(NetworkPolicy),
-    stability: 'stable',
-  }),
-}
+  },
+  delete: { method: 'POST', path: '/v1/network-policies/:id/delete', params: ById, response: json(NetworkPolicy) },
+})

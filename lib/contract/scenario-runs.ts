@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { LaunchParameters } from './devboxes.ts'
-import { bytes, defineEndpoint, json } from './endpoint.ts'
+import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const scenarioRunStates = ['running', 'scoring', 'scored', 'completed', 'canceled', 'timeout', 'failed'] as const
@@ -92,70 +92,24 @@ export const ScenarioRunStart = z.object({
 })
 export type ScenarioRunStart = z.infer<typeof ScenarioRunStart>
 
-export const scenarioRuns = {
-  start: defineEndpoint({
-    id: 'scenarioRuns.start',
-    method: 'POST',
-    path: '/v1/scenarios/start_run',
-    body: ScenarioRunStart,
-    response: json(ScenarioRun),
-    stability: 'stable',
-  }),
-  list: defineEndpoint({
-    id: 'scenarioRuns.list',
-    method: 'GET',
-    path: '/v1/scenarios/runs',
-    query: ScenarioRunListQuery,
-    response: json(ScenarioRunList),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'scenarioRuns.get',
-    method: 'GET',
-    path: '/v1/scenarios/runs/:id',
-    params: ById,
-    response: json(ScenarioRun),
-    stability: 'stable',
-  }),
-  score: defineEndpoint({
-    id: 'scenarioRuns.score',
-    method: 'POST',
-    path: '/v1/scenarios/runs/:id/score',
-    params: ById,
-    response: json(ScenarioRun),
-    stability: 'stable',
-  }),
-  complete: defineEndpoint({
-    id: 'scenarioRuns.complete',
-    method: 'POST',
-    path: '/v1/scenarios/runs/:id/complete',
-    params: ById,
-    response: json(ScenarioRun),
-    stability: 'stable',
-  }),
-  cancel: defineEndpoint({
-    id: 'scenarioRuns.cancel',
-    method: 'POST',
-    path: '/v1/scenarios/runs/:id/cancel',
-    params: ById,
-    response: json(ScenarioRun),
-    stability: 'stable',
-  }),
-  downloadLogs: defineEndpoint({
-    id: 'scenarioRuns.downloadLogs',
+export const scenarioRuns = defineEndpoints('scenarioRuns', 'stable', {
+  start: { method: 'POST', path: '/v1/scenarios/start_run', body: ScenarioRunStart, response: json(ScenarioRun) },
+  list: { method: 'GET', path: '/v1/scenarios/runs', query: ScenarioRunListQuery, response: json(ScenarioRunList) },
+  get: { method: 'GET', path: '/v1/scenarios/runs/:id', params: ById, response: json(ScenarioRun) },
+  score: { method: 'POST', path: '/v1/scenarios/runs/:id/score', params: ById, response: json(ScenarioRun) },
+  complete: { method: 'POST', path: '/v1/scenarios/runs/:id/complete', params: ById, response: json(ScenarioRun) },
+  cancel: { method: 'POST', path: '/v1/scenarios/runs/:id/cancel', params: ById, response: json(ScenarioRun) },
+  downloadLogs: {
     method: 'POST',
     path: '/v1/scenarios/runs/:id/download_logs',
     params: ById,
     response: bytes('application/zip'),
-    stability: 'stable',
-  }),
-  ofScenario: defineEndpoint({
-    id: 'scenarioRuns.ofScenario',
+  },
+  ofScenario: {
     method: 'GET',
     path: '/v1/scenarios/:id/runs',
     params: ById,
     query: ScenarioRunFilters,
     response: json(ScenarioRunList),
-    stability: 'stable',
-  }),
-}
+  },
+})

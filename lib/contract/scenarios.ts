@@ -11,7 +11,7 @@ import {
   StringMap,
 } from './common.ts'
 import { LaunchParameters } from './devboxes.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const definitionStatuses = ['active', 'archived'] as const
@@ -150,110 +150,44 @@ export type CustomScorer = z.infer<typeof CustomScorer>
 export const CustomScorerInput = z.object({ type: shortName, bash_script: z.string().check(z.minLength(1)) })
 export type CustomScorerInput = z.infer<typeof CustomScorerInput>
 
-export const scenarios = {
-  list: defineEndpoint({
-    id: 'scenarios.list',
-    method: 'GET',
-    path: '/v1/scenarios',
-    query: ScenarioListQuery,
-    response: json(ScenarioList),
-    stability: 'stable',
-  }),
-  listPublic: defineEndpoint({
-    id: 'scenarios.listPublic',
+export const scenarios = defineEndpoints('scenarios', 'stable', {
+  list: { method: 'GET', path: '/v1/scenarios', query: ScenarioListQuery, response: json(ScenarioList) },
+  listPublic: {
     method: 'GET',
     path: '/v1/scenarios/list_public',
     query: ScenarioListQuery,
     response: json(ScenarioList),
-    stability: 'stable',
-  }),
-  create: defineEndpoint({
-    id: 'scenarios.create',
-    method: 'POST',
-    path: '/v1/scenarios',
-    body: ScenarioCreate,
-    response: json(Scenario),
-    stability: 'stable',
-  }),
-  metadataKeys: defineEndpoint({
-    id: 'scenarios.metadataKeys',
-    method: 'GET',
-    path: '/v1/scenarios/metadata/keys',
-    response: json(MetadataKeys),
-    stability: 'stable',
-  }),
-  metadataValues: defineEndpoint({
-    id: 'scenarios.metadataValues',
+  },
+  create: { method: 'POST', path: '/v1/scenarios', body: ScenarioCreate, response: json(Scenario) },
+  metadataKeys: { method: 'GET', path: '/v1/scenarios/metadata/keys', response: json(MetadataKeys) },
+  metadataValues: {
     method: 'GET',
     path: '/v1/scenarios/metadata/keys/:key/values',
     params: ByKey,
     response: json(MetadataValues),
-    stability: 'stable',
-  }),
-  listScorers: defineEndpoint({
-    id: 'scenarios.listScorers',
+  },
+  listScorers: {
     method: 'GET',
     path: '/v1/scenarios/scorers',
     query: z.object(pageQuery),
     response: json(z.object({ scorers: z.array(CustomScorer), ...pageEnvelope })),
-    stability: 'stable',
-  }),
-  createScorer: defineEndpoint({
-    id: 'scenarios.createScorer',
+  },
+  createScorer: {
     method: 'POST',
     path: '/v1/scenarios/scorers',
     body: CustomScorerInput,
     response: json(CustomScorer),
-    stability: 'stable',
-  }),
-  getScorer: defineEndpoint({
-    id: 'scenarios.getScorer',
-    method: 'GET',
-    path: '/v1/scenarios/scorers/:id',
-    params: ById,
-    response: json(CustomScorer),
-    stability: 'stable',
-  }),
-  updateScorer: defineEndpoint({
-    id: 'scenarios.updateScorer',
+  },
+  getScorer: { method: 'GET', path: '/v1/scenarios/scorers/:id', params: ById, response: json(CustomScorer) },
+  updateScorer: {
     method: 'POST',
     path: '/v1/scenarios/scorers/:id',
     params: ById,
     body: CustomScorerInput,
     response: json(CustomScorer),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'scenarios.get',
-    method: 'GET',
-    path: '/v1/scenarios/:id',
-    params: ById,
-    response: json(Scenario),
-    stability: 'stable',
-  }),
-  update: defineEndpoint({
-    id: 'scenarios.update',
-    method: 'POST',
-    path: '/v1/scenarios/:id',
-    params: ById,
-    body: ScenarioUpdate,
-    response: json(Scenario),
-    stability: 'stable',
-  }),
-  archive: defineEndpoint({
-    id: 'scenarios.archive',
-    method: 'POST',
-    path: '/v1/scenarios/:id/archive',
-    params: ById,
-    response: json(Scenario),
-    stability: 'stable',
-  }),
-  unarchive: defineEndpoint({
-    id: 'scenarios.unarchive',
-    method: 'POST',
-    path: '/v1/scenarios/:id/unarchive',
-    params: ById,
-    response: json(Scenario),
-    stability: 'stable',
-  }),
-}
+  },
+  get: { method: 'GET', path: '/v1/scenarios/:id', params: ById, response: json(Scenario) },
+  update: { method: 'POST', path: '/v1/scenarios/:id', params: ById, body: ScenarioUpdate, response: json(Scenario) },
+  archive: { method: 'POST', path: '/v1/scenarios/:id/archive', params: ById, response: json(Scenario) },
+  unarchive: { method: 'POST', path: '/v1/scenarios/:id/unarchive', params: ById, response: json(Scenario) },
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { EpochMs, pageEnvelope, queryInt } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 import { defaultPageSize, maxPageSize } from './paging.ts'
 
 const nameMessage = 'must be 1 to 256 letters, digits or _, and not begin with a digit'
@@ -21,47 +21,27 @@ const ByName = z.object({ name: SecretName })
 export const Secret = z.object({ id: z.string(), name: z.string(), create_time_ms: EpochMs, update_time_ms: EpochMs })
 export type Secret = z.infer<typeof Secret>
 
-export const secrets = {
-  list: defineEndpoint({
-    id: 'secrets.list',
+export const secrets = defineEndpoints('secrets', 'stable', {
+  list: {
     method: 'GET',
     path: '/v1/secrets',
     // There is no cursor: whoever has more asks for more at once.
     query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
     response: json(z.object({ secrets: z.array(Secret), ...pageEnvelope })),
-    stability: 'stable',
-  }),
-  create: defineEndpoint({
-    id: 'secrets.create',
+  },
+  create: {
     method: 'POST',
     path: '/v1/secrets',
     body: z.object({ name: SecretName, value: SecretValue }),
     response: json(Secret),
-    stability: 'stable',
-  }),
-  get: defineEndpoint({
-    id: 'secrets.get',
-    method: 'GET',
-    path: '/v1/secrets/:name',
-    params: ByName,
-    response: json(Secret),
-    stability: 'stable',
-  }),
-  update: defineEndpoint({
-    id: 'secrets.update',
+  },
+  get: { method: 'GET', path: '/v1/secrets/:name', params: ByName, response: json(Secret) },
+  update: {
     method: 'POST',
     path: '/v1/secrets/:name',
     params: ByName,
     body: z.object({ value: SecretValue }),
     response: json(Secret),
-    stability: 'stable',
-  }),
-  delete: defineEndpoint({
-    id: 'secrets.delete',
-    method: 'POST',
-    path: '/v1/secrets/:name/delete',
-    params: ByName,
-    response: json(Secret),
-    stability: 'stable',
-  }),
-}
+  },
+  delete: { method: 'POST', path: '/v1/secrets/:name/delete', params: ByName, response: json(Secret) },
+})

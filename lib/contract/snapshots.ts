@@ -12,7 +12,7 @@ import {
   pageQuery,
   StringMap,
 } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const maxCommitMessageLength = 1000
@@ -72,79 +72,47 @@ export const deleteRefusal = (status: string): string | null =>
       ? 'The snapshot is still being taken'
       : `The snapshot is ${status === 'error' ? 'not complete: taking it failed' : status}`
 
-export const snapshots = {
-  list: defineEndpoint({
-    id: 'snapshots.list',
-    method: 'GET',
-    path: '/v1/devboxes/disk_snapshots',
-    query: SnapshotListQuery,
-    response: json(SnapshotList),
-    stability: 'stable',
-  }),
-  listPublic: defineEndpoint({
-    id: 'snapshots.listPublic',
+export const snapshots = defineEndpoints('snapshots', 'stable', {
+  list: { method: 'GET', path: '/v1/devboxes/disk_snapshots', query: SnapshotListQuery, response: json(SnapshotList) },
+  listPublic: {
     method: 'GET',
     path: '/v1/devboxes/disk_snapshots/list_public',
     query: SnapshotListQuery,
     response: json(SnapshotList),
-    stability: 'stable',
-  }),
-  metadataKeys: defineEndpoint({
-    id: 'snapshots.metadataKeys',
-    method: 'GET',
-    path: '/v1/devboxes/disk_snapshots/metadata/keys',
-    response: json(MetadataKeys),
-    stability: 'stable',
-  }),
-  metadataValues: defineEndpoint({
-    id: 'snapshots.metadataValues',
+  },
+  metadataKeys: { method: 'GET', path: '/v1/devboxes/disk_snapshots/metadata/keys', response: json(MetadataKeys) },
+  metadataValues: {
     method: 'GET',
     path: '/v1/devboxes/disk_snapshots/metadata/keys/:key/values',
     params: ByKey,
     response: json(MetadataValues),
-    stability: 'stable',
-  }),
-  status: defineEndpoint({
-    id: 'snapshots.status',
+  },
+  status: {
     method: 'GET',
     path: '/v1/devboxes/disk_snapshots/:id/status',
     params: ById,
     response: json(SnapshotState),
-    stability: 'stable',
-  }),
-  update: defineEndpoint({
-    id: 'snapshots.update',
+  },
+  update: {
     method: 'POST',
     path: '/v1/devboxes/disk_snapshots/:id',
     params: ById,
     body: SnapshotUpdate,
     response: json(Snapshot),
-    stability: 'stable',
-  }),
-  delete: defineEndpoint({
-    id: 'snapshots.delete',
-    method: 'POST',
-    path: '/v1/devboxes/disk_snapshots/:id/delete',
-    params: ById,
-    response: json(Empty),
-    stability: 'stable',
-  }),
-  create: defineEndpoint({
-    id: 'snapshots.create',
+  },
+  delete: { method: 'POST', path: '/v1/devboxes/disk_snapshots/:id/delete', params: ById, response: json(Empty) },
+  create: {
     method: 'POST',
     path: '/v1/devboxes/:id/snapshot_disk',
     params: ById,
     body: SnapshotCreate,
     response: json(Snapshot),
-    stability: 'stable',
-  }),
-  createAsync: defineEndpoint({
-    id: 'snapshots.createAsync',
+  },
+  createAsync: {
     method: 'POST',
     path: '/v1/devboxes/:id/snapshot_disk_async',
     params: ById,
     body: SnapshotCreate,
     response: json(Snapshot),
-    stability: 'stable',
-  }),
-}
+  },
+})

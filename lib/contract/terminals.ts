@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { openEnum, queryInt } from './common.ts'
-import { defineEndpoint, json, webSocket } from './endpoint.ts'
+import { defineEndpoints, json, webSocket } from './endpoint.ts'
 import { maxCells, sessionNamePattern } from './terminal-limits.ts'
 
 export const defaultSize = { cols: 80, rows: 24 } as const
@@ -105,33 +105,27 @@ export const PtyControl = z.discriminatedUnion('action', [
 export type PtyControl = z.infer<typeof PtyControl>
 
 /** All of them take the API key, or the token of `devboxes.createPtyTunnel`, which also names the devbox. */
-export const terminals = {
-  connect: defineEndpoint({
-    id: 'terminals.connect',
+export const terminals = defineEndpoints('terminals', 'stable', {
+  connect: {
     method: 'GET',
     path: '/pty/:session_name',
     params: BySession,
     query: SizeQuery,
     response: json(PtySession),
-    stability: 'stable',
-  }),
-  control: defineEndpoint({
-    id: 'terminals.control',
+  },
+  control: {
     method: 'POST',
     path: '/pty/:session_name/control',
     params: BySession,
     body: PtyControl,
     response: json(z.object({ session_name: z.string(), status: openEnum(['ready', 'closed']) })),
-    stability: 'stable',
-  }),
+  },
   /** Server to client: binary frames of raw terminal bytes. Client to server: keystrokes, binary or text. */
-  attach: defineEndpoint({
-    id: 'terminals.attach',
+  attach: {
     method: 'GET',
     path: '/pty/:session_name/attach',
     params: BySession,
     query: AttachQuery,
     response: webSocket,
-    stability: 'stable',
-  }),
-}
+  },
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ById, Empty, EpochMs, openEnum } from './common.ts'
-import { defineEndpoint, json } from './endpoint.ts'
+import { defineEndpoints, json } from './endpoint.ts'
 
 export const tunnelModes = ['open', 'authenticated'] as const
 
@@ -25,22 +25,13 @@ export const Tunnel = z.object({
 })
 export type Tunnel = z.infer<typeof Tunnel>
 
-export const tunnels = {
-  enable: defineEndpoint({
-    id: 'tunnels.enable',
+export const tunnels = defineEndpoints('tunnels', 'stable', {
+  enable: {
     method: 'POST',
     path: '/v1/devboxes/:id/enable_tunnel',
     params: ById,
     body: TunnelOptions,
     response: json(Tunnel),
-    stability: 'stable',
-  }),
-  remove: defineEndpoint({
-    id: 'tunnels.remove',
-    method: 'POST',
-    path: '/v1/devboxes/:id/remove_tunnel',
-    params: ById,
-    response: json(Empty),
-    stability: 'stable',
-  }),
-}
+  },
+  remove: { method: 'POST', path: '/v1/devboxes/:id/remove_tunnel', params: ById, response: json(Empty) },
+})

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import WebSocket from 'ws'
 import * as z from 'zod/mini'
-import { bytes, defineEndpoint, type Endpoint, events, json } from '#lib/contract/endpoint.ts'
+import { bytes, defineEndpoints, type Endpoint, events, json } from '#lib/contract/endpoint.ts'
 import { terminals } from '#lib/contract/terminals.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { terminalSchemes } from '#lib/service/routes/terminal-credentials.ts'
@@ -63,29 +63,11 @@ const serve = async (
 }
 
 const Thing = z.object({ id: z.string(), parts: z.array(z.object({ size: z.int() })) })
-const things = {
-  get: defineEndpoint({
-    id: 'things.get',
-    method: 'GET',
-    path: '/things/:id',
-    response: json(Thing),
-    stability: 'stable',
-  }),
-  watch: defineEndpoint({
-    id: 'things.watch',
-    method: 'GET',
-    path: '/watch',
-    response: events(Thing),
-    stability: 'stable',
-  }),
-  download: defineEndpoint({
-    id: 'things.download',
-    method: 'GET',
-    path: '/download',
-    response: bytes('application/zip'),
-    stability: 'stable',
-  }),
-}
+const things = defineEndpoints('things', 'stable', {
+  get: { method: 'GET', path: '/things/:id', response: json(Thing) },
+  watch: { method: 'GET', path: '/watch', response: events(Thing) },
+  download: { method: 'GET', path: '/download', response: bytes('application/zip') },
+})
 const thing = (size = 1) => ({ id: 'a', parts: [{ size }] })
 
 interface ThingHandlers {
