@@ -1,22 +1,19 @@
-import { SearchX } from 'lucide-react'
 import type { Metadata } from 'next'
-import { ButtonLink } from '#components/ui/button.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 
 export const metadata: Metadata = { title: 'Not found' }
 
+/** Sent along with every page, so of plain elements: components would be downloaded with each. */
 export default function NotFound() {
   return (
-    <main className="mx-auto max-w-2xl pt-[12dvh]">
-      <EmptyState
-        icon={SearchX}
-        title="There is no page at this address"
-        titleAs="h1"
-        action={<ButtonLink href={paths.overview()}>Go to the overview</ButtonLink>}
-      >
+    <main className="mx-auto flex max-w-2xl flex-col items-center gap-3 px-4 pt-[18dvh] text-center">
+      <h1 className="text-lg font-medium">There is no page at this address</h1>
+      <p className="max-w-prose text-lg text-balance text-muted">
         The address may be mistyped, or the page may belong to another version of the console.
-      </EmptyState>
+      </p>
+      <a href={paths.overview()} className="font-medium text-accent hover:underline">
+        Go to the overview
+      </a>
     </main>
   )
 }

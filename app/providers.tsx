@@ -3,16 +3,13 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { TerminalRequestsProvider } from '#components/terminal/terminal-requests.tsx'
 import { Toaster } from '#components/ui/toast.tsx'
-import { TooltipProvider } from '#components/ui/tooltip.tsx'
 import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 
 export const Providers = ({ children }: { children: ReactNode }) => {
   const [queryClient] = useState(makeQueryClient)
   return (
     <QueryClientProvider client={queryClient}>
-      <TerminalRequestsProvider>
-        <TooltipProvider>{children}</TooltipProvider>
-      </TerminalRequestsProvider>
+      <TerminalRequestsProvider>{children}</TerminalRequestsProvider>
       <Toaster />
     </QueryClientProvider>
   )

@@ -1,2 +1,4 @@
 'use client'
-export { PageFailure as default } from '#components/layout/page-failure.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+
+export default loadOnUse(async () => (await import('#components/layout/page-failure.tsx')).PageFailure)

@@ -1,6 +1,7 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
@@ -9,6 +10,7 @@ import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
@@ -22,9 +24,10 @@ import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
 import type { AxonTab } from './axon-tab.ts'
-import { EditMetadataDialog } from './edit-metadata-dialog.tsx'
-import { EventPanel } from './event-panel.tsx'
-import { SqlPanel } from './sql-panel.tsx'
+
+const EventPanel = dynamic(() => import('./event-panel.tsx').then((tab) => tab.EventPanel))
+const SqlPanel = dynamic(() => import('./sql-panel.tsx').then((tab) => tab.SqlPanel))
+const EditMetadataDialog = loadOnUse(async () => (await import('./edit-metadata-dialog.tsx')).EditMetadataDialog)
 
 const detailed = {
   noun: 'axon',

@@ -9,6 +9,7 @@ import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import {
   AxonView,
   apiQueryOf,
@@ -30,8 +31,9 @@ import type { Axon, AxonList as Axons } from '#lib/contract/axons.ts'
 import { tableColumns } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
 import { AxonListMenus, SelectionBar } from './axon-list-menus.tsx'
-import { ColumnDialog } from './column-dialog.tsx'
-import { CreateAxonDialog } from './create-axon-dialog.tsx'
+
+const CreateAxonDialog = loadOnUse(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
+const ColumnDialog = loadOnUse(async () => (await import('./column-dialog.tsx')).ColumnDialog)
 
 const source = {
   noun: 'axon',

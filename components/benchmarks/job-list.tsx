@@ -9,15 +9,17 @@ import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, type BenchmarkJobList, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
-import { CreateJobDialog } from './create-job-dialog.tsx'
 import { agentRows, formatScore, progressOf } from './job-figures.ts'
 import { Progress } from './score.tsx'
+
+const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
 
 const source = {
   noun: 'job',

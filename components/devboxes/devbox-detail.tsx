@@ -5,11 +5,11 @@ import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
-import { DevboxSnapshots } from '#components/snapshots/devbox-snapshots.tsx'
 import { useTerminalsHref } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -18,16 +18,19 @@ import { evictionOf } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
-import { CommandPanel } from './command-panel.tsx'
-import { DevboxOverview } from './devbox-overview.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
-import { EditDevboxDialog } from './edit-devbox-dialog.tsx'
-import { LogPanel } from './log-panel.tsx'
 import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
-// As much code as all other tabs together. They come with the page: what is typed before they are alive would be lost.
+// The code of a tab comes with its page, which the server draws: what is typed before it is alive would be lost.
+const CommandPanel = dynamic(() => import('./command-panel.tsx').then((tab) => tab.CommandPanel))
+const DevboxOverview = dynamic(() => import('./devbox-overview.tsx').then((tab) => tab.DevboxOverview))
+const DevboxSnapshots = dynamic(() =>
+  import('#components/snapshots/devbox-snapshots.tsx').then((tab) => tab.DevboxSnapshots),
+)
 const DevboxTerminal = dynamic(() => import('./devbox-terminal.tsx').then((tab) => tab.DevboxTerminal))
+const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
+const EditDevboxDialog = loadOnUse(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
 
 const detailed = {
   noun: 'devbox',

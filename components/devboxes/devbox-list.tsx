@@ -12,6 +12,7 @@ import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
@@ -19,11 +20,12 @@ import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { type Devbox, type DevboxList as Devboxes, DevboxListQuery, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { CreateDevboxDialog } from './create-devbox-dialog.tsx'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge, devboxStatusWords } from './devbox-status.tsx'
 import { Lifetime } from './lifetime.tsx'
 import { useDevboxMoves } from './use-devbox-moves.tsx'
+
+const CreateDevboxDialog = loadOnUse(async () => (await import('./create-devbox-dialog.tsx')).CreateDevboxDialog)
 
 const source = {
   noun: 'devbox',

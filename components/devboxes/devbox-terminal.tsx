@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { TerminalWorkspace } from '#components/terminal/workspace/terminal-workspace.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { devboxKeys } from '#lib/console/queries/devboxes.ts'
+import { devboxKeys } from '#lib/console/queries/devbox-keys.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 

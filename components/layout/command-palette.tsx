@@ -18,15 +18,14 @@ import { setTheme, themeLooks } from './theme.ts'
 import { useTerminalActions } from './use-terminal-actions.ts'
 
 export interface CommandPaletteProps {
-  open: boolean
-  onOpenChange: (open: boolean) => void
+  onClose: () => void
   onHelp: () => void
 }
 
-export const CommandPalette = ({ open, onOpenChange, onHelp }: CommandPaletteProps) => {
+export const CommandPalette = (props: CommandPaletteProps) => {
   const { rememberFocus, returnFocus } = useReturnFocus()
   return (
-    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+    <Dialog.Root open onOpenChange={props.onClose}>
       <Dialog.Portal>
         <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
@@ -36,14 +35,14 @@ export const CommandPalette = ({ open, onOpenChange, onHelp }: CommandPalettePro
           className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
         >
           <Dialog.Title className="sr-only">Command palette</Dialog.Title>
-          <Commands onClose={() => onOpenChange(false)} onHelp={onHelp} />
+          <Commands {...props} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
   )
 }
 
-const Commands = ({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) => {
+const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
   const router = useRouter()
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()

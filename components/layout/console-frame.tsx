@@ -1,22 +1,27 @@
 'use client'
-import { Search } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { Menu, Search } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
-import { EvictionBanner } from '#components/evictions/eviction-banner.tsx'
 import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
 import { StreamStatus } from '#components/evictions/stream-status.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
-import { CommandPalette } from './command-palette.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
-import { NavigationDrawer } from './navigation-drawer.tsx'
 import { remember } from './remember.ts'
-import { ShortcutsDialog } from './shortcuts-dialog.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme-menu.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
+
+const CommandPalette = loadOnUse(async () => (await import('./command-palette.tsx')).CommandPalette)
+const EvictionBanner = loadOnUse(async () => (await import('#components/evictions/eviction-banner.tsx')).EvictionBanner)
+const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
+const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
 export interface ConsoleFrameProps {
   session: SessionView
@@ -28,9 +33,10 @@ export interface ConsoleFrameProps {
 /** What stands around every page. */
 export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
-  const [opened, setOpened] = useState<'palette' | 'help' | null>(null)
+  const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)
-  useShortcuts(setOpened)
+  const close = () => setOpened(null)
+  useShortcuts(setOpened, opened !== null)
   useFrameTop(top)
   useFocusAfterNavigation()
   const collapse = (next: boolean) => {
@@ -50,7 +56,12 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
         <div className="flex min-w-0 flex-1 flex-col">
           <div ref={top} className="sticky top-0 z-20">
             <header className="flex h-12 items-center gap-1 border-b border-line bg-surface-0 px-3 md:px-6">
-              <NavigationDrawer />
+              <IconButton
+                icon={Menu}
+                label="Open navigation"
+                onClick={() => setOpened('navigation')}
+                className="-ml-1 md:hidden"
+              />
               <Breadcrumb />
               <div className="ml-auto flex shrink-0 items-center gap-1">
                 <PaletteButton onClick={() => setOpened('palette')} />
@@ -61,7 +72,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
                 <AccountMenu session={session} onHelp={() => setOpened('help')} />
               </div>
             </header>
-            <EvictionBanner />
+            <PendingEvictions />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
           <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
@@ -70,14 +81,16 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
         </div>
       </div>
       <EvictionStream />
-      <CommandPalette
-        open={opened === 'palette'}
-        onOpenChange={(open) => setOpened(open ? 'palette' : null)}
-        onHelp={() => setOpened('help')}
-      />
-      <ShortcutsDialog open={opened === 'help'} onOpenChange={(open) => setOpened(open ? 'help' : null)} />
+      {opened === 'navigation' && <NavigationDrawer onClose={close} />}
+      {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}
+      {opened === 'help' && <ShortcutsDialog onClose={close} />}
     </>
   )
+}
+
+const PendingEvictions = () => {
+  const { data: feed } = useQuery(evictionQueries.feed())
+  return feed.pending.length > 0 && <EvictionBanner />
 }
 
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (

@@ -1,22 +1,21 @@
 'use client'
-import { Menu, X } from 'lucide-react'
+import { X } from 'lucide-react'
 import { Dialog } from 'radix-ui'
-import { useState } from 'react'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { useReturnFocus } from '#components/ui/use-return-focus.ts'
 import { Home, NavigationLinks } from './sidebar.tsx'
 
 /** The sidebar of a narrow screen. */
-export const NavigationDrawer = () => {
-  const [open, setOpen] = useState(false)
+export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
+  const { rememberFocus, returnFocus } = useReturnFocus()
   return (
-    <Dialog.Root open={open} onOpenChange={setOpen}>
-      <Dialog.Trigger asChild>
-        <IconButton icon={Menu} label="Open navigation" className="-ml-1 md:hidden" />
-      </Dialog.Trigger>
+    <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
         <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim md:hidden" />
         <Dialog.Content
           aria-describedby={undefined}
+          onOpenAutoFocus={rememberFocus}
+          onCloseAutoFocus={returnFocus}
           className="animate-appear fixed inset-y-0 left-0 z-40 w-64 max-w-[85vw] bg-surface-1 shadow-overlay outline-none md:hidden"
         >
           <Dialog.Title className="sr-only">Navigation</Dialog.Title>
@@ -26,7 +25,7 @@ export const NavigationDrawer = () => {
               <IconButton icon={X} label="Close navigation" />
             </Dialog.Close>
           </div>
-          <NavigationLinks onFollow={() => setOpen(false)} />
+          <NavigationLinks onFollow={onClose} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

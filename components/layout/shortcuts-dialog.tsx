@@ -3,10 +3,10 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { shortcutHelp, terminalShortcutHelp } from '#lib/console/frame/shortcuts.ts'
 import { Keys } from './keys.tsx'
 
-export const ShortcutsDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => (
+export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => (
   <Dialog
-    open={open}
-    onOpenChange={onOpenChange}
+    open
+    onOpenChange={onClose}
     size="sm"
     title="Keyboard shortcuts"
     description="They rest while you type in a field or a terminal."

@@ -5,12 +5,15 @@ import { isTyping } from '#components/ui/is-typing.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/console/frame/shortcuts.ts'
 
-/** Listens for the frame's keys while it is mounted. `open` shows the palette or the help. */
-export const useShortcuts = (open: (what: 'palette' | 'help') => void) => {
+/**
+ * Listens for the frame's keys while it is mounted. `open` shows the palette or the help. While `isCovered`, something
+ * that `open` shows is there or is being downloaded, and only the palette's own key still acts.
+ */
+export const useShortcuts = (open: (what: 'palette' | 'help') => void, isCovered: boolean) => {
   const router = useRouter()
-  const latest = useRef({ open, router })
+  const latest = useRef({ open, isCovered, router })
   useEffect(() => {
-    latest.current = { open, router }
+    latest.current = { open, isCovered, router }
   })
   useEffect(() => {
     let state: ShortcutState = { leaderAtMs: null }
@@ -24,7 +27,8 @@ export const useShortcuts = (open: (what: 'palette' | 'help') => void) => {
       }
       const next = nextShortcut(state, stroke, Date.now())
       state = next.state
-      if (!next.action || (next.action !== 'palette' && document.querySelector('[role=dialog]'))) return
+      const isBehindDialog = latest.current.isCovered || document.querySelector('[role=dialog]') !== null
+      if (!next.action || (next.action !== 'palette' && isBehindDialog)) return
       event.preventDefault()
       perform(next.action, latest.current)
     }

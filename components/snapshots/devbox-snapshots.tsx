@@ -5,12 +5,14 @@ import { useState } from 'react'
 import { ListView } from '#components/list/list-view.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { pageDefaults } from '#lib/console/address/search.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
-import { SnapshotDialog } from './snapshot-dialog.tsx'
 import { SnapshotTable } from './snapshot-table.tsx'
+
+const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
 /** The snapshots of one devbox; they outlive it. */
 export const DevboxSnapshots = ({ devbox: { id, status } }: { devbox: Devbox }) => {

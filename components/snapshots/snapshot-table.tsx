@@ -2,18 +2,22 @@
 import { useMutation } from '@tanstack/react-query'
 import { Box, Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import { CreateDevboxDialog } from '#components/devboxes/create-devbox-dialog.tsx'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
-import { SnapshotDialog } from './snapshot-dialog.tsx'
 import { SnapshotSize } from './snapshot-size.tsx'
+
+const CreateDevboxDialog = loadOnUse(
+  async () => (await import('#components/devboxes/create-devbox-dialog.tsx')).CreateDevboxDialog,
+)
+const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
 interface SnapshotTableProps {
   rows: readonly Snapshot[]

@@ -1,6 +1,16 @@
 'use client'
-import { Tooltip as Primitive } from 'radix-ui'
-import type { ReactElement, ReactNode } from 'react'
+import { Slot } from 'radix-ui'
+import {
+  type FocusEvent,
+  type PointerEvent,
+  type ReactElement,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
+import { loadOnUse } from './overlay/load-on-use.tsx'
 
 export interface TooltipProps {
   content: ReactNode
@@ -9,25 +19,62 @@ export interface TooltipProps {
   children: ReactElement
 }
 
-export const Tooltip = ({ content, side = 'top', children }: TooltipProps) => (
-  <Primitive.Root>
-    <Primitive.Trigger asChild>{children}</Primitive.Trigger>
-    <Primitive.Portal>
-      <Primitive.Content
-        side={side}
-        sideOffset={6}
-        collisionPadding={8}
-        className="animate-appear z-50 max-w-72 rounded-md bg-overlay px-2 py-1 text-sm text-text shadow-overlay"
-      >
-        {content}
-      </Primitive.Content>
-    </Primitive.Portal>
-  </Primitive.Root>
-)
+const TooltipContent = loadOnUse(async () => (await import('./overlay/tooltip-content.tsx')).TooltipContent)
 
-/** One of these around the application lets tooltips share their delay. */
-export const TooltipProvider = ({ children }: { children: ReactNode }) => (
-  <Primitive.Provider delayDuration={350} skipDelayDuration={200}>
-    {children}
-  </Primitive.Provider>
-)
+const openDelayMs = 350
+/** Long enough to move the pointer onto the tooltip. */
+const closeDelayMs = 120
+/** Who has just read one tooltip gets the next without delay. */
+const readOnMs = 200
+let closedAtMs = Number.NEGATIVE_INFINITY
+
+export const Tooltip = ({ content, side = 'top', children }: TooltipProps) => {
+  const [isOpen, setIsOpen] = useState(false)
+  const anchor = useRef<HTMLElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const id = useId()
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  const change = (next: boolean, delayMs = 0) => {
+    clearTimeout(timer.current)
+    const apply = () => {
+      setIsOpen(next)
+      if (isOpen && !next) closedAtMs = performance.now()
+    }
+    if (delayMs > 0) timer.current = setTimeout(apply, delayMs)
+    else apply()
+  }
+  const enter = ({ pointerType }: PointerEvent) => {
+    if (pointerType === 'touch') return
+    change(true, isOpen || performance.now() - closedAtMs < readOnMs ? 0 : openDelayMs)
+  }
+  const leave = () => change(false, isOpen ? closeDelayMs : 0)
+  return (
+    <>
+      <Slot.Root
+        ref={anchor}
+        aria-describedby={isOpen ? id : undefined}
+        onPointerEnter={enter}
+        onPointerLeave={leave}
+        onPointerDown={() => change(false)}
+        onClick={() => change(false)}
+        onFocus={({ currentTarget }: FocusEvent) => currentTarget.matches(':focus-visible') && change(true)}
+        onBlur={() => change(false)}
+      >
+        {children}
+      </Slot.Root>
+      {isOpen && (
+        <TooltipContent
+          id={id}
+          anchor={anchor}
+          side={side}
+          onPointerEnter={enter}
+          onPointerLeave={leave}
+          onClose={() => change(false)}
+        >
+          {content}
+        </TooltipContent>
+      )}
+    </>
+  )
+}

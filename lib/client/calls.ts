@@ -2,7 +2,6 @@ import { encodeQuery } from '#lib/contract/encode-query.ts'
 import { type Endpoint, type EndpointAnswer, type EndpointCall, fillPath } from '#lib/contract/endpoint.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ApiError, readError, streamError } from './api-error.ts'
-import { readEvents } from './events.ts'
 
 /** Operations by resource, as the contract has them. */
 export type Resources = Record<string, Record<string, Endpoint>>
@@ -80,7 +79,7 @@ export const createCalls = <R extends Resources>(
         return async (options: AnyCall = {}) =>
           readLeniently(response.schema, await readJson(await send(endpoint, options)))
       case 'events':
-        return (options: AnyCall = {}) => readEvents(() => send(endpoint, options), streamError)
+        return (options: AnyCall = {}) => readStream(() => send(endpoint, options))
       default:
         return (options: AnyCall = {}) => send(endpoint, options)
     }
@@ -92,6 +91,12 @@ export const createCalls = <R extends Resources>(
       Object.fromEntries(Object.entries(operations).map(([name, endpoint]) => [name, call(endpoint)])),
     ]),
   ) as unknown as Calls<R>
+}
+
+/** The reader of streams is for scripts: pages follow what is live over their own connection, and do not download it. */
+async function* readStream(open: () => Promise<Response>) {
+  const { readEvents } = await import('./events.ts')
+  yield* readEvents(open, streamError)
 }
 
 const isJson = ({ body, bodyFormat }: Endpoint) => body !== undefined && bodyFormat !== 'multipart'

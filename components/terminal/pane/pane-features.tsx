@@ -9,7 +9,7 @@ import { TerminalLinks } from '../tools/links/terminal-links.tsx'
 import { PlainTextView } from '../tools/plain-text-view.tsx'
 import { RecordButton } from '../tools/record-button.tsx'
 import { FontSize } from '../tools/settings/font-size.ts'
-import { SettingsButton } from '../tools/settings/terminal-settings-dialog.tsx'
+import { SettingsButton } from '../tools/settings/settings-button.tsx'
 import { Bell } from './bell.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { cleanPaste, type PasteQuestion, pasteQuestion } from '#lib/terminal/page/paste.ts'
@@ -6,9 +7,10 @@ import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { isMac, shortcutOf } from '../pane/platform.ts'
 import { usePromptLine } from '../pane/use-prompt-line.ts'
-import { PasteDialog } from './paste-dialog.tsx'
 import { TerminalMenu } from './terminal-menu.tsx'
 import { useListener } from './use-pane-events.ts'
+
+const PasteDialog = loadOnUse(async () => (await import('./paste-dialog.tsx')).PasteDialog)
 
 /** Copy and paste: by keys, by the mouse, by the right button; nothing is pasted that was not looked at first. */
 export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {

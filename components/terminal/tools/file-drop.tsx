@@ -1,10 +1,12 @@
 import { Upload } from 'lucide-react'
 import { useState } from 'react'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { UploadDialog } from './upload-dialog.tsx'
 import { useListener } from './use-pane-events.ts'
+
+const UploadDialog = loadOnUse(async () => (await import('./upload-dialog.tsx')).UploadDialog)
 
 /** Files that are dropped on a terminal are uploaded to where its shell stands, once the person has said so. */
 export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {

@@ -17,16 +17,7 @@ import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
   const [read, setRead] = useState<TerminalText & { atMs: number }>()
   const { result, copy } = useCopy('the text')
-  const area = useRef<HTMLTextAreaElement>(null)
   const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })
-
-  // Whoever opens it wants the end: the newest output.
-  useEffect(() => {
-    const element = area.current
-    if (!read || !element) return
-    element.setSelectionRange(read.text.length, read.text.length)
-    element.scrollTop = element.scrollHeight
-  }, [read])
 
   return (
     <>
@@ -54,18 +45,31 @@ export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
               {formatCount(read.lines)} {read.lines === 1 ? 'line' : 'lines'}, read <RelativeTime ms={read.atMs} />; the
               newest at the end
             </p>
-            <textarea
-              ref={area}
-              readOnly
-              aria-label="Text of the terminal"
-              value={read.text}
-              rows={20}
-              spellCheck={false}
-              className="block w-full resize-y rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre"
-            />
+            <TextArea text={read.text} />
           </div>
         )}
       </Dialog>
     </>
+  )
+}
+
+/** It opens at the end: the newest output is what is wanted. */
+const TextArea = ({ text }: { text: string }) => {
+  const area = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (!area.current) return
+    area.current.setSelectionRange(text.length, text.length)
+    area.current.scrollTop = area.current.scrollHeight
+  }, [text])
+  return (
+    <textarea
+      ref={area}
+      readOnly
+      aria-label="Text of the terminal"
+      value={text}
+      rows={20}
+      spellCheck={false}
+      className="block w-full resize-y rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre"
+    />
   )
 }

@@ -2,10 +2,10 @@
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useId, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
-import { PortsDialog } from '../tools/ports-dialog.tsx'
 import { useDevboxPort } from '../tools/use-devbox-port.tsx'
 import { PaneActions } from './pane-actions.tsx'
 import { TerminalArea } from './terminal-area.tsx'
@@ -16,6 +16,8 @@ import { useNoStrayDrops } from './use-no-stray-drops.ts'
 import { useWorkspace } from './use-workspace.ts'
 import { useWorkspaceKeys } from './use-workspace-keys.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
+
+const PortsDialog = loadOnUse(async () => (await import('../tools/ports-dialog.tsx')).PortsDialog)
 
 export interface TerminalWorkspaceProps {
   devboxId: string

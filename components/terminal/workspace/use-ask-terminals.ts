@@ -1,6 +1,6 @@
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useCallback, useSyncExternalStore } from 'react'
-import { paths } from '#lib/console/address/paths.ts'
+import { terminalsPath } from '#lib/console/address/terminals-path.ts'
 import { parseLayout } from '#lib/terminal/layout/layout.ts'
 import { rememberedLayout } from '#lib/terminal/layout/memory.ts'
 import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
@@ -16,7 +16,7 @@ export const useTerminalsHref = (devboxId: string): string => {
     () => '',
   )
   const text = params.get('tab') === 'terminal' ? params.get('t') : remembered
-  return paths.terminals(devboxId, parseLayout(text).layout)
+  return terminalsPath(devboxId, parseLayout(text).layout)
 }
 
 const neverChanges = () => () => undefined

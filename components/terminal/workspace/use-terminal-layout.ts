@@ -1,6 +1,6 @@
 import { useSearchParams } from 'next/navigation'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { paths } from '#lib/console/address/paths.ts'
+import { terminalsPath } from '#lib/console/address/terminals-path.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { rememberLayout } from '#lib/terminal/layout/memory.ts'
 
@@ -40,7 +40,7 @@ export const useTerminalLayout = (devboxId: string) => {
     latest.current = to(latest.current)
     setShown({ layout: latest.current, refused: [] })
     if (formatLayout(latest.current) === before) return
-    const address = paths.terminals(devboxId, latest.current, search().get('full') === '1')
+    const address = terminalsPath(devboxId, latest.current, search().get('full') === '1')
     if (how === 'push') history.pushState(null, '', address)
     else history.replaceState(null, '', address)
   }

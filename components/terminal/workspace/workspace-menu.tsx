@@ -23,7 +23,7 @@ import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
-import { paths } from '#lib/console/address/paths.ts'
+import { terminalsPath } from '#lib/console/address/terminals-path.ts'
 import { terminalMutations, terminalQueries } from '#lib/console/queries/terminals.ts'
 import { breakOut, moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
@@ -174,7 +174,7 @@ const actions = (workspace: Workspace): MenuItem[] => {
 }
 
 const ownWindow = ({ devboxId, layout, hasOwnWindow }: Workspace): MenuItem => {
-  const href = paths.terminals(devboxId, layout, !hasOwnWindow)
+  const href = terminalsPath(devboxId, layout, !hasOwnWindow)
   if (hasOwnWindow) return { label: 'Show the console around it', icon: AppWindow, href }
   return {
     label: 'Open in a window of its own',

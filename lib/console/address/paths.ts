@@ -3,7 +3,6 @@ import type { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
-import { layoutParameter, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
 /** The address of every page. */
@@ -11,9 +10,6 @@ export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
   devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
-  /** `full` leaves the console's frame out. */
-  terminals: (id: string, layout: TerminalLayout, full = false) =>
-    `${paths.devbox(id, 'terminal')}${layoutParameter(layout)}${full ? '&full=1' : ''}`,
   snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   /** `event` is a sequence in the log of the axon. */

@@ -9,16 +9,11 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
+import { devboxKeys } from './devbox-keys.ts'
 import { listPages, metadataWords } from './list-pages.ts'
 
 const pageApi = browserApi({ devboxes })
 type Api = typeof pageApi
-
-export const devboxKeys = {
-  all: ['devboxes'] as const,
-  lists: ['devboxes', 'list'] as const,
-  one: (id: string) => ['devboxes', 'get', id] as const,
-}
 
 const restingMs = 15_000
 const movingMs = 2_000

@@ -3,7 +3,7 @@ import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
 import { tunnels } from '#lib/contract/tunnels.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { devboxKeys } from './devboxes.ts'
+import { devboxKeys } from './devbox-keys.ts'
 
 const pageApi = browserApi({ tunnels })
 type Api = typeof pageApi

@@ -1,14 +1,12 @@
-import { RotateCcw, Settings2 } from 'lucide-react'
+import { RotateCcw } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { Field } from '#components/ui/field.tsx'
-import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
-import { paneOf } from '#lib/terminal/page/requests.ts'
 import {
   defaultTerminalSettings,
   numberProblem,
@@ -16,29 +14,14 @@ import {
   terminalLimits,
   terminalSettings,
 } from '#lib/terminal/page/settings.ts'
-import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
 import { isMac, linkKey } from '../../pane/platform.ts'
-import { useServing } from '../../terminal-requests.tsx'
 import { FontField } from './font-field.tsx'
 import { SettingsPreview } from './settings-preview.tsx'
-
-/** The dialog is opened by this button, by the menu or by the palette. */
-export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
-  const [isOpen, setIsOpen] = useState(false)
-  const open = () => setIsOpen(true)
-  useServing(paneOf(opened), 'settings', open)
-  return (
-    <>
-      <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
-      {isOpen && <SettingsDialog onClose={() => setIsOpen(false)} />}
-    </>
-  )
-}
 
 const useTerminalSettings = () =>
   useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
 
-const SettingsDialog = ({ onClose }: { onClose: () => void }) => {
+export const TerminalSettingsDialog = ({ onClose }: { onClose: () => void }) => {
   const settings = useTerminalSettings()
   // Fields that hold what is no number begin anew.
   const [resets, setResets] = useState(0)

@@ -1,0 +1,22 @@
+import { Settings2 } from 'lucide-react'
+import { useState } from 'react'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { paneOf } from '#lib/terminal/page/requests.ts'
+import type { OpenedTerminal } from '../../pane/opened-terminal.ts'
+import { useServing } from '../../terminal-requests.tsx'
+
+const SettingsDialog = loadOnUse(async () => (await import('./terminal-settings-dialog.tsx')).TerminalSettingsDialog)
+
+/** The dialog is opened by this button, by the menu or by the palette. */
+export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
+  const [isOpen, setIsOpen] = useState(false)
+  const open = () => setIsOpen(true)
+  useServing(paneOf(opened), 'settings', open)
+  return (
+    <>
+      <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
+      {isOpen && <SettingsDialog onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import type { Page } from '@playwright/test'
+import { expect, signIn, test } from './product.ts'
+import { untilPrompt } from './terminal-page.ts'
+
+test.use({ journeys: 'first-load' })
+
+/**
+ * KiB of JavaScript, compressed as Chromium downloads it, that a page may take until it rests: what it needs to be drawn
+ * and to live, and nothing that only a press or a key asks for. A page that needs more has to say so here.
+ */
+const budgets = [
+  { name: 'sign-in', path: '/sign-in', budgetKiB: 160 },
+  { name: 'overview', path: '/', budgetKiB: 215 },
+  { name: 'axons', path: '/axons', budgetKiB: 215 },
+  { name: 'devboxes', path: '/devboxes', budgetKiB: 215 },
+  { name: 'snapshots', path: '/snapshots', budgetKiB: 215 },
+  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 215 },
+  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 215 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 215 },
+  { name: 'axon', path: '/axons/{axon}', budgetKiB: 235 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 235 },
+  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 330 },
+]
+
+test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
+  test.setTimeout(180_000)
+  const { service } = product
+  const devbox = await service.devboxes.createAndAwaitRunning({ body: { name: 'first-load' } })
+  const axon = await service.axons.create({ body: { name: 'first-load' } })
+  const signedIn = await browser.newContext()
+  await signIn(await signedIn.newPage(), product)
+  const storageState = await signedIn.storageState()
+  const over: string[] = []
+  for (const { name, path, budgetKiB } of budgets) {
+    // A context of its own: nothing comes from the cache.
+    const context = await browser.newContext(name === 'sign-in' ? {} : { storageState })
+    const page = await context.newPage()
+    const loaded = countScripts(page)
+    await page.goto(product.url + path.replace('{devbox}', devbox.id).replace('{axon}', axon.id))
+    if (name === 'terminal') await untilPrompt(page)
+    else await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await page.waitForLoadState('networkidle')
+    const kiB = (await loaded()) / 1024
+    console.log(`${name}: ${kiB.toFixed(1)} of ${budgetKiB} KiB`)
+    if (kiB > budgetKiB) over.push(`${name} loads ${kiB.toFixed(1)} KiB of JavaScript, more than ${budgetKiB}`)
+    await context.close()
+  }
+  expect(over).toEqual([])
+})
+
+test('what loads on use opens at the first key or press, and gives the focus back', async ({
+  signedIn: page,
+  product,
+}) => {
+  await page.goto(`${product.url}/devboxes`)
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox')).toBeFocused()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+
+  const account = page.getByRole('button', { name: /^Account / })
+  await account.focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('menuitem', { name: 'Keyboard shortcuts' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(account).toBeFocused()
+  await account.click()
+  await expect(page.getByRole('menu', { name: 'Account' })).toBeVisible()
+  await account.click()
+  await expect(page.getByRole('menu')).toHaveCount(0)
+
+  const create = page.getByRole('button', { name: 'Create devbox' }).first()
+  await create.click()
+  const name = page.getByRole('dialog').getByLabel(/^Name/)
+  await name.fill('typed before')
+  await page.keyboard.press('Escape')
+  await expect(create).toBeFocused()
+  await create.click()
+  await expect(name).toHaveValue('typed before')
+})
+
+/** Bytes of the scripts that come over the network to `page` from now on, as they are sent. */
+const countScripts = (page: Page) => {
+  const sizes: Promise<number>[] = []
+  page.on('requestfinished', (request) => {
+    const size = async () => {
+      const type = (await request.response())?.headers()['content-type'] ?? ''
+      return type.includes('javascript') ? (await request.sizes()).responseBodySize : 0
+    }
+    sizes.push(size())
+  })
+  return async () => (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0)
+}
