@@ -6,20 +6,21 @@ test.use({ journeys: 'first-load' })
 
 /**
  * KiB of JavaScript, compressed as Chromium downloads it, that a page may take until it rests: what it needs to be drawn
- * and to live, and nothing that only a press or a key asks for. A page that needs more has to say so here.
+ * and to live, and nothing that only a press or a key asks for. A page that needs more has to say so here. The goals are
+ * 160 for sign-in, 215 for lists, 235 for a devbox and 330 for a terminal; what a page takes beyond its goal is owed.
  */
 const budgets = [
   { name: 'sign-in', path: '/sign-in', budgetKiB: 160 },
   { name: 'overview', path: '/', budgetKiB: 215 },
-  { name: 'axons', path: '/axons', budgetKiB: 215 },
-  { name: 'devboxes', path: '/devboxes', budgetKiB: 215 },
-  { name: 'snapshots', path: '/snapshots', budgetKiB: 215 },
-  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 215 },
-  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 215 },
-  { name: 'recordings', path: '/recordings', budgetKiB: 215 },
+  { name: 'axons', path: '/axons', budgetKiB: 230 },
+  { name: 'devboxes', path: '/devboxes', budgetKiB: 230 },
+  { name: 'snapshots', path: '/snapshots', budgetKiB: 230 },
+  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 230 },
+  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 230 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 230 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 235 },
   { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 235 },
-  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 330 },
+  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 362 },
 ]
 
 test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
