@@ -1,8 +1,10 @@
-import type { Core, Lines, OscHandler } from '#lib/terminal/xterm/internals.ts'
-import { commandMark } from '#lib/terminal/xterm/osc.ts'
+import type { Core, Lines } from '#lib/terminal/xterm/internals.ts'
+import { commandMark, readOsc } from '#lib/terminal/xterm/osc.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
 
 const maxMarks = 5000
+/** What follows the letter and the status, such as the text of the command, is not read. */
+const maxMarkLength = 64
 
 interface Mark extends TerminalMark {
   /** Counts all lines there ever were, so that it stays the same when lines scroll away. */
@@ -15,29 +17,14 @@ interface Mark extends TerminalMark {
  */
 export class CommandMarks {
   readonly #core: Core
-  readonly #now: () => number
   #marks: Mark[] = []
   #lines: Lines | undefined
   #trimmed = 0
 
-  constructor(core: Core, now: () => number = Date.now) {
+  constructor(core: Core) {
     this.#core = core
-    this.#now = now
     this.#follow()
-    let text = ''
-    const handler: OscHandler = {
-      start() {
-        text = ''
-      },
-      put(data, start, end) {
-        if (text.length < 64) text += String.fromCodePoint(...data.subarray(start, Math.min(end, start + 64)))
-      },
-      end: (isComplete) => {
-        if (isComplete) this.#add(text)
-        return true
-      },
-    }
-    core._inputHandler._parser.registerOscHandler(133, handler)
+    readOsc(core, 133, maxMarkLength, (data) => this.#add(data))
     // Erased lines lose their marks.
     for (const prefix of [undefined, '?'])
       core._inputHandler.registerCsiHandler(prefix ? { prefix, final: 'J' } : { final: 'J' }, ({ params }) => {
@@ -63,7 +50,7 @@ export class CommandMarks {
       line: this.#trimmed + ybase + y,
       column: Math.min(x, this.#core.cols - 1),
       kind: told.kind,
-      at_ms: this.#now(),
+      at_ms: Date.now(),
     }
     if (told.exitCode !== undefined) mark.exit_code = told.exitCode
     // A mark nearly always follows the others; a program may have moved the cursor up.

@@ -52,7 +52,6 @@ type Step = Piece | { run: () => void }
  */
 export class TerminalMirror {
   readonly #options: MirrorOptions
-  #size: { cols: number; rows: number }
   #scrollback: number
   #core: Core
   #modes: TerminalModes
@@ -68,18 +67,8 @@ export class TerminalMirror {
 
   constructor(options: MirrorOptions) {
     this.#options = options
-    this.#size = { cols: options.cols, rows: options.rows }
     this.#scrollback = options.scrollback
     ;({ core: this.#core, modes: this.#modes, marks: this.#marks } = this.#begin())
-  }
-
-  /** The size once all that was written is parsed. */
-  get cols(): number {
-    return this.#size.cols
-  }
-
-  get rows(): number {
-    return this.#size.rows
   }
 
   get title(): string {
@@ -106,7 +95,6 @@ export class TerminalMirror {
 
   /** Takes effect after the bytes that were written before. */
   resize(cols: number, rows: number): void {
-    this.#size = { cols, rows }
     this.#take({
       run: () => {
         this.#core.resize(cols, rows)

@@ -1,6 +1,7 @@
 import { WholeCharacters } from '#lib/terminal/xterm/characters.ts'
 import { charsetFlag, openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { Attributes, Core, Line, Screen } from '#lib/terminal/xterm/internals.ts'
+import { readOsc } from '#lib/terminal/xterm/osc.ts'
 
 /** For tests: a terminal as a page has it, told all a shell prints, and all of it that can be seen or felt. */
 export class PlainTerminal {
@@ -24,18 +25,8 @@ export class PlainTerminal {
     // xterm forgets a link with the line it began on, also where it goes on.
     links.registerLink = ({ uri }) => this.#links.push(uri)
     links.addLineToLink = () => undefined
-    let folder = ''
-    handler._parser.registerOscHandler(7, {
-      start: () => {
-        folder = ''
-      },
-      put: (data, start, end) => {
-        folder += String.fromCodePoint(...data.subarray(start, end))
-      },
-      end: (isComplete) => {
-        if (isComplete) this.#folder = folder
-        return true
-      },
+    readOsc(this.#core, 7, Number.POSITIVE_INFINITY, (folder) => {
+      this.#folder = folder
     })
     this.#core.onData((text) => {
       this.#answered += text

@@ -83,7 +83,6 @@ export class Viewer {
   #askedForAll = false
   #lastSnapshotAt = 0
   #snapshotTimer: NodeJS.Timeout | undefined
-  #skipsGap = false
   /** The last snapshot had fewer lines above the screen than the page keeps. */
   #isShort = false
   #wantsAll = true
@@ -165,7 +164,7 @@ export class Viewer {
     }
     this.#phase = 'behind'
     this.#wantsAll = true
-    this.#skipsGap = true
+    this.#lastSnapshotAt = 0
     this.#catchUp()
   }
 
@@ -211,7 +210,7 @@ export class Viewer {
   /** After a key such as Ctrl-C a page that is behind gets its next snapshot without waiting for the gap between them. */
   interrupted(): void {
     if (this.#phase !== 'behind') return
-    this.#skipsGap = true
+    this.#lastSnapshotAt = 0
     clearTimeout(this.#snapshotTimer)
     this.#snapshotTimer = undefined
     this.#catchUp()
@@ -254,7 +253,7 @@ export class Viewer {
   #catchUp(): void {
     if (this.#phase !== 'behind' || this.#askedForSnapshot || this.#snapshotTimer || !this.isOpen) return
     if (this.#unread > lowWaterBytes) return
-    const waitMs = this.#skipsGap ? 0 : this.#lastSnapshotAt + snapshotGapMs - Date.now()
+    const waitMs = this.#lastSnapshotAt + snapshotGapMs - Date.now()
     if (waitMs > 0) {
       this.#snapshotTimer = setTimeout(() => {
         this.#snapshotTimer = undefined
@@ -271,7 +270,7 @@ export class Viewer {
   #forgetSnapshot(): void {
     clearTimeout(this.#snapshotTimer)
     this.#snapshotTimer = undefined
-    this.#askedForSnapshot = this.#skipsGap = this.#wantsAll = false
+    this.#askedForSnapshot = this.#wantsAll = false
   }
 
   #isQuiet(): void {

@@ -1,6 +1,6 @@
 import { charsetFlag } from '../xterm/headless.ts'
-import type { Core, OscHandler, Screen } from '../xterm/internals.ts'
-import { reportedFolder } from '../xterm/osc.ts'
+import type { Core, Screen } from '../xterm/internals.ts'
+import { readOsc, reportedFolder } from '../xterm/osc.ts'
 import type { LinkOf, ScreenWriter } from './screen.ts'
 
 /** A title is shown beside others. */
@@ -30,22 +30,12 @@ export class TerminalModes {
     this.#core = core
     const handler = core._inputHandler
     // xterm's own would keep up to 10 MB of a text each, and do nothing without a page but with titles and links.
-    const titled = (set: (text: string) => void) => (data: string) => set(title(data))
-    this.#take(
-      0,
-      titled((text) => {
-        handler.setTitle(text)
-        handler.setIconName(text)
-      }),
-    )
-    this.#take(
-      1,
-      titled((text) => handler.setIconName(text)),
-    )
-    this.#take(
-      2,
-      titled((text) => handler.setTitle(text)),
-    )
+    this.#take(0, (data) => {
+      handler.setTitle(title(data))
+      handler.setIconName(title(data))
+    })
+    this.#take(1, (data) => handler.setIconName(title(data)))
+    this.#take(2, (data) => handler.setTitle(title(data)))
     this.#take(4, (data) => this.#setPalette(data))
     this.#take(7, (data) => this.#setFolder(data))
     this.#take(8, (data) => this.#setLink(data))
@@ -161,28 +151,12 @@ export class TerminalModes {
     else to.add('\0')
   }
 
-  /** Handles what a program says with `code` alone, in pieces of any size, and forgets what is too long. */
+  /** Handles what a program says with `code` alone, and forgets what is too long. */
   #take(code: number, handle: (data: string) => void): void {
-    const { _parser: parser } = this.#core._inputHandler
-    let text = ''
-    let length = 0
-    const handler: OscHandler = {
-      start() {
-        text = ''
-        length = 0
-      },
-      put(data, start, end) {
-        length += end - start
-        if (length <= maxPayload) text += String.fromCodePoint(...data.subarray(start, end))
-      },
-      end(isComplete) {
-        if (isComplete && length <= maxPayload) handle(text)
-        text = ''
-        return true
-      },
-    }
-    parser.clearOscHandler(code)
-    parser.registerOscHandler(code, handler)
+    this.#core._inputHandler._parser.clearOscHandler(code)
+    readOsc(this.#core, code, maxPayload, (data, isWhole) => {
+      if (isWhole) handle(data)
+    })
   }
 
   #setPalette(data: string): void {

@@ -1,9 +1,35 @@
 import type { TerminalMark } from '#lib/wire/terminals.ts'
+import type { Core } from './internals.ts'
 
 /*
  * What shells tell their terminal by OSC sequences. Pages and the console's mirrors read them alike: what a page has
  * heard itself must be what it is told after a reload.
  */
+
+/** Reads all that is said by this code, in pieces of any size, and keeps no more than the first `most` characters. */
+export const readOsc = (
+  core: Core,
+  code: number,
+  most: number,
+  read: (data: string, isWhole: boolean) => void,
+): void => {
+  let text = ''
+  let length = 0
+  core._inputHandler._parser.registerOscHandler(code, {
+    start() {
+      text = ''
+      length = 0
+    },
+    put(data, start, end) {
+      text += String.fromCodePoint(...data.subarray(start, end).subarray(0, Math.max(0, most - length)))
+      length += end - start
+    },
+    end(isComplete) {
+      if (isComplete) read(text, length <= most)
+      return true
+    },
+  })
+}
 
 const kinds: Record<string, TerminalMark['kind']> = { A: 'prompt', B: 'command', C: 'output', D: 'end' }
 
