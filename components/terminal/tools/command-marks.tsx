@@ -7,7 +7,6 @@ import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
-import { blueprintStep } from '#lib/terminal/page/blueprint-step.ts'
 import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { usePaneKeys } from './use-pane-events.ts'
@@ -175,3 +174,9 @@ const draw = (element: HTMLElement, command: Command) => {
   element.className = `xterm-decoration terminal-mark terminal-mark-${state}`
   element.title = `${howItEnded(command)}. Click to select the output`
 }
+
+/**
+ * A command as the part of a blueprint that runs it while the image is built: `system_setup_commands` of
+ * `POST /v1/blueprints`. Several lines become one step, as they were one command.
+ */
+const blueprintStep = (command: string): string => JSON.stringify({ system_setup_commands: [command.trim()] }, null, 2)

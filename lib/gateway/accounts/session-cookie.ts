@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
 import { Refusal } from '../http/answer.ts'
-import { isSecure, type ReadHeader } from '../http/origin.ts'
+import { isSecure, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { endStreams, registry } from '../registry.ts'
 import type { SignedIn } from './signed-in.ts'
@@ -70,6 +70,13 @@ export const requireSignedIn = async (header: ReadHeader): Promise<SignedIn> => 
   const session = await sessionOf(header)
   if (!session) throw new Refusal('unauthenticated', 'Sign in first')
   return session
+}
+
+/** The session of a request to the console's own server that no other site's page may have sent. */
+export const callerOf = (request: Request, kind: 'read' | 'write'): Promise<SignedIn> => {
+  const header = (name: string) => request.headers.get(name)
+  requireSameOrigin(header, kind)
+  return requireSignedIn(header)
 }
 
 /** Makes every cookie of the session worthless and ends what it holds open. */

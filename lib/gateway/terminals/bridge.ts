@@ -10,11 +10,10 @@ import { Refusal } from '../http/answer.ts'
 import type { AskedSocket, SocketRoute } from '../http/upgrades.ts'
 import { clientFor } from '../http/upstream.ts'
 import { type OpenTerminal, registry, trackStream } from '../registry.ts'
-import { Ending } from './ending.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
 import { SharedTerminal } from './shared-terminal.ts'
-import { endingOf } from './upstream.ts'
+import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
 
 const maxTerminalsPerAccount = 64

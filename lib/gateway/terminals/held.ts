@@ -1,7 +1,6 @@
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
-import { requireSignedIn } from '../accounts/session-cookie.ts'
+import { callerOf } from '../accounts/session-cookie.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
-import { requireSameOrigin } from '../http/origin.ts'
 import { type OpenTerminal, registry } from '../registry.ts'
 
 /** No id holds a space, so keys are unambiguous. */
@@ -29,9 +28,3 @@ export const closeTerminal = (request: Request, devboxId: string, name: string):
     if (!(await terminal.close())) throw new Refusal('unavailable', 'The service could not be told to end the shell')
     return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
   })
-
-const callerOf = (request: Request, kind: 'read' | 'write') => {
-  const header = (name: string) => request.headers.get(name)
-  requireSameOrigin(header, kind)
-  return requireSignedIn(header)
-}

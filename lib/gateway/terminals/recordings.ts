@@ -2,23 +2,22 @@ import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { RecordingList } from '#lib/wire/recordings.ts'
-import { requireSignedIn } from '../accounts/session-cookie.ts'
+import { callerOf } from '../accounts/session-cookie.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
-import { requireSameOrigin } from '../http/origin.ts'
 import { registry } from '../registry.ts'
 import { readRecording, recordingFile, recordingsOf } from './recording.ts'
 
 /** `GET /api/recordings`: newest first, all of them. */
 export const listRecordings = (request: Request): Promise<Response> =>
   answering(request, async () => {
-    const { account } = await admitted(request, 'read')
+    const { account } = await callerOf(request, 'read')
     return json({ recordings: await recordingsOf(account.id) } satisfies RecordingList)
   })
 
 /** `GET /api/recordings/{id}`: the file, or with `?view=summary` what the list says of it. */
 export const getRecording = (request: Request, id: string): Promise<Response> =>
   answering(request, async () => {
-    const { account } = await admitted(request, 'read')
+    const { account } = await callerOf(request, 'read')
     const file = recordingFile(account.id, id)
     const found = await readRecording(file, id)
     if (!found) throw new Refusal('not_found', `There is no recording ${id}`)
@@ -39,7 +38,7 @@ export const getRecording = (request: Request, id: string): Promise<Response> =>
 /** `DELETE /api/recordings/{id}` */
 export const deleteRecording = (request: Request, id: string): Promise<Response> =>
   answering(request, async () => {
-    const { account } = await admitted(request, 'write')
+    const { account } = await callerOf(request, 'write')
     const file = recordingFile(account.id, id)
     if (!(await readRecording(file, id))) throw new Refusal('not_found', `There is no recording ${id}`)
     if (registry().liveRecordings.has(id))
@@ -47,9 +46,3 @@ export const deleteRecording = (request: Request, id: string): Promise<Response>
     await rm(file, { force: true })
     return json({})
   })
-
-const admitted = (request: Request, kind: 'read' | 'write') => {
-  const header = (name: string) => request.headers.get(name)
-  requireSameOrigin(header, kind)
-  return requireSignedIn(header)
-}

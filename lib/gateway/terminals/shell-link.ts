@@ -4,9 +4,8 @@ import { backoffMs } from '#lib/client/backoff.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { closeSoon, watchForDeath } from '../http/sockets.ts'
-import { Ending } from './ending.ts'
 import type { Size } from './size-keeper.ts'
-import { type Attached, attach, endingOf, isHeld, isUnavailable } from './upstream.ts'
+import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
 /** Few attempts before there is a shell, because the page waits for an answer. */
 const mostFirstRetries = 3

@@ -9,7 +9,6 @@ import { outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contrac
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { bearer, clientFor, ptyBaseUrl } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
-import { Ending } from './ending.ts'
 import type { Size } from './size-keeper.ts'
 
 /** A replayed screen comes in one frame, which the service limits. */
@@ -103,6 +102,18 @@ const attachThrough = async (
   }
 }
 
+/** The reason why a terminal cannot go on, with the code that closes its pages' sockets. */
+export class Ending extends Error {
+  readonly closeCode: number
+  readonly code: string
+
+  constructor(closeCode: number, code: string, message: string) {
+    super(message)
+    this.closeCode = closeCode
+    this.code = code
+  }
+}
+
 /** True when the token is no longer valid, as after a devbox was suspended. */
 const isRevoked = (error: unknown): boolean =>
   (error instanceof ApiError || error instanceof RefusedUpgrade) && [401, 403, 404].includes(error.status)
@@ -124,29 +135,23 @@ export const endingOf = (error: unknown): Ending => {
     return isHeld(error)
       ? new Ending(terminalClose.takenOver, 'conflict', 'Another program holds this terminal')
       : new Ending(terminalClose.upstreamLost, 'unavailable', error.message)
-  const where = registry().service.url()
+  const { message } = error as Error
+  const where = `The service at ${registry().service.url()}`
+  const { upstreamLost: lost, signedOut, devboxNotFound, devboxNotRunning } = terminalClose
   if (!(error instanceof ApiError))
-    return new Ending(
-      terminalClose.upstreamLost,
-      'unavailable',
-      `The service at ${where} does not open the terminal: ${(error as Error).message}`,
-    )
+    return new Ending(lost, 'unavailable', `${where} does not open the terminal: ${message}`)
   switch (error.status) {
     case 0:
-      return new Ending(terminalClose.upstreamLost, 'unavailable', `The service at ${where} cannot be reached`)
+      return new Ending(lost, 'unavailable', `${where} cannot be reached`)
     case 401:
-      return new Ending(
-        terminalClose.signedOut,
-        'unauthenticated',
-        'The service no longer accepts the key of this session',
-      )
+      return new Ending(signedOut, 'unauthenticated', 'The service no longer accepts the key of this session')
     case 404:
-      return new Ending(terminalClose.devboxNotFound, 'not_found', error.message)
+      return new Ending(devboxNotFound, 'not_found', message)
     case 400:
     case 409:
-      return new Ending(terminalClose.devboxNotRunning, 'conflict', error.message)
+      return new Ending(devboxNotRunning, 'conflict', message)
     default:
-      return new Ending(terminalClose.upstreamLost, error.code, error.message)
+      return new Ending(lost, error.code, message)
   }
 }
 
@@ -161,11 +166,7 @@ class RefusedUpgrade extends Error {
 
 type Headers = Record<string, string | string[] | undefined>
 
-const openSocket = (
-  target: URL,
-  token: string,
-  signal: AbortSignal,
-): Promise<{ socket: WebSocket; headers: Headers }> => {
+const openSocket = (target: URL, token: string, signal: AbortSignal) => {
   const { promise, resolve, reject } = Promise.withResolvers<{ socket: WebSocket; headers: Headers }>()
   const socket = new WebSocket(target, [token], {
     perMessageDeflate: false,

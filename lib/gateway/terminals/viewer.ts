@@ -7,8 +7,8 @@ import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/ter
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { closeSoon, hangUpMs, watchForDeath } from '../http/sockets.ts'
 import { Allowance } from './allowance.ts'
-import type { Ending } from './ending.ts'
 import type { Size } from './size-keeper.ts'
+import type { Ending } from './upstream.ts'
 
 /**
  * A page that has more than `highWaterBytes` unread falls behind: it is sent nothing until it has less than

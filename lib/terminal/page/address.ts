@@ -1,5 +1,3 @@
-import type { TerminalOpening } from '#lib/wire/terminals.ts'
-
 export interface TerminalTarget {
   devboxId: string
   name: string
@@ -14,10 +12,4 @@ export const terminalUrl = ({ devboxId, name, followToken }: TerminalTarget): st
       ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
       : `/api/follow/${encodeURIComponent(followToken)}`
   return `${location.origin.replace(/^http/, 'ws')}${path}`
-}
-
-/** Where a page that acknowledges what it reads opens a terminal. */
-export const openingUrl = (url: string, opening: TerminalOpening): string => {
-  const query = Object.entries({ ...opening, ack: '1' }).map(([key, value]) => [key, `${value}`])
-  return `${url}?${new URLSearchParams(query)}`
 }

@@ -1,3 +1,4 @@
+import { backoffMs } from '#lib/client/backoff.ts'
 import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/wire/terminals.ts'
 import { type Latency, TerminalPulse } from './pulse.ts'
 
@@ -28,8 +29,15 @@ export interface ConnectionOptions {
   WebSocket?: typeof globalThis.WebSocket | undefined
 }
 
-const firstRetryMs = 250
-const maxRetryMs = 15_000
+const retryBackoff = { firstMs: 250, maxMs: 15_000 }
+
+const refusals: Record<number, Extract<ConnectionState, { phase: 'refused' }>['code']> = {
+  [terminalClose.signedOut]: 'signed_out',
+  [terminalClose.devboxNotFound]: 'not_found',
+  [terminalClose.devboxNotRunning]: 'not_running',
+  [terminalClose.linkEnded]: 'link_ended',
+  [terminalClose.tooMany]: 'too_many',
+}
 
 /** Keeps a WebSocket to the console open for as long as there is something to talk to at its other end. */
 export class TerminalConnection {
@@ -50,14 +58,10 @@ export class TerminalConnection {
     })
   }
 
-  get state(): ConnectionState {
-    return this.#state
-  }
-
   /** Connects now, whatever the state. */
   connect() {
-    this.#hangUp()
-    const { state } = this
+    this.close()
+    const state = this.#state
     this.#enter(state.phase === 'lost' ? { ...state, retryAtMs: null, isOffline: false } : { phase: 'connecting' })
     this.#open(this.#options.url())
   }
@@ -83,10 +87,6 @@ export class TerminalConnection {
     if (this.#socket?.readyState !== 1) return false
     this.#socket.send(JSON.stringify(request))
     return true
-  }
-
-  close() {
-    this.#hangUp()
   }
 
   #open(url: string) {
@@ -117,39 +117,25 @@ export class TerminalConnection {
       this.#attempt = 0
       this.#enter({ phase: 'open' })
     } else if (notice.t === 'exit') {
-      this.#hangUp()
-      this.#enter({ phase: 'ended', exitCode: notice.code, reason: notice.reason })
+      this.#stop({ phase: 'ended', exitCode: notice.code, reason: notice.reason })
     }
   }
 
   #closed(code: number, reason: string) {
-    switch (code) {
-      case terminalClose.shellEnded:
-        return this.#stop({ phase: 'ended', exitCode: null, reason })
-      case terminalClose.takenOver:
-        return this.#stop({ phase: 'taken', reason })
-      case terminalClose.signedOut:
-        return this.#stop({ phase: 'refused', code: 'signed_out' })
-      case terminalClose.devboxNotFound:
-        return this.#stop({ phase: 'refused', code: 'not_found' })
-      case terminalClose.devboxNotRunning:
-        return this.#stop({ phase: 'refused', code: 'not_running' })
-      case terminalClose.linkEnded:
-        return this.#stop({ phase: 'refused', code: 'link_ended' })
-      case terminalClose.tooMany:
-        return this.#stop({ phase: 'refused', code: 'too_many' })
-      default:
-        return this.#lose()
-    }
+    const refusal = refusals[code]
+    if (refusal) this.#stop({ phase: 'refused', code: refusal })
+    else if (code === terminalClose.shellEnded) this.#stop({ phase: 'ended', exitCode: null, reason })
+    else if (code === terminalClose.takenOver) this.#stop({ phase: 'taken', reason })
+    else this.#lose()
   }
 
   #stop(state: ConnectionState) {
-    this.#hangUp()
+    this.close()
     this.#enter(state)
   }
 
   #lose() {
-    this.#hangUp()
+    this.close()
     const before = this.#state
     const since =
       before.phase === 'lost'
@@ -160,7 +146,7 @@ export class TerminalConnection {
       this.#attempt = 0
       return this.#enter({ phase: 'lost', ...since, retryAtMs: null, isOffline: true })
     }
-    const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** this.#attempt++) * (0.8 + Math.random() * 0.4)
+    const waitMs = backoffMs(this.#attempt++, retryBackoff)
     this.#retry = setTimeout(() => this.connect(), waitMs)
     this.#enter({ phase: 'lost', ...since, retryAtMs: Date.now() + waitMs, isOffline: false })
   }
@@ -171,7 +157,7 @@ export class TerminalConnection {
     this.#stop({ phase: 'refused', code: 'signed_out' })
   }
 
-  #hangUp() {
+  close() {
     clearTimeout(this.#retry)
     this.#pulse.stop()
     const socket = this.#socket

@@ -1,8 +1,12 @@
-import type { IDisposable } from '@xterm/xterm'
 import { maxCells } from '#lib/contract/terminal-limits.ts'
-import type { TerminalMark, TerminalNotice, TerminalRequest, TerminalViewer } from '#lib/wire/terminals.ts'
+import type {
+  TerminalMark,
+  TerminalNotice,
+  TerminalOpening,
+  TerminalRequest,
+  TerminalViewer,
+} from '#lib/wire/terminals.ts'
 import { reportedFolder } from '../xterm/osc.ts'
-import { openingUrl } from './address.ts'
 import { silenceAnswers } from './answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
 import { type Snapshot, TerminalPainter, type TerminalScreen } from './painter.ts'
@@ -61,7 +65,6 @@ export class PageTerminal {
   readonly #painter: TerminalPainter
   readonly #input: TypedInput
   readonly #listeners = new Set<() => void>()
-  readonly #silence: IDisposable
   #state: TerminalState = {
     connection: { phase: 'connecting' },
     role: 'writer',
@@ -96,7 +99,7 @@ export class PageTerminal {
     this.#options = options
     this.#available = clampedSize(options.screen)
     this.#painter = new TerminalPainter(options.screen)
-    this.#silence = silenceAnswers(options.screen)
+    silenceAnswers(options.screen)
     options.screen.parser.registerOscHandler(7, (data) => {
       this.#folder = data === '' ? undefined : (reportedFolder(data) ?? this.#folder)
       return false
@@ -205,19 +208,20 @@ export class PageTerminal {
   dispose = () => {
     clearTimeout(this.#resizeTimer)
     this.#painter.stop()
-    this.#silence.dispose()
     this.#connection.close()
   }
 
   #url = (): string => {
     const { url, screen, page, role } = this.#options
-    return openingUrl(url(), {
+    const opening: TerminalOpening = {
       ...this.#available,
       client: page,
       scrollback: screen.options.scrollback ?? xtermScrollback,
       ...(role && { role }),
       ...(this.#place && { epoch: this.#place.epoch, since: this.#place.offset }),
-    })
+      ack: '1',
+    }
+    return `${url()}?${new URLSearchParams(Object.entries(opening).map(([key, value]) => [key, `${value}`]))}`
   }
 
   #notice = (notice: TerminalNotice) => {

@@ -1,8 +1,7 @@
-import type { Terminal } from '@xterm/xterm'
+import type { IBuffer, Terminal } from '@xterm/xterm'
 import { aboveNewShell, WholeCharacters } from '#lib/terminal/xterm/characters.ts'
 import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
 import { AckCounter } from './ack-counter.ts'
-import { readingPlace } from './reading-place.ts'
 
 /** What a session needs of the thing that draws it; a headless terminal has it, too. */
 export type TerminalScreen = Pick<
@@ -90,4 +89,36 @@ export class TerminalPainter {
 const withoutReset = (bytes: Uint8Array): Uint8Array => {
   const end = bytes.subarray(0, 8).findIndex((byte, at) => byte === 0x63 && bytes[at - 1] === 0x1b)
   return bytes.subarray(end + 1)
+}
+
+/**
+ * Where a person who has scrolled up is reading, to be found again once the screen was replaced. Undefined for who is
+ * at the end, and stays there.
+ */
+export const readingPlace = ({
+  buffer: { normal },
+  rows,
+}: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
+  const fromBottom = normal.baseY - normal.viewportY
+  if (fromBottom <= 0) return undefined
+  const lines = linesOf(normal, normal.viewportY, rows)
+  return (screen) => {
+    const now = screen.buffer.normal
+    const expected = Math.max(0, now.baseY - fromBottom)
+    screen.scrollToLine(placeOf(lines, now, expected) ?? expected)
+  }
+}
+
+const linesOf = (buffer: IBuffer, from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => buffer.getLine(from + index)?.translateToString(true) ?? '')
+
+/**
+ * The same lines, nearest above where they would be had nothing been printed since. Lines of another width were
+ * wrapped anew and are not found; then the distance to the end has to do.
+ */
+const placeOf = (lines: readonly string[], buffer: IBuffer, expected: number): number | undefined => {
+  for (let line = expected; line >= 0; line--) {
+    if (lines.every((text, index) => buffer.getLine(line + index)?.translateToString(true) === text)) return line
+  }
+  return undefined
 }
