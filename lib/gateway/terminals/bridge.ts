@@ -33,13 +33,13 @@ type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
 
 const entering = (enter: Enter) => (page: WebSocket) => enter((opening) => new Viewer(page, opening))
 
-const readOpening = ({ search, header }: AskedSocket) => ({
-  ...openingOf(search),
-  name: browserOf(header('user-agent') ?? ''),
-})
-
-const admitFollower = (asked: AskedSocket): Enter =>
-  enterByLink(followed(asked.match[1] ?? '', asked.address), readOpening(asked))
+const admitFollower = (asked: AskedSocket): Enter => {
+  const terminal = followed(asked.match[1] ?? '', asked.address)
+  const opening = openingOf(asked, undefined)
+  if (terminal.viewersOf('followers') >= maxFollowers)
+    return tooMany(`${maxFollowers} follow this terminal already`, opening)
+  return (viewerOf) => terminal.join(viewerOf(opening))
+}
 
 const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
   const signedIn = await requireSignedIn(asked.header)
@@ -49,32 +49,16 @@ const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
       'invalid_argument',
       'A devbox id and a terminal name hold ASCII letters, digits, - and _, together at most 255',
     )
-  return enterSignedIn(signedIn, { devboxId, name }, readOpening(asked))
-}
-
-const enterByLink = (terminal: OpenTerminal, opening: Omit<ViewerOpening, 'signedIn'>): Enter => {
-  if (terminal.viewersOf('followers') >= maxFollowers)
-    return tooMany(`${maxFollowers} follow this terminal already`, { ...opening, signedIn: undefined })
-  return (viewerOf) => terminal.join(viewerOf({ ...opening, signedIn: undefined }))
-}
-
-const enterSignedIn = (
-  signedIn: SignedIn,
-  { devboxId, name }: { devboxId: string; name: string },
-  opening: Omit<ViewerOpening, 'signedIn'>,
-): Enter => {
+  const opening = openingOf(asked, signedIn)
   const { terminals } = registry()
   const key = keyOf(signedIn.account.id, devboxId, name)
   if ((terminals.get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
-    return tooMany(`${maxViewers} pages show this terminal already; close some`, { ...opening, signedIn })
+    return tooMany(`${maxViewers} pages show this terminal already; close some`, opening)
   if (!terminals.has(key) && !freeContext(signedIn.account.id))
-    return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, {
-      ...opening,
-      signedIn,
-    })
+    return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, opening)
 
   return (viewerOf) => {
-    const viewer = viewerOf({ ...opening, signedIn })
+    const viewer = viewerOf(opening)
     const forget = trackStream(signedIn.sid, (reason) =>
       reason === 'signed out'
         ? viewer.close(terminalClose.signedOut, 'Signed out')
@@ -118,7 +102,7 @@ const OpeningQuery = z.object({
   ack: z.optional(z.literal('1', 'must be 1 or left out')),
 })
 
-const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => {
+const openingOf = ({ search, header }: AskedSocket, signedIn: SignedIn | undefined): ViewerOpening => {
   const size = parseQuery(SizeQuery, search)
   const rest = parseQuery(OpeningQuery, search)
   if (!size.ok || !rest.ok) {
@@ -128,6 +112,8 @@ const openingOf = (search: string): Omit<ViewerOpening, 'name' | 'signedIn'> => 
   }
   const { client, epoch, since, scrollback, role, ack } = rest.value
   return {
+    signedIn,
+    name: browserOf(header('user-agent') ?? ''),
     client,
     epoch,
     since,

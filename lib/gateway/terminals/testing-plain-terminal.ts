@@ -3,9 +3,18 @@ import { charsetFlag, openXterm } from '#lib/terminal/xterm/headless.ts'
 import type { Attributes, Core, Line, Screen } from '#lib/terminal/xterm/internals.ts'
 import { readOsc } from '#lib/terminal/xterm/osc.ts'
 
+/** What tests alone reach for. */
+interface TestedCore {
+  coreMouseService: { triggerMouseEvent(event: Record<string, number | boolean>): boolean }
+  _inputHandler: {
+    onColor(listener: (changes: { type: number; index?: number; color?: number[] }[]) => void): void
+  }
+  _oscLinkService: { registerLink(link: { uri: string }): number; addLineToLink(id: number): void }
+}
+
 /** For tests: a terminal as a page has it, told all a shell prints, and all of it that can be seen or felt. */
 export class PlainTerminal {
-  readonly #core: Core
+  readonly #core: Core & TestedCore
   readonly #characters = new WholeCharacters()
   readonly #palette = new Map<number, string>()
   readonly #links: string[] = []
@@ -13,7 +22,7 @@ export class PlainTerminal {
   #answered = ''
 
   constructor(cols: number, rows: number, scrollback: number) {
-    this.#core = openXterm({ cols, rows, scrollback })
+    this.#core = openXterm({ cols, rows, scrollback }) as Core & TestedCore
     const { _inputHandler: handler, _oscLinkService: links } = this.#core
     handler.onColor((changes) => {
       for (const { type, index, color } of changes) {

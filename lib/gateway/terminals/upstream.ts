@@ -51,30 +51,22 @@ interface Target {
 export const attach = async (target: Target): Promise<Attached> => {
   const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
   const { ptyTunnels } = registry()
-  const key = tunnelKey(target)
-  const known = knownTunnel(target)
+  const { apiKey, devboxId } = target
+  const key = createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
+  for (const [each, { untilMs }] of ptyTunnels) if (untilMs <= Date.now()) ptyTunnels.delete(each)
+  const known = ptyTunnels.get(key)
   if (known) {
     try {
-      return await attachThrough(known, target, inTime)
+      return await attachThrough(known.tunnel, target, inTime)
     } catch (error) {
       ptyTunnels.delete(key)
       if (!isRevoked(error)) throw error
     }
   }
-  for (const [each, { untilMs }] of ptyTunnels) if (untilMs <= Date.now()) ptyTunnels.delete(each)
-  const { createPtyTunnel } = clientFor(target.apiKey).devboxes
-  const tunnel = await createPtyTunnel({ params: { id: target.devboxId }, signal: inTime })
+  const tunnel = await clientFor(apiKey).devboxes.createPtyTunnel({ params: { id: devboxId }, signal: inTime })
   const attached = await attachThrough(tunnel, target, inTime)
   ptyTunnels.set(key, { tunnel, untilMs: Date.now() + tunnelKeptMs })
   return attached
-}
-
-const tunnelKey = ({ apiKey, devboxId }: Target) =>
-  createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
-
-const knownTunnel = (target: Target): PtyTunnel | undefined => {
-  const known = registry().ptyTunnels.get(tunnelKey(target))
-  return known && known.untilMs > Date.now() ? known.tunnel : undefined
 }
 
 const attachThrough = async (

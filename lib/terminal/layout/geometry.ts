@@ -72,22 +72,18 @@ export const moveLine = (shares: readonly number[], after: number, at: number, l
 
 export type Direction = 'left' | 'right' | 'up' | 'down'
 
+const opposite = { left: 'right', right: 'left', up: 'down', down: 'up' } as const
+
+const edgesOf = ({ left, top, width, height }: Area) => ({ left, right: left + width, up: top, down: top + height })
+
 /** The pane next to `name` in a direction: of those that touch it, the one across from its middle. */
 export const neighbourOf = (panes: readonly PlacedPane[], name: string, direction: Direction): string | undefined => {
   const from = panes.find((pane) => pane.name === name)
   if (!from) return undefined
   const isAside = direction === 'left' || direction === 'right'
-  const edge = { left: from.left, right: from.left + from.width, up: from.top, down: from.top + from.height }[direction]
   const middle = isAside ? from.top + from.height / 2 : from.left + from.width / 2
-  const touching = panes.filter((pane) => {
-    const facing = {
-      left: pane.left + pane.width,
-      right: pane.left,
-      up: pane.top + pane.height,
-      down: pane.top,
-    }[direction]
-    return pane !== from && Math.abs(facing - edge) < 0.01
-  })
+  const edge = edgesOf(from)[direction]
+  const touching = panes.filter((pane) => Math.abs(edgesOf(pane)[opposite[direction]] - edge) < 0.01)
   const away = (pane: PlacedPane) => {
     const [start, size] = isAside ? [pane.top, pane.height] : [pane.left, pane.width]
     return Math.max(start - middle, middle - (start + size), 0)

@@ -93,16 +93,10 @@ export const layoutParameter = (layout: TerminalLayout): string => {
 }
 
 /** A label as it is kept: one line, at most so long, nothing in it that no address can carry. */
-export const cleanLabel = (label: string): string =>
-  [
-    ...label
-      .toWellFormed()
-      .replace(/\p{Cc}+/gu, ' ')
-      .trim(),
-  ]
-    .slice(0, maxLabelLength)
-    .join('')
-    .trim()
+export const cleanLabel = (label: string): string => {
+  const line = label.toWellFormed().replace(/\p{Cc}+/gu, ' ')
+  return [...line.trim()].slice(0, maxLabelLength).join('').trim()
+}
 
 export const panesOf = (tree: PaneTree): string[] =>
   typeof tree === 'string' ? [tree] : tree.parts.flatMap((part) => panesOf(part.tree))
@@ -172,21 +166,15 @@ class TreeReader {
   }
 
   read(): { tree: PaneTree | null; active: string | undefined } {
-    const parts: PaneTree[] = []
+    const parts: { tree: PaneTree; share: undefined }[] = []
     while (this.#at < this.#tokens.length) {
       const before = this.#at
       const { tree } = this.#row('right', 0)
-      if (tree !== null) parts.push(tree)
+      if (tree !== null) parts.push({ tree, share: undefined })
       // A bracket too many is read as if it were not there.
       if (this.#at === before) this.#at++
     }
-    return {
-      tree: splitOf(
-        'right',
-        parts.map((tree) => ({ tree, share: undefined })),
-      ),
-      active: this.#active,
-    }
+    return { tree: splitOf('right', parts), active: this.#active }
   }
 
   #row(way: SplitWay, depth: number): { tree: PaneTree | null; share?: number | undefined } {

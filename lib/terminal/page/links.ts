@@ -84,18 +84,10 @@ export const otherAddress = (text: string, target: URL): string | null => {
     )
   const [, shown, host] = named ?? []
   if (!shown || !host) return null
-  const hasScheme = shown.includes('://')
-  if (
-    !hasScheme &&
-    !shown.startsWith('www.') &&
-    !shown.includes('/') &&
-    !commonEnding.test(host) &&
-    !isMachine.test(host)
-  )
-    return null
-  const url = URL.parse(
-    hasScheme ? shown.replace(/(?:…|\.\.\.)$/, '') : `${target.protocol}//${shown.replace(/(?:…|\.\.\.)$/, '')}`,
-  )
+  const isAddress = shown.startsWith('www.') || shown.includes('/') || commonEnding.test(host) || isMachine.test(host)
+  if (!isAddress) return null
+  const whole = shown.replace(/(?:…|\.\.\.)$/, '')
+  const url = URL.parse(whole.includes('://') ? whole : `${target.protocol}//${whole}`)
   if (!url) return shown
   const plain = ({ hostname }: URL) => hostname.replace(/^www\./, '')
   if (plain(url) !== plain(target) || url.port !== target.port) return shown

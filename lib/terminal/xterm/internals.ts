@@ -79,7 +79,6 @@ export interface OscHandler {
 interface Parser {
   currentState: number
   precedingJoinState: number
-  reset(): void
   clearOscHandler(code: number): void
   registerOscHandler(code: number, handler: OscHandler): void
   clearDcsHandler(id: { intermediates?: string; final: string }): void
@@ -108,7 +107,6 @@ export interface Core {
   coreMouseService: {
     activeProtocol: string
     activeEncoding: string
-    triggerMouseEvent(event: Record<string, number | boolean>): boolean
   }
   unicodeService: { charProperties(code: number, preceding: number): number; _activeProvider: CharacterProvider }
   _charsetService: { charset: Charset; glevel: number; _charsets: Charset[] }
@@ -123,16 +121,11 @@ export interface Core {
     setIconName(text: string): void
     /** Parses at once and to the end; `Terminal.write` would do so some time later. */
     parse(data: Uint8Array): void
-    onColor: Listen<{ type: number; index?: number; color?: number[] }[]>
     /** The handler sees the counts themselves, no copy as by `Terminal.parser`. */
     registerCsiHandler(
       id: { prefix?: string; intermediates?: string; final: string },
       handler: (params: Params) => boolean,
     ): void
-  }
-  _oscLinkService: {
-    registerLink(link: { uri: string }): number
-    addLineToLink(id: number): void
   }
   /** In browsers only. */
   _linkProviderService?: { linkProviders: readonly ILinkProvider[] }
