@@ -1,11 +1,9 @@
 import * as z from 'zod/mini'
 import {
   ById,
-  ByKey,
   Empty,
   EpochMs,
-  MetadataKeys,
-  MetadataValues,
+  metadataOperations,
   openEnum,
   pageEnvelope,
   pageQuery,
@@ -125,13 +123,7 @@ export const changeRefusal = ({ deleted_at_ms }: Pick<Axon, 'deleted_at_ms'>): s
 export const axons = defineEndpoints('axons', 'beta', {
   list: { method: 'GET', path: '/v1/axons', query: AxonListQuery, response: json(AxonList) },
   create: { method: 'POST', path: '/v1/axons', body: AxonCreate, response: json(Axon) },
-  metadataKeys: { method: 'GET', path: '/v1/axons/metadata/keys', response: json(MetadataKeys) },
-  metadataValues: {
-    method: 'GET',
-    path: '/v1/axons/metadata/keys/:key/values',
-    params: ByKey,
-    response: json(MetadataValues),
-  },
+  ...metadataOperations('/v1/axons'),
   get: { method: 'GET', path: '/v1/axons/:id', params: ById, response: json(Axon) },
   update: { method: 'POST', path: '/v1/axons/:id', params: ById, body: AxonUpdate, response: json(Axon) },
   publish: {

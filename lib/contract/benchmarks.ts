@@ -1,16 +1,6 @@
 import * as z from 'zod/mini'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
-import {
-  ById,
-  ByKey,
-  Id,
-  MetadataKeys,
-  MetadataValues,
-  openEnum,
-  pageEnvelope,
-  pageQuery,
-  StringMap,
-} from './common.ts'
+import { ById, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
@@ -73,13 +63,7 @@ export const benchmarks = defineEndpoints('benchmarks', 'stable', {
     response: json(BenchmarkList),
   },
   create: { method: 'POST', path: '/v1/benchmarks', body: BenchmarkCreate, response: json(Benchmark) },
-  metadataKeys: { method: 'GET', path: '/v1/benchmarks/metadata/keys', response: json(MetadataKeys) },
-  metadataValues: {
-    method: 'GET',
-    path: '/v1/benchmarks/metadata/keys/:key/values',
-    params: ByKey,
-    response: json(MetadataValues),
-  },
+  ...metadataOperations('/v1/benchmarks'),
   startRun: { method: 'POST', path: '/v1/benchmarks/start_run', body: BenchmarkRunStart, response: json(BenchmarkRun) },
   get: { method: 'GET', path: '/v1/benchmarks/:id', params: ById, response: json(Benchmark) },
   update: {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { json } from './endpoint.ts'
 import { defaultPageSize, maxPageSize } from './paging.ts'
 
 /** Milliseconds since the Unix epoch. */
@@ -28,7 +29,6 @@ export const idPattern = /^[A-Za-z0-9_-]{1,256}$/
 const idMessage = 'must be 1 to 256 ASCII letters, digits, - or _'
 export const Id = z.string().check(z.regex(idPattern, idMessage))
 export const ById = z.object({ id: Id })
-export const ByKey = z.object({ key: z.string().check(z.minLength(1)) })
 /** Answers that say nothing more than "done". */
 export const Empty = z.object({})
 
@@ -68,8 +68,21 @@ export const pageEnvelope = {
   total_count: z.nullish(z.int()),
 }
 
-export const MetadataKeys = z.object({ keys: z.array(z.string()) })
-export const MetadataValues = z.object({ key: z.string(), values: z.array(z.string()) })
+/** What the metadata filter of the list at `path` can be filled with. */
+export const metadataOperations = (path: string) =>
+  ({
+    metadataKeys: {
+      method: 'GET',
+      path: `${path}/metadata/keys`,
+      response: json(z.object({ keys: z.array(z.string()) })),
+    },
+    metadataValues: {
+      method: 'GET',
+      path: `${path}/metadata/keys/:key/values`,
+      params: z.object({ key: z.string().check(z.minLength(1)) }),
+      response: json(z.object({ key: z.string(), values: z.array(z.string()) })),
+    },
+  }) as const
 
 /** Unspecified: the shape of an error body. `message` is what the public clients print; `field` names the input at fault. */
 export const ErrorBody = z.object({

@@ -1,16 +1,5 @@
 import * as z from 'zod/mini'
-import {
-  ById,
-  ByKey,
-  Empty,
-  EpochMs,
-  MetadataKeys,
-  MetadataValues,
-  openEnum,
-  pageEnvelope,
-  pageQuery,
-  StringMap,
-} from './common.ts'
+import { ById, Empty, EpochMs, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json, maxScriptBodyBytes } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { Tunnel, TunnelOptions } from './tunnels.ts'
@@ -218,13 +207,7 @@ export const devboxes = defineEndpoints('devboxes', 'stable', {
     maxBodyBytes: maxScriptBodyBytes,
     response: json(Devbox),
   },
-  metadataKeys: { method: 'GET', path: '/v1/devboxes/metadata/keys', response: json(MetadataKeys) },
-  metadataValues: {
-    method: 'GET',
-    path: '/v1/devboxes/metadata/keys/:key/values',
-    params: ByKey,
-    response: json(MetadataValues),
-  },
+  ...metadataOperations('/v1/devboxes'),
   get: { method: 'GET', path: '/v1/devboxes/:id', params: ById, response: json(Devbox) },
   update: { method: 'POST', path: '/v1/devboxes/:id', params: ById, body: DevboxUpdate, response: json(Devbox) },
   waitForStatus: {

@@ -1,15 +1,5 @@
 import * as z from 'zod/mini'
-import {
-  ById,
-  ByKey,
-  Id,
-  MetadataKeys,
-  MetadataValues,
-  openEnum,
-  pageEnvelope,
-  pageQuery,
-  StringMap,
-} from './common.ts'
+import { ById, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { LaunchParameters } from './devboxes.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
@@ -159,13 +149,7 @@ export const scenarios = defineEndpoints('scenarios', 'stable', {
     response: json(ScenarioList),
   },
   create: { method: 'POST', path: '/v1/scenarios', body: ScenarioCreate, response: json(Scenario) },
-  metadataKeys: { method: 'GET', path: '/v1/scenarios/metadata/keys', response: json(MetadataKeys) },
-  metadataValues: {
-    method: 'GET',
-    path: '/v1/scenarios/metadata/keys/:key/values',
-    params: ByKey,
-    response: json(MetadataValues),
-  },
+  ...metadataOperations('/v1/scenarios'),
   listScorers: {
     method: 'GET',
     path: '/v1/scenarios/scorers',

@@ -1,17 +1,5 @@
 import * as z from 'zod/mini'
-import {
-  ById,
-  ByKey,
-  Empty,
-  EpochMs,
-  Id,
-  MetadataKeys,
-  MetadataValues,
-  openEnum,
-  pageEnvelope,
-  pageQuery,
-  StringMap,
-} from './common.ts'
+import { ById, Empty, EpochMs, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 
@@ -80,13 +68,7 @@ export const snapshots = defineEndpoints('snapshots', 'stable', {
     query: SnapshotListQuery,
     response: json(SnapshotList),
   },
-  metadataKeys: { method: 'GET', path: '/v1/devboxes/disk_snapshots/metadata/keys', response: json(MetadataKeys) },
-  metadataValues: {
-    method: 'GET',
-    path: '/v1/devboxes/disk_snapshots/metadata/keys/:key/values',
-    params: ByKey,
-    response: json(MetadataValues),
-  },
+  ...metadataOperations('/v1/devboxes/disk_snapshots'),
   status: {
     method: 'GET',
     path: '/v1/devboxes/disk_snapshots/:id/status',
