@@ -76,46 +76,39 @@ const requestContent = ({ bodyFormat }: Endpoint, schema: Json): Json => {
 }
 
 const success = ({ response }: Endpoint): Json => {
+  const ok = (type: string, schema: Json, description = 'OK') => ({
+    200: { description, content: { [type]: { schema } } },
+  })
   switch (response.kind) {
     case 'json':
-      return { 200: { description: 'OK', content: { 'application/json': { schema: toSchema(response.schema) } } } }
+      return ok('application/json', toSchema(response.schema))
     case 'events':
-      return {
-        200: {
-          description: 'Server-sent events; the data of each is one document of this schema',
-          content: { 'text/event-stream': { schema: toSchema(response.schema) } },
-        },
-      }
+      return ok(
+        'text/event-stream',
+        toSchema(response.schema),
+        'Server-sent events; the data of each is one document of this schema',
+      )
     case 'bytes':
-      return {
-        200: {
-          description: 'OK',
-          content: { [response.contentType]: { schema: { type: 'string', format: 'binary' } } },
-        },
-      }
+      return ok(response.contentType, { type: 'string', format: 'binary' })
     case 'websocket':
       return { 101: { description: 'The connection is a WebSocket from here on' } }
   }
 }
 
 const pathParameters = ({ params }: Endpoint): Json[] =>
-  params
-    ? Object.entries(shapeOf(params)).map(([name, schema]) => ({
-        name,
-        in: 'path',
-        required: true,
-        schema: toSchema(schema),
-      }))
-    : []
+  Object.entries(params ? shapeOf(params) : {}).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: toSchema(schema),
+  }))
 
 const queryParameters = ({ query }: Endpoint): Json[] =>
-  query
-    ? Object.entries(shapeOf(query)).flatMap(([name, schema]) =>
-        name === 'metadata'
-          ? metadataParameters
-          : [{ name, in: 'query', required: !isOptional(schema, undefined), schema: toSchema(schema) }],
-      )
-    : []
+  Object.entries(query ? shapeOf(query) : {}).flatMap(([name, schema]) =>
+    name === 'metadata'
+      ? metadataParameters
+      : [{ name, in: 'query', required: !isOptional(schema, undefined), schema: toSchema(schema) }],
+  )
 
 const metadataParameters: Json[] = [
   {

@@ -2,12 +2,8 @@ import type { Contract } from './index.ts'
 
 /** What each operation does, for the OpenAPI document. Not part of the endpoints, which pages download. */
 export const summaries: { [R in keyof Contract]: Record<keyof Contract[R], string> } = {
-  health: {
-    check: 'Tell that the local service is up',
-  },
-  accounts: {
-    me: 'Get the account of the key',
-  },
+  health: { check: 'Tell that the local service is up' },
+  accounts: { me: 'Get the account of the key' },
   axons: {
     list: 'List axons, newest first, deleted ones included',
     create: 'Create an axon',
@@ -188,7 +184,5 @@ export const summaries: { [R in keyof Contract]: Record<keyof Contract[R], strin
     updateMcpConfig: 'Change an MCP configuration',
     deleteMcpConfig: 'Delete an MCP configuration',
   },
-  drain: {
-    start: 'Schedule the eviction of every devbox of every account that can be evicted',
-  },
+  drain: { start: 'Schedule the eviction of every devbox of every account that can be evicted' },
 }
