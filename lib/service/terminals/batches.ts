@@ -7,10 +7,8 @@ const maxBatchBytes = 32 * 1024
  */
 export class Batches {
   readonly #pass: (bytes: Buffer) => void
-  /** Bytes before `#start` were passed on, those from there to `#end` wait. */
-  #room = Buffer.allocUnsafe(maxBatchBytes)
-  #start = 0
-  #end = 0
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
   #isOpen = false
   #hasMore = false
 
@@ -20,13 +18,9 @@ export class Batches {
 
   /** Takes a copy. */
   add(piece: Uint8Array): void {
-    if (this.#end + piece.length > this.#room.length) {
-      this.flush()
-      this.#room = Buffer.allocUnsafe(Math.max(maxBatchBytes, piece.length))
-      this.#start = this.#end = 0
-    }
-    this.#room.set(piece, this.#end)
-    this.#end += piece.length
+    if (this.#waitingBytes + piece.length > maxBatchBytes) this.flush()
+    this.#waiting.push(Buffer.from(piece))
+    this.#waitingBytes += piece.length
     this.#hasMore = true
     if (this.#isOpen) return
     this.flush()
@@ -35,9 +29,10 @@ export class Batches {
   }
 
   flush(): void {
-    if (this.#start === this.#end) return
-    const bytes = this.#room.subarray(this.#start, this.#end)
-    this.#start = this.#end
+    if (this.#waitingBytes === 0) return
+    const bytes = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    this.#waitingBytes = 0
     this.#pass(bytes)
   }
 
