@@ -45,27 +45,19 @@ interface Options {
 
 /** Runs commands in devboxes and keeps what they wrote under `folderOf(devbox)/executions/<id>/`. */
 export class Executions {
-  readonly #store: ExecutionStore
-  readonly #folderOf: (devboxId: string) => string
-  readonly #pipes: Pipes
-  readonly #logs: DevboxLogs
-  readonly #maxPerAccount: number
+  readonly #options: Options
   readonly #live = new Map<string, LiveExecution>()
   /** When each named shell is free for its next command. */
   readonly #shells = new Map<string, Promise<unknown>>()
   readonly #changes = new EventEmitter().setMaxListeners(0)
 
-  constructor({ store, folderOf, pipes, logs, maxPerAccount }: Options) {
-    this.#store = store
-    this.#folderOf = folderOf
-    this.#pipes = pipes
-    this.#logs = logs
-    this.#maxPerAccount = maxPerAccount
+  constructor(options: Options) {
+    this.#options = options
   }
 
   /** Completes the executions that a restart of the service interrupted; their processes must have been ended. */
   async recover(): Promise<void> {
-    for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#store.unfinished()) {
+    for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#options.store.unfinished()) {
       const folder = this.#folder(devbox_id, id)
       const message = 'devdeck: the service was restarted while this command ran; the command was ended'
       let isSaid = true
@@ -77,9 +69,9 @@ export class Executions {
         isSaid = false
       }
       const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
-      this.#logs.append(devbox_id, { ...about, level: 'error', message })
-      this.#logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
-      this.#store.complete(devbox_id, id, {
+      this.#options.logs.append(devbox_id, { ...about, level: 'error', message })
+      this.#options.logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
+      this.#options.store.complete(devbox_id, id, {
         exitStatus: killedStatus,
         endTimeMs: Date.now(),
         stdoutCut: stdout_cut === 1,
@@ -113,14 +105,14 @@ export class Executions {
     const shellKey = record.shell_name === null ? undefined : `${devboxId} ${record.shell_name}`
     const before = shellKey === undefined ? undefined : this.#shells.get(shellKey)
     if (before) record.status = 'queued'
-    this.#store.insert(record)
+    this.#options.store.insert(record)
     const live = new LiveExecution({
       account,
       record,
       devbox: running,
       folder: this.#folder(devboxId, record.id),
-      pipes: this.#pipes,
-      log: this.#logs.command(devboxId, {
+      pipes: this.#options.pipes,
+      log: this.#options.logs.command(devboxId, {
         source: 'exec',
         cmd: command,
         cmd_id: record.id,
@@ -141,14 +133,14 @@ export class Executions {
   }
 
   #known(record: ExecutionRecord, id: string | null | undefined): string | undefined {
-    if (id) return this.#store.get(record.devbox_id, id)?.id
-    return record.request_id ? this.#store.byRequest(record, record.create_time_ms - sameRequestMs) : undefined
+    if (id) return this.#options.store.get(record.devbox_id, id)?.id
+    return record.request_id ? this.#options.store.byRequest(record, record.create_time_ms - sameRequestMs) : undefined
   }
 
   #requireRoom(account: string) {
     let unfinished = 0
     for (const live of this.#live.values()) if (live.account === account) unfinished++
-    if (unfinished >= this.#maxPerAccount)
+    if (unfinished >= this.#options.maxPerAccount)
       throw new ServiceError('rate_limited', `This account has ${unfinished} unfinished commands already`, {
         retryAfterSeconds: 5,
       })
@@ -158,7 +150,7 @@ export class Executions {
   async #complete({ record: { devbox_id, id }, output: { stdout, stderr } }: LiveExecution, exitStatus: number) {
     const end = { exitStatus, endTimeMs: Date.now(), stdoutCut: stdout.isCut, stderrCut: stderr.isCut }
     const store = () => {
-      this.#store.complete(devbox_id, id, end)
+      this.#options.store.complete(devbox_id, id, end)
       return true
     }
     if (!(await untilStored(store, `The end of execution ${id} could not be stored`))) return
@@ -271,11 +263,11 @@ export class Executions {
   }
 
   #folder(devboxId: string, id: string) {
-    return join(this.#folderOf(devboxId), 'executions', id)
+    return join(this.#options.folderOf(devboxId), 'executions', id)
   }
 
   #record(devboxId: string, id: string): ExecutionRecord {
-    return this.#store.get(devboxId, id) ?? notFound('execution', id)
+    return this.#options.store.get(devboxId, id) ?? notFound('execution', id)
   }
 }
 

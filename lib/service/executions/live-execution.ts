@@ -32,9 +32,7 @@ export class LiveExecution {
   readonly record: ExecutionRecord
   readonly output: Record<Stream, OutputBuffer>
   readonly stdin: Stdin | undefined
-  /** Resolves with the exit status when the command has ended and all its output is stored. */
-  readonly ended: Promise<number>
-  readonly #end: (exitStatus: number) => void
+  readonly #ended = Promise.withResolvers<number>()
   readonly #devbox: RunningDevbox
   readonly #pipes: Pipes
   readonly #log: CommandLog
@@ -52,9 +50,11 @@ export class LiveExecution {
     this.#log = log
     this.output = { stdout: new OutputBuffer(join(folder, 'stdout')), stderr: new OutputBuffer(join(folder, 'stderr')) }
     this.stdin = attachStdin ? new Stdin() : undefined
-    const { promise, resolve } = Promise.withResolvers<number>()
-    this.ended = promise
-    this.#end = resolve
+  }
+
+  /** Resolves with the exit status when the command has ended and all its output is stored. */
+  get ended(): Promise<number> {
+    return this.#ended.promise
   }
 
   /** Runs the command once `before` has ended. */
@@ -76,7 +76,7 @@ export class LiveExecution {
     this.stdin?.close()
     await Promise.all(streams.map((stream) => this.output[stream].end()))
     this.#log.end(exitStatus)
-    this.#end(exitStatus)
+    this.#ended.resolve(exitStatus)
   }
 
   /** Ends an execution that was not started yet; the processes of the others end with the devbox. */

@@ -62,15 +62,10 @@ export class OutputBuffer {
         const grown = this.#grown.changed
         if (position < this.#size) {
           handle ??= await open(this.#file)
-          const { buffer, bytesRead } = await handle.read(
-            Buffer.allocUnsafe(maxReadBytes),
-            0,
-            Math.min(maxReadBytes, this.#size - position),
-            position,
-          )
-          if (bytesRead === 0) return
-          position += bytesRead
-          yield buffer.subarray(0, bytesRead)
+          const piece = await readPiece(handle, position, this.#size - position)
+          if (piece.length === 0) return
+          position += piece.length
+          yield piece
         } else if (this.#ended) return
         else await grown
       }
@@ -113,16 +108,22 @@ const makeFile = (file: string): number => {
   return openSync(file, 'a', 0o600)
 }
 
+const readPiece = async (handle: FileHandle, position: number, atMost = maxReadBytes): Promise<Buffer> => {
+  const length = Math.min(maxReadBytes, atMost)
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(maxReadBytes), 0, length, position)
+  return buffer.subarray(0, bytesRead)
+}
+
 /** The bytes of a finished stream from `offset` on. */
 export async function* readFinished(file: string, offset: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await open(file).catch(ifMissing)
   if (!handle) return
   try {
     for (let position = offset; !signal.aborted; ) {
-      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(maxReadBytes), 0, maxReadBytes, position)
-      if (bytesRead === 0) return
-      position += bytesRead
-      yield buffer.subarray(0, bytesRead)
+      const piece = await readPiece(handle, position)
+      if (piece.length === 0) return
+      position += piece.length
+      yield piece
     }
   } finally {
     await handle.close()
