@@ -234,8 +234,10 @@ describe('coming back', () => {
     other.close()
     Object.assign(page.notices, { length: 0 })
     await gateway.close()
-    gateway = await startConsole({ url: upstreamUrl })
-    cookie = await gateway.signIn(service.key)
+    // The page asks this console whether it is signed out as soon as it is the current one.
+    const restarted = await startConsole({ url: upstreamUrl })
+    cookie = await restarted.signIn(service.key)
+    gateway = restarted
     page.network.mend()
     page.session.check()
     await page.is('open')
