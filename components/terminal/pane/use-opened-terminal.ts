@@ -3,7 +3,6 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 import { flushSync } from 'react-dom'
 import { isSignedOut } from '#lib/console/api/signed-out.ts'
 import { pageIdentity } from '#lib/console/frame/page-identity.ts'
-import { type TerminalTarget, terminalUrl } from '#lib/terminal/page/address.ts'
 import { PageTerminal } from '#lib/terminal/page/page-terminal.ts'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
@@ -18,7 +17,11 @@ const loadXterm = () => import('./draw-terminal.ts')
 // The page's code begins to load it; a pane that mounts later waits for the rest, and tells of a failure.
 if (typeof window === 'object') loadXterm().catch(() => undefined)
 
-interface Options extends TerminalTarget {
+interface Options {
+  devboxId: string
+  name: string
+  /** Of a link to follow by, instead of the devbox's own terminal. */
+  followToken?: string | undefined
   isVisible: boolean
 }
 
@@ -55,7 +58,7 @@ export const useOpenedTerminal = (
       if (isGone) return drawn.close()
       const { terminal } = drawn
       const session = new PageTerminal({
-        url: () => terminalUrl({ devboxId, name, followToken }),
+        url: () => location.origin.replace(/^http/, 'ws') + terminalPath(devboxId, name, followToken),
         screen: terminal,
         page,
         role: followToken ? 'watch' : undefined,
@@ -119,6 +122,11 @@ export const useOpenedTerminal = (
   }, [opened, isVisible])
   return { opened, failure, tryAgain: () => setAttempt((before) => before + 1) }
 }
+
+const terminalPath = (devboxId: string, name: string, followToken: string | undefined): string =>
+  followToken === undefined
+    ? `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
+    : `/api/follow/${encodeURIComponent(followToken)}`
 
 /** A console on this machine is reached without any network. */
 const isLoopback = typeof location === 'object' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)

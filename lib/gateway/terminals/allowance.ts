@@ -1,16 +1,10 @@
-interface Limits {
-  /** How much may be spent at once after a pause. */
-  burst: number
-  perSecond: number
-}
-
-/** A budget that grows with time up to a limit. */
+/** A budget that grows by so much a second, up to `burst`: what may be spent at once after a pause. */
 export class Allowance {
-  readonly #limits: Limits
+  readonly #limits: { burst: number; perSecond: number }
   #left: number
   #at = performance.now()
 
-  constructor(limits: Limits) {
+  constructor(limits: { burst: number; perSecond: number }) {
     this.#limits = limits
     this.#left = limits.burst
   }

@@ -87,12 +87,9 @@ export class RecordingTap {
       })
       changed(this.notice)
     } catch (error) {
-      if (!(error instanceof Refusal)) console.error('A recording could not be started:', error)
-      changed({
-        t: 'recording',
-        id: null,
-        message: error instanceof Refusal ? error.message : 'The recording could not be started',
-      })
+      const isRefused = error instanceof Refusal
+      if (!isRefused) console.error('A recording could not be started:', error)
+      changed({ t: 'recording', id: null, message: isRefused ? error.message : 'The recording could not be started' })
     } finally {
       this.#isStarting = false
     }

@@ -7,7 +7,6 @@ import type {
   TerminalViewer,
 } from '#lib/wire/terminals.ts'
 import { reportedFolder } from '../xterm/osc.ts'
-import { silenceAnswers } from './answers.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
 import { type Snapshot, TerminalPainter, type TerminalScreen } from './painter.ts'
 import type { Latency } from './pulse.ts'
@@ -329,6 +328,33 @@ export class PageTerminal {
     this.#state = { ...this.#state, ...part }
     for (const listener of this.#listeners) listener()
   }
+}
+
+/**
+ * Keeps a terminal from answering what programs ask it. The console's own terminal answers, whether a page looks or
+ * not; a page that did so too would answer twice, and each further page once more.
+ */
+const silenceAnswers = ({ parser }: Pick<TerminalScreen, 'parser'>): void => {
+  for (const question of [
+    // What are you? (DA1 to DA3, XTVERSION)
+    { final: 'c' },
+    { prefix: '>', final: 'c' },
+    { prefix: '=', final: 'c' },
+    { prefix: '>', final: 'q' },
+    // How are you, and where is the cursor? (DSR)
+    { final: 'n' },
+    { prefix: '?', final: 'n' },
+    // Which modes and settings are on? (DECRQM, DECREQTPARM)
+    { intermediates: '$', final: 'p' },
+    { prefix: '?', intermediates: '$', final: 'p' },
+    { final: 'x' },
+  ])
+    parser.registerCsiHandler(question, () => true)
+  // Which settings are on, and what can you do? (DECRQSS, XTGETTCAP)
+  for (const intermediates of ['$', '+']) parser.registerDcsHandler({ intermediates, final: 'q' }, () => true)
+  // Which colours? Setting one goes on to the terminal. No program does both in one sequence.
+  for (const code of [4, 5, 10, 11, 12, 13, 14, 17, 19])
+    parser.registerOscHandler(code, (data) => data.split(';').includes('?'))
 }
 
 /** Reports of mouse and focus: nobody typed them, and later they would be wrong. */

@@ -1,8 +1,6 @@
 import { type Core, internalsOf, type Screen } from './internals.ts'
 
 interface Terminal {
-  readonly cols: number
-  readonly rows: number
   readonly unicode: { register(provider: Core['unicodeService']['_activeProvider']): void; activeVersion: string }
   onResize(listener: () => void): unknown
 }
@@ -14,14 +12,14 @@ interface Terminal {
  */
 export const boundXterm = (terminal: Terminal): void => {
   const core = internalsOf(terminal)
-  boundCounts(terminal, core)
+  boundCounts(core)
   boundClusters(terminal, core)
-  mendErase(terminal, core)
+  mendErase(core)
   mendSizes(terminal, core)
 }
 
 /** What a count does once for each time, and the number from which on more changes nothing that can be seen. */
-const counted: readonly [final: string, enough: (terminal: Terminal) => number][] = [
+const counted: readonly [final: string, enough: (core: Core) => number][] = [
   // Lines scrolled up or down, inserted or deleted: after as many as there are, all are blank.
   ['S', ({ rows }) => rows],
   ['T', ({ rows }) => rows],
@@ -35,10 +33,10 @@ const counted: readonly [final: string, enough: (terminal: Terminal) => number][
 ]
 
 /** xterm takes every count at its word: `CSI 2147483647 b` repeats a character two thousand million times. */
-const boundCounts = (terminal: Terminal, core: Core): void => {
+const boundCounts = (core: Core): void => {
   for (const [final, enough] of counted)
     core._inputHandler.registerCsiHandler({ final }, ({ params, length }) => {
-      const most = enough(terminal)
+      const most = enough(core)
       if (length > 0 && (params[0] ?? 0) > most) params[0] = most
       // On to the terminal's own handler, which reads the same array.
       return false
@@ -77,12 +75,12 @@ const boundClusters = (terminal: Terminal, core: Core): void => {
 }
 
 /** When all is erased up to the last cell and nothing has scrolled away yet, xterm goes on in the line after the last. */
-const mendErase = (terminal: Terminal, core: Core): void => {
+const mendErase = (core: Core): void => {
   for (const id of [{ final: 'J' }, { prefix: '?', final: 'J' }])
     core._inputHandler.registerCsiHandler(id, ({ params }) => {
       const { x, y, lines } = core.buffers.active
       // Up to the last cell is all of it.
-      if (params[0] === 1 && x + 1 >= terminal.cols && y + 1 >= lines.length) params[0] = 2
+      if (params[0] === 1 && x + 1 >= core.cols && y + 1 >= lines.length) params[0] = 2
       return false
     })
 }
@@ -90,10 +88,10 @@ const mendErase = (terminal: Terminal, core: Core): void => {
 /** After some changes of size xterm looks for lines that are not there, and throws: it takes in nothing more then. */
 const mendSizes = (terminal: Terminal, core: Core): void => {
   terminal.onResize(() => {
-    for (const screen of [core.buffers.normal, core.buffers.alt]) mendLines(screen, terminal.rows)
+    for (const screen of [core.buffers.normal, core.buffers.alt]) mendLines(screen, core.rows)
     // Has no lines above its screen, but room for them where it was empty while the terminal shrank.
     const { lines } = core.buffers.alt
-    if (lines.length <= terminal.rows) lines.maxLength = terminal.rows
+    if (lines.length <= core.rows) lines.maxLength = core.rows
   })
 }
 
