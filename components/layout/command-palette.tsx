@@ -4,7 +4,7 @@ import type { LucideIcon as Icon } from 'lucide-react'
 import { Box, Keyboard, LogOut, Search, Waypoints } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { cutEnd } from '#components/ui/text.ts'
 import { useReturnFocus } from '#components/ui/use-return-focus.ts'
 import { paths } from '#lib/console/address/paths.ts'
@@ -15,11 +15,14 @@ import { useSignOut } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
 import { destinations } from './navigation.ts'
 import { setTheme, themeLooks } from './theme.ts'
+import type { TypedAhead } from './typed-ahead.ts'
 import { useTerminalActions } from './use-terminal-actions.ts'
 
 export interface CommandPaletteProps {
   onClose: () => void
   onHelp: () => void
+  /** What was typed before the palette was there; asked once. */
+  typedAhead: () => TypedAhead | undefined
 }
 
 export const CommandPalette = (props: CommandPaletteProps) => {
@@ -42,11 +45,21 @@ export const CommandPalette = (props: CommandPaletteProps) => {
   )
 }
 
-const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
+const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
   const router = useRouter()
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()
-  const [text, setText] = useState('')
+  const [typed] = useState(typedAhead)
+  const [text, setText] = useState(typed?.text ?? '')
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (!typed?.isEntered) return
+    // The entry that fits is selected once the entries have been drawn.
+    const frame = requestAnimationFrame(() =>
+      input.current?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })),
+    )
+    return () => cancelAnimationFrame(frame)
+  }, [typed])
   const asked = text.trim()
   const act = (action: () => void) => () => {
     onClose()
@@ -58,6 +71,7 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         <Search aria-hidden className="size-4 text-muted" />
         <Command.Input
+          ref={input}
           value={text}
           onValueChange={setText}
           placeholder="Go to a page, or paste an id"

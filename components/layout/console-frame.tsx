@@ -16,6 +16,7 @@ import { Keys } from './keys.tsx'
 import { remember } from './remember.ts'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme-menu.tsx'
+import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
 const CommandPalette = loadOnUse(async () => (await import('./command-palette.tsx')).CommandPalette)
@@ -35,8 +36,17 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
   const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)
-  const close = () => setOpened(null)
-  useShortcuts(setOpened, opened !== null)
+  const typedAhead = useRef<() => TypedAhead>(undefined)
+  const close = () => {
+    typedAhead.current?.()
+    setOpened(null)
+  }
+  const open = (what: 'palette' | 'help') => {
+    typedAhead.current?.()
+    if (what === 'palette' && opened !== what) typedAhead.current = takeTypedAhead(close)
+    setOpened(what)
+  }
+  useShortcuts(open, opened !== null)
   useFrameTop(top)
   useFocusAfterNavigation()
   const collapse = (next: boolean) => {
@@ -64,7 +74,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               />
               <Breadcrumb />
               <div className="ml-auto flex shrink-0 items-center gap-1">
-                <PaletteButton onClick={() => setOpened('palette')} />
+                <PaletteButton onClick={() => open('palette')} />
                 <span className="mx-1.5">
                   <StreamStatus />
                 </span>
@@ -82,7 +92,9 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
       </div>
       <EvictionStream />
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
-      {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}
+      {opened === 'palette' && (
+        <CommandPalette onClose={close} onHelp={() => open('help')} typedAhead={() => typedAhead.current?.()} />
+      )}
       {opened === 'help' && <ShortcutsDialog onClose={close} />}
     </>
   )
