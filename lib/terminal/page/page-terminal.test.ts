@@ -209,8 +209,10 @@ describe('coming back', () => {
     const cookieBefore = cookie
     await gateway.close()
     await page.is('lost')
-    gateway = await startConsole({ url: upstreamUrl })
-    cookie = await gateway.signIn(service.key)
+    // The page asks this console whether it is signed out as soon as it is the current one.
+    const restarted = await startConsole({ url: upstreamUrl })
+    cookie = await restarted.signIn(service.key)
+    gateway = restarted
     expect(cookie).not.toBe(cookieBefore)
     await page.is('open')
     expect(page.text).toBe(before)
@@ -234,7 +236,6 @@ describe('coming back', () => {
     other.close()
     Object.assign(page.notices, { length: 0 })
     await gateway.close()
-    // The page asks this console whether it is signed out as soon as it is the current one.
     const restarted = await startConsole({ url: upstreamUrl })
     cookie = await restarted.signIn(service.key)
     gateway = restarted

@@ -95,10 +95,7 @@ const withoutReset = (bytes: Uint8Array): Uint8Array => {
  * Where a person who has scrolled up is reading, to be found again once the screen was replaced. Undefined for who is
  * at the end, and stays there.
  */
-export const readingPlace = ({
-  buffer: { normal },
-  rows,
-}: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
+const readingPlace = ({ buffer: { normal }, rows }: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
   const fromBottom = normal.baseY - normal.viewportY
   if (fromBottom <= 0) return undefined
   const lines = linesOf(normal, normal.viewportY, rows)
