@@ -1,6 +1,6 @@
 'use client'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { remember } from '#components/layout/remember.ts'
 import { ListPage } from '#components/list/list-page.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
@@ -106,7 +106,17 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
         filterBar={<AxonFilters page={page} seenKeys={seenKeys} />}
         count={formatSize({ shown: rows.length, loaded: loaded.length, total, hasMore: !isWhole })}
         columns={5}
-        none={<None create={create} serviceUrl={serviceUrl} />}
+        none={
+          <EmptyState
+            icon={Waypoints}
+            title="No axons yet"
+            action={create}
+            command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
+          >
+            An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon
+            stays in the list with the time of its deletion.
+          </EmptyState>
+        }
         tools={
           <>
             {(sort || view.state || view.created) && !isWhole && <p>{partialNote(view, loaded.length)}</p>}
@@ -189,15 +199,3 @@ const useColumns = (
   const text = columns ?? initial
   return useMemo(() => (text ? readColumns(text) : null) ?? defaultColumns, [text])
 }
-
-const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string }) => (
-  <EmptyState
-    icon={Waypoints}
-    title="No axons yet"
-    action={create}
-    command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
-  >
-    An axon is a named record with metadata of your own, a log of events and a small database. A deleted axon stays in
-    the list with the time of its deletion.
-  </EmptyState>
-)

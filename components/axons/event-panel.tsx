@@ -2,8 +2,8 @@
 import { Download, Send } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { FilterInput } from '#components/filters/filter-input.tsx'
 import { Button } from '#components/ui/button.tsx'
-import { Input } from '#components/ui/input.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
@@ -60,20 +60,18 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
             ...eventOrigins.map((value) => ({ value, label: originWord(value) })),
           ]}
         />
-        <Input
-          aria-label="Type contains"
-          placeholder="Type contains"
-          className="min-w-0 flex-1 basis-32 sm:max-w-44"
+        <FilterInput
           data-filter-input
+          label="Type contains"
+          className="min-w-0 flex-1 basis-32 sm:max-w-44"
           value={filter.type}
-          onChange={({ target }) => setFilter({ ...filter, type: target.value })}
+          onFilter={(type = '') => setFilter({ ...filter, type })}
         />
-        <Input
-          aria-label="Source contains"
-          placeholder="Source contains"
+        <FilterInput
+          label="Source contains"
           className="min-w-0 flex-1 basis-32 sm:max-w-44"
           value={filter.source}
-          onChange={({ target }) => setFilter({ ...filter, source: target.value })}
+          onFilter={(source = '') => setFilter({ ...filter, source })}
         />
         {isFiltering(filter) && (
           <Button variant="ghost" onClick={() => setFilter(noEventFilter)}>

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
-import { Textarea } from '#components/ui/input.tsx'
+import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
 import { formatBytes } from '#lib/console/frame/format.ts'
@@ -22,16 +22,13 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
   const publish = useMutation(axonMutations.publish())
   const set = (part: Partial<AxonPublish>) => setEvent({ ...event, ...part })
-  const send = () => {
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault()
     if (publish.isPending) return
     const parsed = AxonPublish.safeParse(event)
     const found = parsed.success ? [] : fieldProblems(parsed.error)
     setProblems(Object.fromEntries(found.map(({ field, message }) => [field, message])))
     if (parsed.success) publish.mutate({ id: axonId, event: parsed.data })
-  }
-  const submit = (submitted: FormEvent) => {
-    submitted.preventDefault()
-    send()
   }
   const bytes = new TextEncoder().encode(event.payload).byteLength
   const refused = problemOf(publish.error).field
@@ -80,11 +77,7 @@ export const PublishForm = ({ axonId }: { axonId: string }) => {
             rows={5}
             value={event.payload}
             onChange={({ target }) => set({ payload: target.value })}
-            onKeyDown={(pressed) => {
-              if (pressed.key !== 'Enter' || !(pressed.ctrlKey || pressed.metaKey)) return
-              pressed.preventDefault()
-              send()
-            }}
+            onKeyDown={submitOnCtrlEnter}
           />
         )}
       </Field>

@@ -1,11 +1,11 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useEffect, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
-import { Textarea } from '#components/ui/input.tsx'
+import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
@@ -28,7 +28,8 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
   const run = useMutation(axonMutations.run())
   const pieces = splitStatements(text)
 
-  const start = () => {
+  const start = (event: FormEvent) => {
+    event.preventDefault()
     if (run.isPending) return
     const read = readParams(params)
     if (pieces.length === 0) return setProblem({ field: 'sql', message: 'There is no statement to run' })
@@ -39,21 +40,10 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
     setRan(pieces)
     run.mutate({ id: axon.id, statements: pieces.map(({ sql }) => ({ sql, params: read.params })) })
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-    event.preventDefault()
-    start()
-  }
   const errorOf = (field: 'sql' | 'params') => (problem?.field === field ? problem.message : undefined)
   return (
     <section aria-label="SQL" className="space-y-4">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          start()
-        }}
-        className="space-y-3"
-      >
+      <form onSubmit={start} className="space-y-3">
         <Field
           label="Statements"
           error={errorOf('sql')}
@@ -67,7 +57,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
               maxLength={100_000}
               readOnly={!takesKeys}
               value={text}
-              onKeyDown={onKeyDown}
+              onKeyDown={submitOnCtrlEnter}
               onChange={({ target }) => setText(target.value)}
             />
           )}
@@ -81,7 +71,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
           className="max-w-lg"
           placeholder='["build.finished", 10]'
           value={params}
-          onKeyDown={onKeyDown}
+          onKeyDown={submitOnCtrlEnter}
           onText={setParams}
         />
         <div className="flex flex-wrap items-center gap-3">
@@ -96,7 +86,11 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
       {run.error && (
         <div className="space-y-1 rounded-md border border-danger-line bg-danger-bg px-3 py-2">
           <InlineError error={run.error} />
-          {ran.length === 1 && <FailedSql piece={ran[0] as SqlPiece} />}
+          {ran.length === 1 && (
+            <pre className="max-h-32 overflow-auto font-mono text-sm whitespace-pre-wrap break-words">
+              {ran[0]?.sql}
+            </pre>
+          )}
         </div>
       )}
       {ran.map((piece, at) => {
@@ -115,10 +109,6 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
     </section>
   )
 }
-
-const FailedSql = ({ piece }: { piece: SqlPiece }) => (
-  <pre className="max-h-32 overflow-auto font-mono text-sm whitespace-pre-wrap break-words">{piece.sql}</pre>
-)
 
 /** False in what the server draws: until the page is alive, what is typed would be mixed into the example. */
 const useTakesKeys = () =>

@@ -18,46 +18,28 @@ export interface AgentRow {
  */
 export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   const running = new Map((job.in_progress_runs ?? []).map((run) => [run.benchmark_run_id, run]))
-  const rows: AgentRow[] = (job.benchmark_outcomes ?? []).map((outcome) => {
-    const run = running.get(outcome.benchmark_run_id) ?? null
-    running.delete(outcome.benchmark_run_id)
-    return {
-      key: outcome.benchmark_run_id,
-      name: outcome.agent_name,
-      model: outcome.model_name ?? null,
-      runId: outcome.benchmark_run_id,
-      state: run?.state === 'running' ? 'running' : 'finished',
-      outcome,
-      run,
-    }
+  const rows = (job.benchmark_outcomes ?? []).map((outcome): AgentRow => {
+    const { agent_name: name, model_name: model = null, benchmark_run_id: runId } = outcome
+    const run = running.get(runId) ?? null
+    running.delete(runId)
+    return { key: runId, name, model, runId, state: stateOf(run), outcome, run }
   })
-  for (const run of running.values())
-    rows.push({
-      key: run.benchmark_run_id,
-      name: run.agent_config?.name ?? run.agent_config?.info ?? 'Unnamed agent',
-      model: run.agent_config?.model_name ?? null,
-      runId: run.benchmark_run_id,
-      state: run.state === 'running' ? 'running' : 'finished',
-      outcome: null,
-      run,
-    })
+  for (const run of running.values()) {
+    const { agent_config: agent, benchmark_run_id: runId } = run
+    const name = agent?.name ?? agent?.info ?? 'Unnamed agent'
+    rows.push({ key: runId, name, model: agent?.model_name ?? null, runId, state: stateOf(run), outcome: null, run })
+  }
   const specified = job.job_spec?.agent_configs ?? []
-  for (const [index, agent] of missingAgents(specified, rows).entries())
-    rows.push({
-      key: `pending ${index} ${agent.name}`,
-      name: agent.name,
-      model: agent.model_name ?? null,
-      runId: null,
-      state: 'pending',
-      outcome: null,
-      run: null,
-    })
+  for (const [index, { name, model_name: model = null }] of missingAgents(specified, rows).entries())
+    rows.push({ key: `pending ${index} ${name}`, name, model, runId: null, state: 'pending', outcome: null, run: null })
   const place = (row: AgentRow) => {
     const index = specified.findIndex((agent) => isSame(agent, row))
     return index === -1 ? specified.length : index
   }
   return rows.toSorted((a, b) => place(a) - place(b))
 }
+
+const stateOf = (run: InProgressRun | null) => (run?.state === 'running' ? 'running' : 'finished')
 
 const isSame = (agent: AgentConfig, row: Pick<AgentRow, 'name' | 'model'>) =>
   agent.name === row.name && (agent.model_name ?? null) === row.model

@@ -1,6 +1,6 @@
 'use client'
 import { Plus, Trophy } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
@@ -57,7 +57,22 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
           />
         }
         columns={5}
-        none={<None create={create} serviceUrl={serviceUrl} />}
+        none={
+          <EmptyState
+            icon={Trophy}
+            title="No benchmark jobs yet"
+            action={create}
+            command={curlPost(
+              serviceUrl,
+              '/v1/benchmark_jobs',
+              `{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
+       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
+            )}
+          >
+            A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they
+            did. It is described by a Harbor job file, by a benchmark, or by a list of scenarios.
+          </EmptyState>
+        }
       >
         <DataTable
           {...page.table}
@@ -117,20 +132,3 @@ const Scores = ({ job }: { job: BenchmarkJob }) => {
     </span>
   )
 }
-
-const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string }) => (
-  <EmptyState
-    icon={Trophy}
-    title="No benchmark jobs yet"
-    action={create}
-    command={curlPost(
-      serviceUrl,
-      '/v1/benchmark_jobs',
-      `{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
-       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
-    )}
-  >
-    A job runs a set of scenarios with one or more agents, each in a devbox of its own, and scores what they did. It is
-    described by a Harbor job file, by a benchmark, or by a list of scenarios.
-  </EmptyState>
-)

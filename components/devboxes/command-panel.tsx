@@ -1,12 +1,12 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field } from '#components/ui/field.tsx'
-import { Textarea } from '#components/ui/input.tsx'
+import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { executionMutations, executionQueries } from '#lib/console/queries/executions.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import { CommandCard } from './command-card.tsx'
@@ -19,19 +19,11 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
   const execute = useMutation(executionMutations.executeAsync())
   const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
-  const run = () => {
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
     if (command.trim() === '' || refusal || execute.isPending) return
     // What was typed stays if the service refuses it.
     execute.mutate({ devboxId: devbox.id, command }, { onSuccess: () => setCommand('') })
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    run()
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-    event.preventDefault()
-    run()
   }
   const edit = (text: string) => {
     setCommand(text)
@@ -50,7 +42,7 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
               value={command}
               placeholder="ls -la"
               onChange={({ target }) => setCommand(target.value)}
-              onKeyDown={onKeyDown}
+              onKeyDown={submitOnCtrlEnter}
             />
           )}
         </Field>

@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Box, Plus } from 'lucide-react'
-import { type ReactNode, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
@@ -71,7 +71,17 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
           </FilterBar>
         }
         columns={6}
-        none={<None create={create} serviceUrl={serviceUrl} />}
+        none={
+          <EmptyState
+            icon={Box}
+            title="No devboxes yet"
+            action={create}
+            command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
+          >
+            A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and
+            terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.
+          </EmptyState>
+        }
       >
         <DataTable
           {...page.table}
@@ -120,15 +130,3 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     cell: (devbox) => <Lifetime devbox={devbox} />,
   },
 ]
-
-const None = ({ create, serviceUrl }: { create: ReactNode; serviceUrl: string }) => (
-  <EmptyState
-    icon={Box}
-    title="No devboxes yet"
-    action={create}
-    command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
-  >
-    A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and terminals,
-    can be suspended and resumed, and ends by itself when its keep-alive time is over.
-  </EmptyState>
-)

@@ -1,5 +1,5 @@
 import type { LucideIcon as Icon } from 'lucide-react'
-import type { ComponentProps } from 'react'
+import type { ComponentProps, KeyboardEvent } from 'react'
 import { classes } from './classes.ts'
 
 export interface InputProps extends ComponentProps<'input'> {
@@ -33,6 +33,13 @@ export const Textarea = ({ mono, className, ...rest }: TextareaProps) => (
     className={classes(controlClasses, 'px-2.5 py-1.5', mono && 'font-mono', className)}
   />
 )
+
+/** For `onKeyDown`: Ctrl+Enter submits the form, also from a text of several lines. */
+export const submitOnCtrlEnter = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+  event.preventDefault()
+  event.currentTarget.form?.requestSubmit()
+}
 
 export const controlClasses =
   'w-full min-w-0 rounded-md border border-line-strong bg-surface-0 text-text placeholder:text-muted hover:border-muted ' +
