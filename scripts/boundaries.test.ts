@@ -54,16 +54,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 850,
-  components: 17_300,
-  'lib/client': 400,
-  'lib/console': 3_100,
-  'lib/contract': 3_300,
-  'lib/gateway': 5_500,
-  'lib/service': 19_900,
-  'lib/terminal': 3_900,
-  'lib/wire': 300,
-  scripts: 500,
+  app: 780,
+  components: 17_000,
+  'lib/client': 380,
+  'lib/console': 3_080,
+  'lib/contract': 2_780,
+  'lib/gateway': 5_240,
+  'lib/service': 19_150,
+  'lib/terminal': 3_780,
+  'lib/wire': 280,
+  scripts: 400,
   'server.ts': 160,
 }
 
