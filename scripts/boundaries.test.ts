@@ -8,7 +8,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/contract': [],
   'lib/client': ['lib/contract'],
   'lib/wire': ['lib/contract'],
-  'lib/terminal': ['lib/contract', 'lib/wire'],
+  'lib/terminal': ['lib/client', 'lib/contract', 'lib/wire'],
   'lib/gateway': ['lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
   'lib/console': ['lib/client', 'lib/contract', 'lib/wire', 'lib/terminal'],
   'lib/service': ['lib/contract'],

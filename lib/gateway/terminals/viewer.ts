@@ -8,7 +8,6 @@ import type { SignedIn } from '../accounts/signed-in.ts'
 import { closeSoon, hangUpMs, watchForDeath } from '../http/sockets.ts'
 import { Allowance } from './allowance.ts'
 import type { Size } from './size-keeper.ts'
-import type { Ending } from './upstream.ts'
 
 /**
  * A page that has more than `highWaterBytes` unread falls behind: it is sent nothing until it has less than
@@ -229,7 +228,7 @@ export class Viewer {
     closeSoon(this.#socket, code, reason, withinMs)
   }
 
-  fail({ closeCode, code, message }: Ending): void {
+  fail({ closeCode, code, message }: { closeCode: number; code: string; message: string }): void {
     this.tell({ t: 'problem', code, message })
     this.close(closeCode, message)
   }
