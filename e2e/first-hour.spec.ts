@@ -64,7 +64,12 @@ test('from a new devbox to a shell in it', async ({ signedIn: page, product }) =
 test('a command runs, streams and is killed', async ({ signedIn: page, product }) => {
   const id = await createDevbox(page, product, 'command-box')
   await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
-  await page.getByRole('textbox', { name: 'Command' }).fill('echo started; sleep 100')
+  // The button can be pressed once React has taken the text: until then the page is a picture of itself.
+  await expect(async () => {
+    await page.getByRole('textbox', { name: 'Command' }).fill('')
+    await page.getByRole('textbox', { name: 'Command' }).fill('echo started; sleep 100')
+    await expect(page.getByRole('button', { name: 'Run command' })).toBeEnabled({ timeout: 1_000 })
+  }).toPass()
   await page.keyboard.press('Control+Enter')
   await expect(page.getByLabel('Output').getByText('started')).toBeVisible()
   await page.getByRole('button', { name: /Kill/ }).first().click()
