@@ -27,7 +27,7 @@ export const Breadcrumb = () => {
                     <VisibleText>{label}</VisibleText>
                   </span>
                 ) : (
-                  <Link href={href} className="rounded-sm text-muted hover:text-text">
+                  <Link href={href} prefetch={false} className="rounded-sm text-muted hover:text-text">
                     {label}
                   </Link>
                 )}

@@ -18,6 +18,7 @@ export const PageHeader = ({ title, id, badge, back, description, actions, child
   <header className="mb-4 space-y-3">
     {back && (
       <Link
+        prefetch={false}
         href={back.href}
         className="-ml-1 inline-flex h-6 items-center gap-1 rounded-sm px-1 text-sm text-muted hover:text-text"
       >

@@ -20,6 +20,8 @@ export const Tabs = ({ label, tabs, current }: TabsProps) => (
   <nav aria-label={label} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
     {tabs.map(({ id, label, href }) => (
       <Link
+        // No page has a part to be had ahead.
+        prefetch={false}
         key={id}
         href={href}
         scroll={false}
