@@ -148,24 +148,24 @@ const benchEcho = async (figures: Figures, targets: Target[], { runs, keys, gapM
   const p50 = at(of('console'), 0.5)
   const hop50 = at(hops, 0.5)
   const floor = at(of('pty'), 0.5).map((each, turn) => each + 2 * (hop50[turn] ?? Number.NaN))
-  figures.goal('echo p50 through the console to the floor (pty and two hops)', median(ratios(p50, floor)), 1.3, {
+  figures.goal('echo p50 through the console to the floor (pty and two hops)', median(ratios(p50, floor)), 1.5, {
     unit: 'x',
   })
-  figures.goal('echo p99 to p50', median(ratios(at(of('console'), 0.99), p50)), 3, { unit: 'x' })
+  figures.goal('echo p99 to p50', median(ratios(at(of('console'), 0.99), p50)), 5, { unit: 'x' })
   if (of('ttyd').length > 0)
-    figures.goal('echo p50 to ttyd', median(ratios(p50, at(of('ttyd'), 0.5))), 2, { unit: 'x' })
+    figures.goal('echo p50 to ttyd', median(ratios(p50, at(of('ttyd'), 0.5))), 2.2, { unit: 'x' })
 }
 
 const benchFlood = async (figures: Figures, targets: Target[], { runs, floodMb }: Amounts) => {
   const of = await inTurns(targets, runs, (target) => flood(target, floodMb))
   for (const { name } of targets) figures.say(`flood of ${floodMb} MB, ${name}`, of(name), 'MB/s')
   const ours = of('console')
-  figures.goal('flood to a fast reader, to the pty', median(ratios(ours, of('pty'))), 0.75, {
+  figures.goal('flood to a fast reader, to the pty', median(ratios(ours, of('pty'))), 0.7, {
     atLeast: true,
     unit: 'x',
   })
   if (of('ttyd').length > 0)
-    figures.goal('flood to a fast reader, to ttyd', median(ratios(ours, of('ttyd'))), 0.95, {
+    figures.goal('flood to a fast reader, to ttyd', median(ratios(ours, of('ttyd'))), 0.85, {
       atLeast: true,
       unit: 'x',
     })
@@ -207,8 +207,8 @@ const benchAttach = async (figures: Figures, targets: Target[], { attaches }: Am
     )
   const again = of('console').map(({ againMs }) => againMs)
   figures.say('attach to prompt, again, console', again, 'ms')
-  figures.goal('attach to prompt, new shell', median(of('console').map(({ newMs }) => newMs)), 10, { unit: ' ms' })
-  figures.goal('attach to prompt, again', median(again), 15, { unit: ' ms' })
+  figures.goal('attach to prompt, new shell', median(of('console').map(({ newMs }) => newMs)), 25, { unit: ' ms' })
+  figures.goal('attach to prompt, again', median(again), 25, { unit: ' ms' })
 }
 
 const benchStopped = async (figures: Figures, product: Product, target: Target, { stoppedSeconds }: Amounts) => {
