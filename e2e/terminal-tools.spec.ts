@@ -90,8 +90,12 @@ test('copies what is selected, wrapped lines as one, and interrupts with nothing
   await page.keyboard.press('Control+C')
   await expect.poll(() => clipboard(page)).toMatch(/^word\n1?xy{300} end/)
   expect(await page.evaluate(() => window.term?.hasSelection())).toBe(false)
-  await page.keyboard.type('sleep 100\n')
+  // Ctrl-C throws away what the shell has not read yet, so each step waits for what the one before it shows.
+  await untilPrompt(page)
+  await page.keyboard.type('echo begun; sleep 100\n')
+  await untilText(page, /^begun$/m)
   await page.keyboard.press('Control+C')
+  await untilText(page, /\^C\n.*\$\s*$/)
   await page.keyboard.type('echo interrupted\n')
   await untilText(page, /^interrupted$/m)
 
