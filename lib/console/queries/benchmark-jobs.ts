@@ -7,6 +7,8 @@ import {
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import type { FailureRule, Report, ReportFormat } from '#lib/wire/reports.ts'
+import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, pollWhile } from './list-pages.ts'
@@ -18,7 +20,12 @@ const jobKeys = {
   all: ['benchmark-jobs'] as const,
   lists: ['benchmark-jobs', 'list'] as const,
   one: (id: string) => ['benchmark-jobs', 'get', id] as const,
+  report: (id: string) => ['benchmark-jobs', 'report', id] as const,
 }
+
+/** Where the console judges a job; scripts and papers read it as well. */
+const reportAddress = (id: string, failures: FailureRule, format: ReportFormat = 'json') =>
+  `/api/benchmark-jobs/${encodeURIComponent(id)}/report?${new URLSearchParams({ format, failures })}`
 
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
@@ -35,6 +42,14 @@ export const benchmarkJobQueries = {
     queryOptions({
       queryKey: jobKeys.one(id),
       queryFn: ({ signal }) => api.benchmarkJobs.get({ params: { id }, signal }),
+    }),
+
+  /** The numbers of a job; its outcomes are those of the moment it is asked for. */
+  report: (id: string, failures: FailureRule) =>
+    queryOptions({
+      queryKey: [...jobKeys.report(id), failures],
+      queryFn: async ({ signal }): Promise<Report> =>
+        (await askConsoleSignedIn(reportAddress(id, failures), { signal })).json(),
     }),
 }
 
