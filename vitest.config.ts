@@ -6,8 +6,10 @@ export default defineConfig({
     include: ['lib/**/*.test.{ts,tsx}', 'components/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'],
     // Tests start real services and real shells: on two cores more workers only slow each other down.
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Only what fails takes this long: a state is waited for, and a machine may be many times slower than this one.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ['default', new LineReporter()],
   },
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { startEmbeddedService } from './embedded-service.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-embedded-'))
@@ -25,8 +25,8 @@ describe('the embedded service', () => {
     const url = service.url()
     const killed = servicePid()
     process.kill(killed, 'SIGKILL')
-    await vi.waitFor(async () => expect(servicePid()).not.toBe(killed), { timeout: 10_000, interval: 50 })
-    await vi.waitFor(async () => expect(await isUp(url)).toBe(true), { timeout: 10_000, interval: 50 })
+    await expect.poll(() => servicePid()).not.toBe(killed)
+    await expect.poll(() => isUp(url)).toBe(true)
     expect(service.url()).toBe(url)
 
     await service.stop()

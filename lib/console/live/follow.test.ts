@@ -71,8 +71,12 @@ const openPage = async (key = service.key, times = {}) => {
     })
     // Some tests do not wait for the end.
     ended.catch(() => undefined)
-    const is = (state: LiveHealth['state']) =>
-      vi.waitFor(() => expect(states.at(-1)).toBe(state), { timeout: 12_000, interval: 5 })
+    // A state that has already been followed by another is found, too.
+    let seen = 0
+    const is = async (state: LiveHealth['state']) => {
+      await expect.poll(() => states.slice(seen)).toContain(state)
+      seen = states.indexOf(state, seen)
+    }
     return { items, states, ended, is, leave: () => controller.abort() }
   }
   return { connection, cookie, onSignedOut, followed }
@@ -93,7 +97,6 @@ const newAxon = async () => {
     })
   return { topic, publish }
 }
-const isThere = (check: () => void) => vi.waitFor(check, { timeout: 15_000 })
 
 describe('what is followed', () => {
   it('is told to its end', async () => {
@@ -109,7 +112,7 @@ describe('what is followed', () => {
     const page = await openPage()
     const commands = await Promise.all(Array.from({ length: 10 }, (_, i) => execute(`echo ${i}; exec sleep 1000`)))
     const outputs = commands.map(({ topic }) => page.followed(topic))
-    await isThere(() => expect(outputs.map(({ items }) => items[0]?.output)).toEqual(commands.map((_, i) => `${i}\n`)))
+    await expect.poll(() => outputs.map(({ items }) => items[0]?.output)).toEqual(commands.map((_, i) => `${i}\n`))
     await Promise.all(commands.map(({ params }) => service.client.executions.kill({ params, body: {} })))
     await Promise.all(outputs.map(({ ended }) => ended))
   })
@@ -128,12 +131,13 @@ describe('what is followed', () => {
     const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
     const { items, is } = page.followed({ endpoint: 'evictions.watch' })
     await is('live')
+    await expect.poll(() => items).toHaveLength(1)
     const eviction = { devbox_id: id, eviction_deadline_ms: Date.now() + 3_600_000 }
     await service.client.evictions.schedule({ body: eviction })
-    await isThere(() => expect(items.at(-1)).toEqual({ event: 'eviction', data: eviction }))
+    await expect.poll(() => items.at(-1)).toEqual({ event: 'eviction', data: eviction })
     // Reloading the page tells it in the first snapshot.
     const again = (await openPage()).followed({ endpoint: 'evictions.watch' })
-    await isThere(() => expect(again.items[0]).toMatchObject({ event: 'snapshot', data: { evictions: [eviction] } }))
+    await expect.poll(() => again.items[0]).toMatchObject({ event: 'snapshot', data: { evictions: [eviction] } })
   })
 })
 
@@ -145,7 +149,7 @@ describe('through breaks', () => {
     const { items, ended } = output
     for (const network of [before, behind, before, behind]) {
       const known = items.length
-      await isThere(() => expect(items.length).toBeGreaterThan(known))
+      await expect.poll(() => items.length).toBeGreaterThan(known)
       network.cut()
     }
     await ended
@@ -169,10 +173,10 @@ describe('through breaks', () => {
       if (i % 20 === 10) before.cut()
       if (i % 20 === 15) behind.cut()
     }
-    await isThere(() => expect(events.items).toHaveLength(60))
+    await expect.poll(() => events.items).toHaveLength(60)
     expect(events.items.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1))
     const own = () => log.items.filter(({ cmd_id }) => cmd_id === params.execution_id)
-    await isThere(() => expect(own().at(-1)?.exit_code).toBe(0))
+    await expect.poll(() => own().at(-1)?.exit_code).toBe(0)
     expect(own().flatMap(({ message }) => message ?? [])).toEqual(Array.from({ length: 50 }, (_, i) => String(i + 1)))
   })
 
@@ -184,7 +188,7 @@ describe('through breaks', () => {
     await publish()
     await service.restart()
     await publish()
-    await isThere(() => expect(items.map(({ sequence }) => sequence)).toEqual([1, 2]))
+    await expect.poll(() => items.map(({ sequence }) => sequence)).toEqual([1, 2])
     await is('live')
   })
 })
@@ -204,7 +208,7 @@ describe('how far it can be trusted', () => {
     behind.mend()
     behind.cut()
     await is('live')
-    await isThere(() => expect(items).toHaveLength(1))
+    await expect.poll(() => items).toHaveLength(1)
   })
 
   it('is late when the console is frozen, lost when it stays so, and live again afterwards', async () => {
@@ -219,7 +223,7 @@ describe('how far it can be trusted', () => {
     await publish()
     before.mend()
     await is('live')
-    await isThere(() => expect(items).toHaveLength(1))
+    await expect.poll(() => items).toHaveLength(1)
     expect(states).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
   })
 
@@ -240,7 +244,7 @@ describe('a session that ends', () => {
     const page = await openPage()
     await page.followed((await newAxon()).topic).is('live')
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: page.cookie })
-    await vi.waitFor(() => expect(page.onSignedOut).toHaveBeenCalled())
+    await expect.poll(() => page.onSignedOut).toHaveBeenCalled()
   })
 
   it('is told to a page that comes back afterwards', async () => {
@@ -251,7 +255,7 @@ describe('a session that ends', () => {
     await is('lost')
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: page.cookie })
     before.mend()
-    await vi.waitFor(() => expect(page.onSignedOut).toHaveBeenCalled())
+    await expect.poll(() => page.onSignedOut).toHaveBeenCalled()
   })
 })
 

@@ -5,7 +5,6 @@ import { expectedAverages, killJob } from '#lib/service/testing/job-kill.ts'
 // The short form of `npm run soak -- jobs`.
 it.runIf(strongestIsolation === 'bubblewrap')(
   'a job whose service is killed is counted right at every moment and ends as if nothing had been',
-  { timeout: 120_000 },
   async () => {
     const { job, trials, records, devboxes } = await killJob({ scenarios: 4, attempts: 2, concurrency: 3, everyMs: 20 })
     expect(trials).toBe(32)

@@ -11,7 +11,6 @@ beforeEach(async () => {
 afterEach(() => service.close())
 
 /** How long a state may take to come; nothing but a failing test waits for all of it. */
-const patience = { timeout: 50_000 }
 
 const finished = ({ benchmark_outcomes }: BenchmarkJob) =>
   (benchmark_outcomes ?? []).reduce((sum, { scenario_outcomes }) => sum + scenario_outcomes.length, 0)
@@ -23,7 +22,7 @@ const scenarioRunsOf = async (id: string) =>
   (await service.client.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 5000 } })).runs
 
 describe('a job of scenarios', () => {
-  it('gives every agent the numbers that its commands earn', { timeout: 60_000 }, async () => {
+  it('gives every agent the numbers that its commands earn', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 3)
     const steady = agent('steady', 'echo 1 > ~/answer')
@@ -82,12 +81,10 @@ describe('a job of scenarios', () => {
     // Over all scenario runs, where the average of the outcome is over the completed ones.
     expect(runs[2]?.score).toBe(0)
     expect(runs[1]?.environment_variables).toEqual({ GREETING: 'hello' })
-    await expect.poll(devboxesAlive, patience).toEqual([])
+    await expect.poll(devboxesAlive).toEqual([])
   })
 
-  it('runs a failed trial again as often as n_attempts says, and counts the last time alone', {
-    timeout: 60_000,
-  }, async () => {
+  it('runs a failed trial again as often as n_attempts says, and counts the last time alone', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 1)
     const job = await createJob(client, {
@@ -106,9 +103,7 @@ describe('a job of scenarios', () => {
     expect(runs.map(({ id }) => id)).toEqual([outcome?.scenario_outcomes[0]?.scenario_run_id])
   })
 
-  it('runs a whole benchmark and gives its agents a secret that the record does not tell', {
-    timeout: 60_000,
-  }, async () => {
+  it('runs a whole benchmark and gives its agents a secret that the record does not tell', async () => {
     const { client } = service
     const scenarioIds = await makeScenarios(client, 2)
     const benchmark = await client.benchmarks.create({ body: { name: 'two', scenario_ids: scenarioIds } })
@@ -134,7 +129,7 @@ describe('a job of scenarios', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('fails when no trial of it could be set up', { timeout: 60_000 }, async () => {
+  it('fails when no trial of it could be set up', async () => {
     const { client } = service
     const { id } = await client.scenarios.create({
       body: {
@@ -160,7 +155,7 @@ describe('a job of scenarios', () => {
   it.each([
     ['devboxes', { devboxes: 1, executions: 8 }],
     ['commands', { devboxes: 8, executions: 1 }],
-  ])('waits for %s the account may not have yet', { timeout: 60_000 }, async (_, limits) => {
+  ])('waits for %s the account may not have yet', async (_, limits) => {
     const small = await startService({
       isolation: strongestIsolation,
       limits: { ...limits, terminals: 1 },
@@ -183,7 +178,7 @@ describe('a job of scenarios', () => {
 })
 
 describe('the record of a running job', () => {
-  it('is right at every moment, also over a restart in the middle', { timeout: 120_000 }, async () => {
+  it('is right at every moment, also over a restart in the middle', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 8)
     const created = await createJob(client, {
@@ -217,12 +212,12 @@ describe('the record of a running job', () => {
       expect(new Set(runs.map(({ scenario_id }) => scenario_id)).size).toBe(8)
       expect(runs).toHaveLength(8)
     }
-    await expect.poll(devboxesAlive, patience).toEqual([])
+    await expect.poll(devboxesAlive).toEqual([])
     await service.restart()
     expect(await client.benchmarkJobs.get({ params: { id: created.id } })).toEqual(job)
   })
 
-  it('counts a canceled run as it was, and goes on with the others', { timeout: 60_000 }, async () => {
+  it('counts a canceled run as it was, and goes on with the others', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 6)
     const created = await createJob(client, {
@@ -253,10 +248,10 @@ describe('the record of a running job', () => {
     expect(states?.filter((state) => state === 'CANCELED')).toHaveLength(runs.length - 2)
     expect(await scenarioRunsOf(runId)).toHaveLength(runs.length)
     expect(await client.benchmarkRuns.get({ params: { id: runId } })).toMatchObject({ score: canceled.score })
-    await expect.poll(devboxesAlive, patience).toEqual([])
+    await expect.poll(devboxesAlive).toEqual([])
   })
 
-  it('is cancelled once all of its runs are canceled, and its devboxes are gone', { timeout: 60_000 }, async () => {
+  it('is cancelled once all of its runs are canceled, and its devboxes are gone', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 5)
     const created = await createJob(client, {
@@ -266,20 +261,20 @@ describe('the record of a running job', () => {
       orchestrator_config: { n_concurrent_trials: 4 },
     })
     const job = await follow(client, created.id, ({ in_progress_runs }) => in_progress_runs?.length === 2)
-    await expect.poll(async () => (await devboxesAlive()).length, patience).toBe(4)
+    await expect.poll(async () => (await devboxesAlive()).length).toBe(4)
     await Promise.all(
       (job.in_progress_runs ?? []).map(({ benchmark_run_id: id }) => client.benchmarkRuns.cancel({ params: { id } })),
     )
     const ended = await untilEnded(client, created.id)
     expect(ended).toMatchObject({ state: 'cancelled', failure_reason: null })
-    await expect.poll(devboxesAlive, patience).toEqual([])
+    await expect.poll(devboxesAlive).toEqual([])
     expect(ended.benchmark_outcomes?.map(({ n_completed, average_score }) => [n_completed, average_score])).toEqual([
       [0, null],
       [0, null],
     ])
   })
 
-  it('shows a scenario run that its owner canceled and goes on with the rest', { timeout: 60_000 }, async () => {
+  it('shows a scenario run that its owner canceled and goes on with the rest', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 2)
     const created = await createJob(client, {
@@ -289,7 +284,7 @@ describe('the record of a running job', () => {
     })
     const job = await follow(client, created.id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
     const runId = job.in_progress_runs?.[0]?.benchmark_run_id ?? ''
-    await expect.poll(async () => (await scenarioRunsOf(runId)).length, patience).toBe(1)
+    await expect.poll(async () => (await scenarioRunsOf(runId)).length).toBe(1)
     const [first] = await scenarioRunsOf(runId)
     await client.scenarioRuns.cancel({ params: { id: first?.id ?? '' } })
     const ended = await untilEnded(client, created.id)

@@ -11,8 +11,6 @@ import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 type Status = 'provisioning' | 'initializing' | 'running' | 'suspending' | 'suspended' | 'shutdown' | 'failure'
 
-const soon = { timeout: 10_000 }
-
 const helpersOf = (service: () => TestService) => {
   const client = () => service().client
   const reach = (id: string, ...statuses: Status[]) =>
@@ -63,7 +61,7 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
       launch_parameters: { launch_commands: ['echo one; echo two >&2', 'echo three > /dev/stdout', daemon] },
       entrypoint: 'echo four; sleep 1000',
     })
-    await expect.poll(async () => (await logOf(id)).some(({ message }) => message === 'four'), soon).toBe(true)
+    await expect.poll(async () => (await logOf(id)).some(({ message }) => message === 'four')).toBe(true)
     const log = await logOf(id)
     const lines = log.map(({ source, level, message, cmd, exit_code }) => [source, level, cmd ?? message ?? exit_code])
     for (const line of [
@@ -77,7 +75,7 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     expect((await logOf(id)).filter(({ exit_code }) => exit_code === 0)).toHaveLength(3)
     const ticks = async () => Number((await run(id, 'wc -l < alive')).stdout)
     const before = await ticks()
-    await expect.poll(ticks, soon).toBeGreaterThan(before + 2)
+    await expect.poll(ticks).toBeGreaterThan(before + 2)
   })
 
   it('runs launch commands and the entrypoint at every start', async () => {
@@ -86,12 +84,12 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
       entrypoint: 'echo entry >> ~/starts; sleep 1000',
     })
     const starts = async () => (await run(id, 'cat starts')).stdout.split('\n').filter(Boolean)
-    await expect.poll(starts, soon).toEqual(['launch', 'entry'])
+    await expect.poll(starts).toEqual(['launch', 'entry'])
     await suspend(id)
     await reach(id, 'suspended')
     await resume(id)
     const resumed = await reach(id, 'running')
-    await expect.poll(starts, soon).toEqual(['launch', 'entry', 'launch', 'entry'])
+    await expect.poll(starts).toEqual(['launch', 'entry', 'launch', 'entry'])
     expect(resumed.state_transitions.map(({ status }) => status)).toEqual([
       'provisioning',
       'initializing',
@@ -221,7 +219,7 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
   it('tells what it used', async () => {
     const id = await create({ launch_parameters: { resource_size_request: 'MEDIUM' } })
     const usage = () => service.client.devboxes.usage({ params: { id } })
-    await expect.poll(async () => (await usage()).total_active_seconds, soon).toBeGreaterThan(0)
+    await expect.poll(async () => (await usage()).total_active_seconds).toBeGreaterThan(0)
     const now = await usage()
     expect(now).toMatchObject({ id, status: 'running', end_time_ms: null })
     expect(now.memory_gb_seconds).toBeGreaterThanOrEqual(4 * now.total_active_seconds)

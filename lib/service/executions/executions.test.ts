@@ -64,7 +64,7 @@ describe('launching', () => {
     } finally {
       stopHoldingUp()
     }
-  }, 60_000)
+  })
 
   it('runs a command once when the call is repeated with its request id, and each other command', async () => {
     const command = 'echo x >> ~/same-request; sleep 0.1; echo done'

@@ -58,13 +58,11 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
       started.map(async ({ devboxId }) => (await service.client.devboxes.get({ params: { id: devboxId } })).status),
     )
 
-  it('by cancel takes the scenario runs and their devboxes along, and scores what was completed', {
-    timeout: 60_000,
-  }, async () => {
+  it('by cancel takes the scenario runs and their devboxes along, and scores what was completed', async () => {
     const { id, started } = await startInStates(['completed', 'completed', 'scored', 'scoring', 'running', 'starting'])
     const cancel = () => service.client.benchmarkRuns.cancel({ params: { id } })
     const both = await Promise.all([cancel(), cancel()])
-    await expect.poll(() => devboxesOf(started), { timeout: 50_000 }).toEqual(started.map(() => 'shutdown'))
+    await expect.poll(() => devboxesOf(started)).toEqual(started.map(() => 'shutdown'))
     // (1 + 0.5) of six.
     for (const run of both) expect(run).toMatchObject({ state: 'canceled', score: 0.25 })
     expect(await statesOf(id)).toEqual(['completed', 'completed', 'canceled', 'canceled', 'canceled', 'canceled'])

@@ -113,9 +113,9 @@ describe('a client that leaves in the middle', () => {
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     // Nobody reads on, so the service comes to the large file and is held up in it.
     await once(response, 'readable')
-    await expect.poll(openFiles, { timeout: 20_000 }).toContain(join(folder, 'large.log'))
+    await expect.poll(openFiles).toContain(join(folder, 'large.log'))
     outgoing.destroy()
-    await expect.poll(openFiles, { timeout: 20_000 }).not.toContain(join(folder, 'large.log'))
+    await expect.poll(openFiles).not.toContain(join(folder, 'large.log'))
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Client } from '#lib/client/client.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -93,9 +93,11 @@ describe('evictions', () => {
 
   it('survive a restart; what is overdue fires then', async () => {
     const [later, soon] = [await create(), await create()]
-    const deadline = inAnHour()
-    await schedule(later, deadline)
-    await schedule(soon, Date.now() + 150)
+    const now = Date.now
+    await schedule(later, inAnHour())
+    await schedule(soon, now() + 600_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 600_000)
+    onTestFinished(() => void vi.restoreAllMocks())
     await service.restart()
     await suspended(soon)
     const pending: string[] = []

@@ -75,7 +75,7 @@ describeUnderEachIsolation('the files of a devbox under isolation', (isolation) 
       })
     })
 
-    it('are uploaded larger than memory would like, and are equal', { timeout: 60_000 }, async () => {
+    it('are uploaded larger than memory would like, and are equal', async () => {
       const bytes = randomBytes(48 * 1024 * 1024)
       await client().devboxes.uploadFile(id, { path: 'large', file: await toFile(bytes, 'large') })
       const back = await client().devboxes.downloadFile(id, { path: 'large' })
@@ -337,7 +337,7 @@ describeUnderEachIsolation('the files of a devbox under isolation', (isolation) 
     expect((await upload(parts, 'dbx_missing')).status).toBe(404)
   })
 
-  it('are taken up to 100 MiB as JSON, and not beyond', { timeout: 60_000 }, async () => {
+  it('are taken up to 100 MiB as JSON, and not beyond', async () => {
     const most = 100 * 1024 * 1024
     expect((await write('most', 'x'.repeat(most))).status).toBe(200)
     expect((await run('stat -c %s most')).stdout).toBe(`${most}\n`)

@@ -38,7 +38,7 @@ describeUnderEachIsolation('a devbox that takes all it can get, under isolation'
       const [id, other] = await Promise.all([create(), create()])
       const marked = { DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }
       await service.client.executions.executeAsync({ params: { id }, body: { command: ':(){ :|:& };:' } })
-      await expect.poll(() => findProcesses(marked).length, { timeout: 10_000 }).toBeGreaterThan(100)
+      await expect.poll(() => findProcesses(marked).length).toBeGreaterThan(100)
       for (let round = 0; round < 3; round++) {
         expect((await service.fetch('/healthz')).status).toBe(200)
         expect((await executeSync(other, 'echo here')).stdout).toBe('here\n')

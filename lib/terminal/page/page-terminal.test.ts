@@ -100,7 +100,7 @@ describe('a terminal session', () => {
       problem: '32 pages show this terminal already; close some',
     })
     crowd[0]?.close()
-    await vi.waitFor(() => expect(crowd[1]?.state.viewers).toHaveLength(31))
+    await expect.poll(() => crowd[1]?.state.viewers).toHaveLength(31)
     page.session.connect()
     await page.is('open')
   })
@@ -139,10 +139,14 @@ describe('a terminal session', () => {
     expect(page.text).toContain('last words')
     page.type('not for anybody')
     expect(page.state.unsent.text).toBe('')
-    // The first Enter after it may have been meant for the old shell.
+    // An Enter right after it may have been meant for the old shell.
+    const endedAtMs = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(endedAtMs - 60_000)
     page.type('\r')
     expect(page.state.connection.phase).toBe('ended')
-    page.session.connect()
+    clock.mockReturnValue(endedAtMs + 60_000)
+    page.type('\r')
+    clock.mockRestore()
     await page.is('open')
     page.type('echo second-$((1+1))\r')
     await page.shows(/last words[\s\S]* new shell ─[\s\S]*^second-2/m)

@@ -7,7 +7,7 @@ import type { TestConsole } from '#lib/gateway/testing.ts'
 import type { TerminalMark, TerminalNotice } from '#lib/wire/terminals.ts'
 import { PageTerminal, type TerminalState } from './page-terminal.ts'
 
-const patienceMs = 15_000
+const patienceMs = 60_000
 
 /** What lies between two ends, and what can happen to it. */
 export class TestNetwork {
@@ -120,7 +120,12 @@ export class TestPageTerminal {
       screen,
       page: this.client,
       role,
-      isSignedOut: async () => (await console().fetch('/api/session', { cookie: cookie() })).status === 401,
+      isSignedOut: async () => {
+        const answer = await console()
+          .fetch('/api/session', { cookie: cookie() })
+          .catch(() => undefined)
+        return answer?.status === 401
+      },
       isOffline: () => this.isOffline,
       isVisible: () => true,
       WebSocket: this.#webSocket,

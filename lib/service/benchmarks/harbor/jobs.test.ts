@@ -46,7 +46,7 @@ const makeTask = (name: string, { solution, test, reward = 'echo 1', dockerfile 
 const harbor = (yaml: string) => createJob(service.client, { type: 'harbor', inline_yaml: yaml })
 
 describe.runIf(strongestIsolation === 'bubblewrap')('a job from a Harbor job file', () => {
-  it('scores what the oracle solves and nop leaves, attempt by attempt', { timeout: 60_000 }, async () => {
+  it('scores what the oracle solves and nop leaves, attempt by attempt', async () => {
     const yaml = `job_name: small
 n_attempts: 2
 n_concurrent_trials: 3
@@ -81,15 +81,13 @@ datasets:
     expect((await harbor(yaml)).name).toMatch(/^small-/)
   })
 
-  it('fails when none of its tasks can be built', { timeout: 60_000 }, async () => {
+  it('fails when none of its tasks can be built', async () => {
     const { id } = await harbor('tasks:\n  - path: broken/compose\n')
     const job = await untilEnded(service.client, id)
     expect(job).toMatchObject({ state: 'failed', failure_reason: expect.stringContaining('SandboxBuildFailedError') })
   })
 
-  it('ends its trials and their devboxes when its run is canceled, and keeps what they logged', {
-    timeout: 60_000,
-  }, async () => {
+  it('ends its trials and their devboxes when its run is canceled, and keeps what they logged', async () => {
     const { client } = service
     const { id } = await harbor(
       'agents:\n  - name: command\n    kwargs: {command: "seq 100000 >/logs/agent/all; sleep infinity"}\ndatasets:\n  - path: small\n',
@@ -98,21 +96,21 @@ datasets:
     const alive = async () =>
       (await client.devboxes.list({ query: { limit: 100 } })).devboxes.filter(({ status }) => status === 'running')
         .length
-    await expect.poll(alive, { timeout: 50_000 }).toBe(2)
+    await expect.poll(alive).toBe(2)
     const { runs } = await client.scenarioRuns.list({ query: {} })
     const log = (...path: string[]) => join(service.dataDir, ...path, 'agent', 'all')
     const lines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length : 0)
     for (const { devbox_id } of runs)
-      await expect.poll(() => lines(log('devboxes', devbox_id, 'root', 'logs')), { timeout: 50_000 }).toBe(100_001)
+      await expect.poll(() => lines(log('devboxes', devbox_id, 'root', 'logs'))).toBe(100_001)
     await client.benchmarkRuns.cancel({ params: { id: running.in_progress_runs?.[0]?.benchmark_run_id ?? '' } })
     const job = await untilEnded(client, id)
     expect(job.state).toBe('cancelled')
     expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ state }) => state)).toEqual(['CANCELED', 'CANCELED'])
-    await expect.poll(alive, { timeout: 50_000 }).toBe(0)
+    await expect.poll(alive).toBe(0)
     expect(runs.map((run) => lines(log('runs', run.id)))).toEqual([100_001, 100_001])
   })
 
-  it('goes on after a restart and counts nothing twice', { timeout: 60_000 }, async () => {
+  it('goes on after a restart and counts nothing twice', async () => {
     const { client } = service
     const { id } = await harbor(
       'n_attempts: 3\nn_concurrent_trials: 2\nagents:\n  - name: oracle\ndatasets:\n  - path: small\n',

@@ -409,7 +409,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
 
   describe.concurrent('of', () => {
     for (const [name, { files, agentIs, ...expected }] of Object.entries(rows))
-      it(`${name} is ${expected.state}`, { timeout: 60_000 }, async ({ expect: the }) => {
+      it(`${name} is ${expected.state}`, async ({ expect: the }) => {
         const trial = await trials.run(files, { ...(agentIs && { agentIs }) })
         const told = [trial.failure_reason, trial.log('trial.log'), trial.log('verifier/test-stdout.txt')]
         the(trial.state, JSON.stringify(told)).toBe(expected.state)
@@ -508,7 +508,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(failure_reason?.exception_message).toBe('Agent execution timed out after 0.5 seconds')
   })
 
-  it('is cancelled wherever it is', { timeout: 60_000 }, async () => {
+  it('is cancelled wherever it is', async () => {
     const endless = { ...hello, 'solution/solve.sh': 'echo begun; sleep infinity' }
     const over = new AbortController()
     const devbox = Promise.withResolvers<string>()
@@ -523,7 +523,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(earlyState).toBe('CANCELED')
   })
 
-  it('fails when its devbox is ended by somebody else', { timeout: 60_000 }, async () => {
+  it('fails when its devbox is ended by somebody else', async () => {
     const endless = { ...hello, 'solution/solve.sh': 'echo begun; sleep infinity' }
     const devbox = Promise.withResolvers<string>()
     const running = trials.run(endless, { onDevbox: devbox.resolve })
@@ -537,6 +537,6 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
   /** Resolves when the oracle of the trial in a devbox has written a line. */
   const agentBegun = async (devboxId: string) => {
     const said = join(trials.folder, 'devboxes', devboxId, 'root/logs/agent/oracle.txt')
-    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8'), { timeout: 50_000 }).toBe('begun\n')
+    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8')).toBe('begun\n')
   }
 })
