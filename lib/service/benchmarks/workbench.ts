@@ -145,12 +145,12 @@ export class Workbench {
 
   /** Lends `use` the path, in the devbox, of a file outside what the devbox's disk keeps. */
   async lend<T>(prefix: string, content: string, use: (path: string) => Promise<T>): Promise<T> {
-    const { runFolder, box } = this.#devbox()
-    const name = await putRunFile(runFolder, prefix, content)
+    const devbox = this.#devbox()
+    const name = await putRunFile(devbox, prefix, content)
     try {
-      return await use(`${box.run}/${name}`)
+      return await use(`${devbox.box.run}/${name}`)
     } finally {
-      await rm(join(runFolder, name), { force: true })
+      await rm(join(devbox.runFolder, name), { force: true })
     }
   }
 

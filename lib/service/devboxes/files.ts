@@ -140,7 +140,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
   const release = devbox.busy()
   // None of the devbox's own variables: they may change what bash and the tools do.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
-  const child = spawnIn(box.launch({ argv: ['/bin/bash', '-c', script, 'devdeck', ...args], env }), {
+  const child = spawnIn(box.launch({ argv: ['/bin/bash', '--norc', '-c', script, 'devdeck', ...args], env }), {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })

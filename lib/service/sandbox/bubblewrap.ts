@@ -5,11 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { type Enforcement, enforceLimits } from './limits.ts'
 import { connectToLoopback } from './loopback.ts'
 import { createConnector } from './own-network.ts'
+import { asOwnUser, giveDiskTo, hasOwnUsers, takeOwnUser } from './own-user.ts'
 import { privatePaths } from './private-paths.ts'
 import { childrenOf, isGone, signal, waitUntil } from './processes.ts'
+import { publicEtc } from './public-etc.ts'
 import { machinePython, type Python } from './python.ts'
 import {
   type Box,
@@ -22,21 +25,23 @@ import {
   type Sandbox,
   type Site,
   spawnIn,
-  takeTerminal,
   userOf,
 } from './sandbox.ts'
+import { callNumbers, seccompFilter } from './seccomp.ts'
 
 const bwrap = '/usr/bin/bwrap'
 const nsenter = '/usr/bin/nsenter'
 const unshare = '/usr/bin/unshare'
+const perl = '/usr/bin/perl'
+const enterScript = fileURLToPath(new URL('./enter.pl', import.meta.url))
 const tmp = '/tmp'
 const run = '/run/devdeck'
 const bashrcInside = '/run/devdeck-bashrc'
 
 /**
  * One set of namespaces per devbox (user, mount, pid, ipc, uts, and network when it is to have none), held by a first
- * process that does nothing but wait. Commands join by nsenter, so they see one another, and the kernel ends them all
- * with the first process.
+ * process that does nothing but wait. Commands join it, so they see one another, and the kernel ends them all with the
+ * first process.
  */
 export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
@@ -45,7 +50,7 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
   async problem() {
-    for (const file of [bwrap, nsenter, unshare]) if (!existsSync(file)) return `${file} is missing`
+    for (const file of [bwrap, nsenter, unshare, perl]) if (!existsSync(file)) return `${file} is missing`
     const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
     try {
       // Without hidden secrets: finding them takes longer than all the rest, and the probe reads none.
@@ -80,36 +85,49 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
 const startBox = async (site: Site, secrets: readonly string[]): Promise<Box> => {
   const python = site.root === undefined ? undefined : await machinePython()
   const enforcement = await enforceLimits(site, 'bubblewrap')
+  const user = hasOwnUsers() ? takeOwnUser(site.devboxId) : undefined
+  const end = async () => {
+    await enforcement.end()
+    user?.release()
+  }
   try {
+    if (user) await giveDiskTo(user.uid, site)
     // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
     // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
     const holder = spawnIn(
       {
-        ...asRoot(boxArguments(site, secrets, python)),
+        ...boxCommand(site, user?.uid, secrets, python),
         env: { PATH: '/usr/bin:/bin', ...markers(site) },
         cwd: '/',
         joins: enforcement.launch.joins,
       },
-      { stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'], detached: true },
+      { stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'], detached: true },
     )
-    const [, , , , passwd, group] = holder.stdio as (Writable | null)[]
+    const [, , , , passwd, group, filter] = holder.stdio as (Writable | null)[]
     const { uid, name } = userOf(site)
-    for (const pipe of [passwd, group]) pipe?.on('error', () => undefined)
+    for (const pipe of [passwd, group, filter]) pipe?.on('error', () => undefined)
     passwd?.end(withUser(readFileSync('/etc/passwd', 'utf8'), name, uid, `:${homeOf(site)}:/bin/bash`))
     group?.end(withUser(readFileSync('/etc/group', 'utf8'), name, uid, ''))
+    filter?.end(seccompFilter())
     const init = await readInitPid(holder)
     for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
-    return runningBox(site, enforcement, holder, init)
+    return runningBox(site, { ...enforcement, end }, holder, init, user?.uid)
   } catch (error) {
-    await enforcement.end()
+    await end()
     throw error
   }
 }
 
 const homeOf = (site: Site) => `/home/${userOf(site).name}`
 
-const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, init: number): Box => {
-  const namespaces = { holder: holder.pid ?? 0, init, network: site.network === 'none' }
+const runningBox = (
+  site: Site,
+  enforcement: Enforcement,
+  holder: ChildProcess,
+  init: number,
+  uid: number | undefined,
+): Box => {
+  const namespaces = { holder: holder.pid ?? 0, init, network: site.network === 'none', hasOwnUser: uid !== undefined }
   const connector = namespaces.network
     ? createConnector((command) => enterNetwork(site, namespaces, command))
     : undefined
@@ -127,12 +145,14 @@ const runningBox = (site: Site, enforcement: Enforcement, holder: ChildProcess, 
     run,
     bashrc: bashrcInside,
     ended,
+    ...(uid !== undefined && { uid }),
     launch: (command) => ({ ...enforcement.launch, ...enter(site, namespaces, command) }),
     ptmx: `/proc/${init}/root/dev/pts/ptmx`,
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
     notEnforced: [
       ...(connector ? [] : ['Network: that of this machine, abstract sockets included']),
-      ...(hasOption('--disable-userns') ? [] : ['User namespaces can be made, within which limits may be lifted']),
+      ...(seccompFilter() ? [] : [`System calls: not filtered on ${process.arch}`]),
+      ...(uid === undefined ? ['User: outside of the devbox that of the service'] : []),
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,
@@ -165,47 +185,64 @@ const sysAdmin = 1n << 21n
 /** In a container root may be without the right to make namespaces, and then does as any user. */
 const isPrivileged = isRoot && (effectiveCapabilities() & sysAdmin) !== 0n
 
-// Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
-// inner one can be named from outside. So without privileges bwrap runs in one more, through which commands enter.
-const asRoot = (args: string[]): Pick<Launch, 'file' | 'args'> => ({
-  file: unshare,
-  args: [
-    ...(isPrivileged ? [] : ['--user', '--map-root-user']),
-    ...(isRoot ? ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox'] : ['--']),
-    ...[bwrap, ...args],
-  ],
-})
+/** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
+const boxCommand = (
+  site: Site,
+  uid: number | undefined,
+  secrets: readonly string[],
+  python: Python | undefined,
+): Pick<Launch, 'file' | 'args'> => {
+  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, secrets, python, at)]
+  if (uid !== undefined) return asOwnUser(uid, command)
+  // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
+  // inner one can be named from outside. So it runs in one more, through which commands enter.
+  return {
+    file: unshare,
+    args: [
+      ...['--user', '--map-root-user'],
+      ...(isRoot ? ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox'] : ['--']),
+      ...command((source) => source),
+    ],
+  }
+}
 
-// When the service runs as root, the devbox's user owns what root owns outside, and bwrap mounts the machine's own
-// devices writable: without this a devbox could change the mode of /dev/null for everyone.
+// Where root may not make users of their own for devboxes, as in many a container, a devbox's user owns what root owns
+// outside, and bwrap mounts the machine's own devices writable: a devbox could change the mode of /dev/null for everyone.
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
-/** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
-const boxArguments = (site: Site, secrets: readonly string[], python: Python | undefined): string[] => [
+const boxArguments = (
+  site: Site,
+  secrets: readonly string[],
+  python: Python | undefined,
+  at: (source: string) => string,
+): string[] => [
   ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', ...(site.network === 'none' ? ['--unshare-net'] : [])],
   // In a user namespace of their own, processes could mount the cgroups and lift their limits.
   ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
   ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
-  ...['usr', 'etc', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
+  ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
+  ...publicEtc(),
   ...secrets.filter(existsSync).flatMap(hide),
   // Name resolution often points there.
   ...['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'],
-  ...['--proc', '/proc', ...(isRoot ? lockedProcFiles() : [])],
+  ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
   // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
   ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
-  ...['--bind', site.tmp, tmp, '--symlink', tmp, '/var/tmp'],
-  ...['--bind', site.home, homeOf(site)],
-  ...['--bind', site.run, run],
-  ...['--ro-bind', bashrc, bashrcInside],
-  ...(site.root === undefined ? ['--remount-ro', '/'] : rootFolders(site.root)),
-  ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', folder, folder]),
-  ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group'],
+  ...['--bind', at(site.tmp), tmp, '--symlink', tmp, '/var/tmp'],
+  ...['--bind', at(site.home), homeOf(site)],
+  ...['--bind', at(site.run), run],
+  ...['--ro-bind', at(bashrc), bashrcInside],
+  ...(site.root === undefined ? [] : rootFolders(site.root, at)),
+  ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', at(folder), folder]),
+  ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group', '--remount-ro', '/etc'],
+  ...(site.root === undefined ? ['--remount-ro', '/'] : []),
   ...['--info-fd', '3'],
+  ...(seccompFilter() ? ['--seccomp', '6'] : []),
   // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
-  ...['/bin/bash', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
+  ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
 
 const hasOption = (option: string): boolean => {
@@ -220,10 +257,10 @@ const sharedMemory = (site: Site): string[] =>
 const memorySize = ({ limits }: Site): string[] =>
   hasOption('--size') ? ['--size', String(Math.floor(limits.memoryBytes / 2))] : []
 
-const rootFolders = (root: string): string[] =>
+const rootFolders = (root: string, at: (source: string) => string): string[] =>
   readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && isRootFolder(entry.name))
-    .flatMap(({ name }) => ['--bind', join(root, name), `/${name}`])
+    .flatMap(({ name }) => ['--bind', at(join(root, name)), `/${name}`])
 
 /**
  * Files of /proc that root may change, or that only root may read. The kernel goes by the user's number outside, which is
@@ -253,20 +290,18 @@ const systemFolder = (name: string): string[] => {
 const hide = (path: string): string[] =>
   lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
 
-/** Paths that not every user of the machine may read, in folders that a devbox sees. Found at the first start. */
+/**
+ * Paths that not every user of the machine may read, in folders that a devbox sees: only where the devbox's user is root
+ * outside must they be hidden from it. Found at the first start.
+ */
 const secretPaths = (): Promise<readonly string[]> => {
-  secrets ??= (isRoot ? privatePaths(localFolders, alwaysSecret) : Promise.resolve([])).then((found) => [
-    ...alwaysSecret,
-    ...found,
-  ])
+  secrets ??= isRoot && !hasOwnUsers() ? privatePaths(localFolders) : Promise.resolve([])
   return secrets
 }
 let secrets: Promise<readonly string[]> | undefined
 
-const alwaysSecret = ['/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private']
-
 // The rest of /usr comes from public packages, and searching it takes seconds.
-const localFolders = ['/etc', '/opt', '/usr/local']
+const localFolders = ['/opt', '/usr/local']
 
 /** The host's pid of the box's first process, which prints a line once the box is complete. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
@@ -304,35 +339,28 @@ const text = async (stream: Readable | null): Promise<string> => {
   return all
 }
 
+// What starts a command runs outside the devbox at first and must not get the devbox's variables there.
 const prefix = 'DEVDECK_SET_'
-
-// nsenter itself runs outside the devbox and must not get the devbox's variables: LD_PRELOAD would take effect there.
-// They are passed under another name and renamed by the first process inside. `command` keeps bash from ending at a
-// read-only name, as UID, under POSIXLY_CORRECT.
-const takeEnvironment = `for _devdeck in \${!${prefix}@}; do command export "\${_devdeck#${prefix}}=\${!_devdeck}"; unset "$_devdeck"; done 2>/dev/null; unset _devdeck; cd; exec "$@"`
 
 interface Namespaces {
   holder: number
   init: number
   /** Whether the devbox has a network of its own. */
   network: boolean
+  hasOwnUser: boolean
 }
 
 // Every mount of the box is nosuid, and none can be made without a user namespace: no file gives further rights.
-const enter = (site: Site, namespaces: Namespaces, { argv, env, tty }: Command): Launch => {
+const enter = (site: Site, { holder, init, network, hasOwnUser }: Namespaces, { argv, env, tty }: Command): Launch => {
   const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...env }
   return {
-    file: nsenter,
+    file: perl,
     args: [
-      ...throughHolder(namespaces),
-      ...['-t', String(namespaces.init), '-U', '--preserve-credentials', '-m', '-p', '-i', '-u'],
-      ...(namespaces.network ? ['-n'] : []),
-      '--',
-      // In a session of its own the command has a session number inside as well, and may take a terminal.
-      '/usr/bin/setsid',
-      ...(tty === undefined
-        ? ['/bin/bash', '-c', takeEnvironment, 'devbox']
-        : ['/bin/bash', '-c', takeTerminal + takeEnvironment, 'devbox', tty]),
+      ...['-f', enterScript, callNumbers(), seccompFilter()?.toString('hex') ?? ''],
+      ...[hasOwnUser ? String(userOf(site).uid) : '', isPrivileged ? '' : String(holder), String(init)],
+      // The user namespace last: the others belong to those above it.
+      [...(network ? ['net'] : []), 'ipc', 'uts', 'pid', 'mnt', 'user'].join(','),
+      tty ?? '',
       ...argv,
     ],
     env: {

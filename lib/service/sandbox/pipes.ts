@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, openSync, unlinkSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -58,6 +58,8 @@ export class Pipes {
       await Promise.race([once(maker.stdout, 'data'), ended])
       const name = `/proc/${maker.pid}/fd/3`
       const write = openSync(name, constants.O_WRONLY | constants.O_NONBLOCK)
+      // For a command that opens it again as /dev/stdin, and may be another user's.
+      fchmodSync(write, 0o666)
       return { write, read: orClose(write, () => openSync(name, constants.O_RDONLY)) }
     } finally {
       maker.stdin.end()
@@ -92,7 +94,8 @@ export class Pipes {
   async #make() {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const names = Array.from({ length: batchSize }, () => join(this.#folder, String(this.#made++)))
-    await promisify(execFile)('mkfifo', ['-m', '600', ...names])
+    // Any user: a command opens it again as /dev/stdout, in a devbox whose user is not the service's. No name leads there.
+    await promisify(execFile)('mkfifo', ['-m', '666', ...names])
     this.#names.push(...names)
   }
 }

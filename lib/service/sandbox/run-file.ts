@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { lchown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunningDevbox } from './sandbox.ts'
 
@@ -11,18 +11,24 @@ const maxArgumentBytes = 100_000
  * may write there as well, and a link it left under that name would lead the service out of the devbox: so it cannot
  * foresee the name, and the file is only ever made, which follows no link.
  */
-export const putRunFile = async (runFolder: string, prefix: string, text: string): Promise<string> => {
+export const putRunFile = async (
+  { box, runFolder }: Pick<RunningDevbox, 'box' | 'runFolder'>,
+  prefix: string,
+  text: string,
+): Promise<string> => {
   const name = `${prefix}-${randomBytes(8).toString('hex')}`
-  await writeFile(join(runFolder, name), text, { mode: 0o600, flag: 'wx' })
+  const file = join(runFolder, name)
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+  if (box.uid !== undefined) await lchown(file, box.uid, box.uid)
   return name
 }
 
 /** The command that has bash run a script of any length; `file` is one of the run folder that holds a long script. */
 export const bashCommand = async (
-  { box, runFolder }: Pick<RunningDevbox, 'box' | 'runFolder'>,
+  devbox: Pick<RunningDevbox, 'box' | 'runFolder'>,
   script: string,
 ): Promise<{ argv: string[]; file?: string }> => {
   if (Buffer.byteLength(script) <= maxArgumentBytes) return { argv: ['/bin/bash', '-c', script] }
-  const name = await putRunFile(runFolder, 'script', script)
-  return { argv: ['/bin/bash', '-c', `. '${box.run}/${name}'`], file: join(runFolder, name) }
+  const name = await putRunFile(devbox, 'script', script)
+  return { argv: ['/bin/bash', '-c', `. '${devbox.box.run}/${name}'`], file: join(devbox.runFolder, name) }
 }

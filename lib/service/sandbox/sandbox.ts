@@ -63,6 +63,8 @@ export interface Box {
   readonly home: string
   readonly tmp: string
   readonly run: string
+  /** The user outside, to whom its files belong; absent: the service's. */
+  readonly uid?: number
   launch(command: Command): Launch
   /** For an interactive bash to read in place of ~/.bashrc, as processes in the devbox see it. */
   readonly bashrc: string
@@ -131,8 +133,10 @@ export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({
   ...launch,
   file: '/bin/bash',
-  // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash.
+  // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash. --norc:
+  // with a socket as its input, as Node gives, it would take itself for a remote shell and run ~/.bashrc.
   args: [
+    '--norc',
     '-p',
     '-c',
     wrap,

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { chownSync, closeSync, constants, existsSync, fchownSync, openSync, readFileSync, readSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
 import { type Box, type Command, type Launch, spawnIn } from '#lib/service/sandbox/sandbox.ts'
@@ -120,19 +121,28 @@ interface OpenTerminal {
   tty: string
 }
 
-const openTerminal = ({ ptmx }: Box): OpenTerminal =>
-  (ptmx !== undefined && unlock !== undefined && openInside(ptmx)) || { ...native.open(80, 24), tty: '/proc/self/fd/0' }
+const openTerminal = ({ ptmx, uid }: Box): OpenTerminal => {
+  const inside = ptmx !== undefined && unlock !== undefined ? openInside(ptmx, uid) : undefined
+  if (inside) return inside
+  const { master, slave } = native.open(80, 24)
+  // The command opens it by name, as the user of its devbox.
+  if (uid !== undefined) fchownSync(slave, uid, uid)
+  return { master, slave, tty: '/proc/self/fd/0' }
+}
 
 /**
  * In the devbox's own devpts: there alone the terminal has a name in the devbox, which programs ask for (`tty`, screen,
  * gpg). Undefined when that gives none, as when one devbox has taken all that there are for devboxes.
  */
-const openInside = (ptmx: string): OpenTerminal | undefined => {
+const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undefined => {
   let master: number | undefined
   try {
     master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
     const [, index] = /^tty-index:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'latin1')) ?? []
-    if (index !== undefined) return { master, tty: `/dev/pts/${index}` }
+    if (index !== undefined) {
+      if (uid !== undefined) chownSync(join(dirname(ptmx), index), uid, uid)
+      return { master, tty: `/dev/pts/${index}` }
+    }
   } catch {
     // The machine's own is left.
   }

@@ -1,0 +1,49 @@
+# Runs a command in the namespaces of a devbox, as its user, under its filter of system calls.
+#
+# One program instead of nsenter, setsid and a shell: each of those costs a millisecond for every command, and none can
+# put a filter in force. It must be in force before the devbox can see the process, which is from the fork on.
+my ($numbers, $filter, $user, $through, $init, $kinds, $tty, @command) = @ARGV;
+my %call;
+@call{qw(setns unshare mount prctl setgroups setresgid setresuid setsid)} = map { $_ + 0 } split /,/, $numbers;
+
+sub fail { print STDERR "devdeck: $_[0]: $!\n"; exit 126 }
+sub ask { my ($name, @arguments) = @_; syscall($call{$name}, @arguments) != -1 or fail($name) }
+sub opened { my ($pid, $kind) = @_; open(my $file, '<', "/proc/$pid/ns/$kind") or fail("the devbox's $kind namespace"); $file }
+
+# Without privileges only the owner of a user namespace may join what belongs to it, as its root.
+ask('setns', fileno(opened($through, 'user')), 0) if $through ne '';
+# No group of the service's goes along. An ordinary user may not give up those it has.
+ask('setgroups', 0, 0) if $user ne '';
+# All opened first: with the mounts /proc becomes the devbox's.
+ask('setns', fileno($_), 0) for map { opened($init, $_) } split /,/, $kinds;
+if ($user ne '') {
+  ask('setresgid', ($user + 0) x 3);
+  ask('setresuid', ($user + 0) x 3);
+}
+# PR_SET_NO_NEW_PRIVS, then PR_SET_SECCOMP with SECCOMP_MODE_FILTER.
+ask('prctl', 38, 1, 0, 0, 0);
+my $program = pack('H*', $filter);
+ask('prctl', 22, 2, pack('Sx6P', length($program) / 8, $program)) if $program ne '';
+
+# The fork alone enters the process namespace.
+defined(my $child = fork) or fail('fork');
+if ($child == 0) {
+  # In a session of its own the command has a session number inside as well, and may take a terminal.
+  ask('setsid');
+  if ($tty ne '') {
+    # The leader of a session gets a terminal by opening it.
+    sysopen(my $terminal, $tty, 2) or fail($tty);
+    open(STDIN, '<&', $terminal) and open(STDOUT, '>&', $terminal) and open(STDERR, '>&', $terminal) or fail($tty);
+  }
+  # The devbox's variables came under other names: LD_PRELOAD would have taken effect outside.
+  for my $name (grep { /^DEVDECK_SET_/ } keys %ENV) { $ENV{substr($name, 12)} = delete $ENV{$name} }
+  chdir($ENV{HOME});
+  exec { $command[0] } @command;
+  print STDERR "devdeck: $command[0]: $!\n";
+  exit($!{ENOENT} ? 127 : 126);
+}
+# A command that stops has this process stop as well, and go on with it.
+while (waitpid($child, 2) == $child && ($? & 0xff) == 0x7f) { kill('STOP', $$); kill('CONT', $child) }
+my $signal = $? & 0x7f;
+kill($signal, $$) if $signal;
+exit($signal ? 128 + $signal : $? >> 8);

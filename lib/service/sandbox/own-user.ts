@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Launch, Site } from './sandbox.ts'
+import { callNumbers } from './seccomp.ts'
+
+const script = fileURLToPath(new URL('./own-user.pl', import.meta.url))
+
+/** Where what a devbox sees of the service's folders is mounted for bwrap, seen by nothing else. */
+const place = '/tmp'
+
+// Numbers that nobody gives away: below are those of useradd, subuid and systemd's containers, above are negative ones.
+const first = 0x70000000
+const count = 0x0fffffff
+
+const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 18, SYS_ADMIN: 21 }
+
+/** Whether this process may run devboxes as users that are nobody else on this machine. */
+export const hasOwnUsers = (): boolean => {
+  known ??= process.getuid?.() === 0 && hasCapabilities() && ['uid_map', 'gid_map'].every(mapsAll)
+  return known
+}
+let known: boolean | undefined
+
+const taken = new Set<number>()
+
+/**
+ * A user for one start of a devbox: the same one every time, unless another running devbox has it. Two devboxes never
+ * have one at once, so not even the kernel takes the processes or files of one for those of the other.
+ */
+export const takeOwnUser = (devboxId: string): { uid: number; release(): void } => {
+  const start = createHash('sha256').update(devboxId).digest().readUInt32BE() % count
+  let uid = first + start
+  for (let next = start + 1; taken.has(uid); next++) uid = first + (next % count)
+  taken.add(uid)
+  return { uid, release: () => void taken.delete(uid) }
+}
+
+/** Gives what is kept of a devbox to its user: nothing to do but for a new disk, a copied one, or one from before. */
+export const giveDiskTo = async (uid: number, { home, tmp, run, root }: Site): Promise<void> => {
+  const folders = root === undefined ? [] : (await readdir(root)).map((name) => join(root, name))
+  const others: string[] = []
+  for (const path of [home, tmp, run, ...folders]) if ((await lstat(path)).uid !== uid) others.push(path)
+  if (others.length === 0) return
+  // It changes a folder after all that is in it: after a crash the first one tells that this is to be done again.
+  await promisify(execFile)('/usr/bin/chown', ['-hR', `${uid}:${uid}`, '--', ...others], { maxBuffer: 2 ** 26 })
+}
+
+/** A command of bwrap as that user, with `sources` of the service's folders; `args` is given where each is then. */
+export const asOwnUser = (
+  uid: number,
+  command: (at: (source: string) => string) => string[],
+): Pick<Launch, 'file' | 'args'> => {
+  const sources: string[] = []
+  const at = (source: string) => `${place}/${sources.push(source) - 1}`
+  const argv = command(at)
+  return {
+    file: '/usr/bin/perl',
+    args: ['-f', script, callNumbers(), String(uid), place, String(sources.length), ...sources, ...argv],
+  }
+}
+
+const hasCapabilities = (): boolean => {
+  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(read('status'))?.[1] ?? '0'}`)
+  return Object.values(capabilities).every((number) => (effective & (1n << BigInt(number))) !== 0n)
+}
+
+/** In a container the range may be missing. */
+const mapsAll = (file: string): boolean =>
+  read(file)
+    .trim()
+    .split('\n')
+    .some((line) => {
+      const [start = 0, , length = 0] = line.trim().split(/\s+/).map(Number)
+      return start <= first && start + length >= first + count
+    })
+
+const read = (file: string): string => readFileSync(`/proc/self/${file}`, 'utf8')

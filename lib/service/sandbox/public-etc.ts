@@ -1,0 +1,52 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * What programs look up in /etc that is the same for every user: names, accounts, certificates, defaults of tools. A list
+ * of what is seen, and not of what is hidden: a mask on a single file comes off when the machine replaces that file.
+ * /etc/passwd and /etc/group are written for each devbox, and its name is its own.
+ */
+const publicNames = [
+  ...['nsswitch.conf', 'hosts', 'host.conf', 'resolv.conf', 'gai.conf', 'networks', 'protocols', 'services', 'rpc'],
+  ...[
+    'ethertypes',
+    'netconfig',
+    'krb5.conf',
+    'ssl/certs',
+    'ssl/openssl.cnf',
+    'ca-certificates',
+    'ca-certificates.conf',
+  ],
+  ...['pki/tls/certs', 'pki/tls/cert.pem', 'pki/tls/openssl.cnf', 'pki/ca-trust/extracted', 'crypto-policies'],
+  ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'localtime', 'timezone', 'locale.alias'],
+  ...['locale.conf', 'default/locale', 'os-release', 'debian_version', 'lsb-release', 'redhat-release', 'issue'],
+  ...['profile', 'profile.d', 'bash.bashrc', 'bashrc', 'bash_completion', 'bash_completion.d', 'zsh', 'zshrc'],
+  ...['inputrc', 'terminfo', 'shells', 'skel', 'login.defs', 'mime.types', 'magic', 'magic.mime', 'xattr.conf', 'mtab'],
+  ...['manpath.config', 'man_db.conf', 'groff', 'papersize', 'vim', 'vimrc', 'nanorc', 'screenrc', 'tmux.conf'],
+  ...['ssh/ssh_config', 'ssh/ssh_config.d', 'ssh/ssh_known_hosts', 'gitconfig', 'wgetrc', 'npmrc', 'pip.conf'],
+  ...['perl', 'python3', 'python3.9', 'python3.10', 'python3.11', 'python3.12', 'python3.13', 'gdb', 'debuginfod'],
+  ...['java-11-openjdk', 'java-17-openjdk', 'java-21-openjdk', 'java-25-openjdk', '.java', 'maven', 'fonts', 'glvnd'],
+  ...['dpkg', 'ImageMagick-6', 'ImageMagick-7', 'texmf', 'R', 'xml', 'sgml', 'mke2fs.conf'],
+]
+
+/** Arguments of bwrap that make an /etc of what is public in this machine's. */
+export const publicEtc = (etc = '/etc'): string[] => [
+  ...['--tmpfs', '/etc', '--symlink', '/proc/sys/kernel/hostname', '/etc/hostname'],
+  ...publicNames.flatMap((name) => entry(etc, name)),
+]
+
+const entry = (etc: string, name: string): string[] => {
+  const path = join(etc, name)
+  const target = join('/etc', name)
+  if (!existsSync(path) || !isPublic(path)) return []
+  // Programs that keep the file of name servers do so in /run, which a devbox does not see.
+  if (name === 'resolv.conf') return ['--ro-bind', realpathSync(path), target]
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), target] : ['--ro-bind', path, target]
+}
+
+/** Whether every user of the machine may read it, and not the service's user or its groups alone. */
+const isPublic = (path: string): boolean => {
+  const stats = statSync(path)
+  const needed = stats.isDirectory() ? 0o005 : 0o004
+  return (stats.mode & needed) === needed
+}
