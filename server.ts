@@ -16,16 +16,20 @@ import { liveSocket } from '#lib/gateway/live/route.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
+import { takeVariable } from './scripts/take-variable.ts'
 
 const root = import.meta.dirname
 const dev = process.argv.includes('--dev')
 const drainMs = 5_000
+// Before anything is started that would inherit them.
+const sessionSecret = takeVariable('DEVDECK_SESSION_SECRET')
+const apiKeys = takeVariable('DEVDECK_API_KEYS')
 // Next reads it while it is being imported, hence the late import below.
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
 z.config(z.locales.en())
 
 const start = async (): Promise<void> => {
-  const config = readConfig()
+  const config = readConfig({ ...process.env, DEVDECK_SESSION_SECRET: sessionSecret })
   // The whole of a request, so the largest upload over a slow line as well.
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 3_600_000 })
   server.on('request', stillStarting)
@@ -35,7 +39,9 @@ const start = async (): Promise<void> => {
   const address = config.publicOrigins[0] ?? origins[0] ?? ''
 
   const embedded =
-    config.serviceUrl === undefined ? await startEmbeddedService(join(config.dataDir, 'service')) : undefined
+    config.serviceUrl === undefined
+      ? await startEmbeddedService(join(config.dataDir, 'service'), { apiKeys })
+      : undefined
   stopping.push(
     () => drain(server),
     () => embedded?.stop(),

@@ -62,12 +62,12 @@ const mostLines: Record<string, number> = {
   'lib/console': 3_080,
   'lib/contract': 2_780,
   'lib/gateway': 5_240,
-  'lib/service': 19_500,
+  'lib/service': 19_550,
   'lib/statistics': 140,
   'lib/terminal': 3_780,
   'lib/wire': 360,
-  scripts: 400,
-  'server.ts': 160,
+  scripts: 430,
+  'server.ts': 165,
 }
 
 const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)

@@ -33,6 +33,16 @@ describe('the embedded service', () => {
     expect(await isUp(url)).toBe(false)
   })
 
+  it('gets the keys given to it by no way that /proc shows', async () => {
+    const service = await startEmbeddedService(dataDir, { apiKeys: 'one:swordfish' })
+    expect(service.ownKey()).toBe('swordfish')
+    const asked = await fetch(`${service.url()}/v1/accounts/me`, { headers: { authorization: 'Bearer swordfish' } })
+    expect(await asked.json()).toMatchObject({ id: 'one' })
+    for (const file of ['environ', 'cmdline'])
+      expect(readFileSync(`/proc/${servicePid()}/${file}`, 'latin1')).not.toContain('swordfish')
+    await service.stop()
+  })
+
   it('says why it does not start', async () => {
     await expect(startEmbeddedService('/dev/null/data')).rejects.toThrow(
       'The embedded service did not start: it ended with code 1',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { backoffMs } from '#lib/client/backoff.ts'
@@ -22,9 +23,13 @@ const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url
 
 /**
  * Runs the local service as a child process on a free loopback port, and starts it again on the same port whenever it
- * dies. Resolves once it listens; rejects with a ConfigError when the first start fails.
+ * dies. Resolves once it listens; rejects with a ConfigError when the first start fails. `apiKeys` are those of
+ * DEVDECK_API_KEYS, if any.
  */
-export const startEmbeddedService = async (dataDir: string, entry = defaultEntry): Promise<EmbeddedService> => {
+export const startEmbeddedService = async (
+  dataDir: string,
+  { apiKeys = '', entry = defaultEntry }: { apiKeys?: string; entry?: string } = {},
+): Promise<EmbeddedService> => {
   let stopping = false
   let url = ''
   let deaths = 0
@@ -33,15 +38,20 @@ export const startEmbeddedService = async (dataDir: string, entry = defaultEntry
   const start = async (port: string): Promise<void> => {
     child = spawn(
       process.execPath,
-      [entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
+      [
+        ...[entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
+        ...(apiKeys === '' ? [] : ['--keys-fd', '3']),
+      ],
       {
         // The service ends when its standard input does, so that it never outlives this process, however that dies.
-        stdio: ['pipe', 'pipe', 'inherit'],
+        // The keys come by a pipe: an environment can be read in /proc.
+        stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
         // A session of its own: Ctrl-C in the terminal reaches this process alone, which then stops the service last.
         detached: true,
-        env: serviceEnvironment(),
       },
     )
+    const pipe = child.stdio[3] as Writable
+    pipe.on('error', () => undefined).end(apiKeys)
     url = await readyAddress(child)
     const startedAt = Date.now()
     child.once('exit', (code, signal) => {
@@ -73,7 +83,7 @@ export const startEmbeddedService = async (dataDir: string, entry = defaultEntry
   return {
     embedded: true,
     url: () => url,
-    ownKey: () => ownKey(dataDir),
+    ownKey: () => ownKey(dataDir, apiKeys),
     stop: async () => {
       stopping = true
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -111,15 +121,9 @@ const readyAddress = async (child: ChildProcess): Promise<string> => {
   return address
 }
 
-/** Everything but what only the console is to know. */
-const serviceEnvironment = () => {
-  const { DEVDECK_SESSION_SECRET: _, ...environment } = process.env
-  return environment
-}
-
-/** As the service reads them: `DEVDECK_API_KEYS` if set, else the key it generated. */
-const ownKey = (dataDir: string): string | undefined => {
-  const [first] = (process.env.DEVDECK_API_KEYS ?? '').split(',').filter((each) => each.trim() !== '')
+/** As the service reads them: the first of those given, else the key it generated. */
+const ownKey = (dataDir: string, apiKeys: string): string | undefined => {
+  const [first] = apiKeys.split(',').filter((each) => each.trim() !== '')
   if (first !== undefined) return first.slice(first.indexOf(':') + 1).trim()
   const file = join(dataDir, 'api-key')
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined

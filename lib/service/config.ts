@@ -8,6 +8,8 @@ export interface ServiceConfig {
   dataDir: string
   /** Absent: one key for the account `local`, kept in the data folder. */
   keys?: readonly ApiKey[]
+  /** Whether a second account is refused where nothing keeps devboxes apart. Only tests of other things do without. */
+  oneAccountUnlessIsolated: boolean
   /** Names besides the loopback ones under which the service may be called. */
   allowHosts: readonly string[]
   /** How devboxes are kept apart from this machine; `auto` takes bubblewrap where it works. */

@@ -5,6 +5,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readProc } from './kit/proc.ts'
+import { childrenOf } from './sandbox/processes.ts'
+import { strongestIsolation } from './testing/isolation.ts'
 import { runCommand } from './testing/process.ts'
 
 let dataDir: string
@@ -63,8 +66,8 @@ describe('the command', () => {
     expect(readFileSync(join(dataDir, 'api-key'), 'utf8')).toBe(key)
   })
 
-  it('takes its keys from the environment', async () => {
-    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_1,two:ak:2' }).ready
+  it.runIf(strongestIsolation === 'bubblewrap')('takes its keys from the environment', async () => {
+    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_1,two:ak:2' }, '--isolation', 'bubblewrap').ready
     const accountOf = async (key: string) =>
       (await (await fetch(`${url}/v1/accounts/me`, { headers: { authorization: `Bearer ${key}` } })).json()).id
     expect([await accountOf('ak_1'), await accountOf('ak:2'), await accountOf('ak_3')]).toEqual([
@@ -73,6 +76,35 @@ describe('the command', () => {
       undefined,
     ])
     expect(() => statSync(join(dataDir, 'api-key'))).toThrow(/ENOENT/)
+  })
+
+  it('keeps its keys out of the environment that /proc shows, its own and that of what it starts', async () => {
+    const { child, ready } = serve({ DEVDECK_API_KEYS: 'one:swordfish', NEAR: 'kept' })
+    const url = await ready
+    const headers = { authorization: 'Bearer swordfish', 'content-type': 'application/json' }
+    expect((await fetch(`${url}/v1/axons`, { headers })).status).toBe(200)
+    const environment = readFileSync(`/proc/${child.pid}/environ`, 'latin1')
+    expect(environment).toContain('NEAR=kept')
+    expect(environment).not.toContain('swordfish')
+    for (const pid of childrenOf(child.pid ?? 0)) expect(readProc(pid, 'environ') ?? '').not.toContain('swordfish')
+  })
+
+  it('takes its keys from an open file', async () => {
+    const { child, ready } = serve({}, '--keys-fd', '0')
+    child.stdin?.end('one:ak_1\n')
+    const headers = { authorization: 'Bearer ak_1' }
+    expect((await fetch(`${await ready}/v1/axons`, { headers })).status).toBe(200)
+  })
+
+  it('has one account only where devboxes are plain processes', async () => {
+    const { code, stderr } = await serve({ DEVDECK_API_KEYS: 'one:swordfish,two:ak_2' }).ended
+    expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 })
+    expect(stderr).toContain('keys of 2 accounts (one, two): install bubblewrap')
+    expect(stderr).not.toContain('swordfish')
+    const url = await serve({ DEVDECK_API_KEYS: 'one:ak_1,one:ak_2' }).ready
+    const added = await runCommand(['keys', 'add', '--account', 'two', '--data-dir', dataDir]).ended
+    const answer = await fetch(`${url}/v1/axons`, { headers: { authorization: `Bearer ${added.stdout.trim()}` } })
+    expect([answer.status, (await answer.json()).message]).toEqual([403, expect.stringContaining('only keys of one')])
   })
 
   it('ends although an event stream is open', async () => {

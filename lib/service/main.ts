@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { takeVariable } from '../../scripts/take-variable.ts'
 
 // Everything this process and its children write is for this user alone.
 process.umask(0o077)
@@ -10,7 +11,7 @@ enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/devdeck'
 const main = async () => {
   // Loaded only now, so that the cache serves them; and each command loads no more than it needs.
   const { helpText, readCommandLine } = await import('./cli/command-line.ts')
-  const commandLine = readCommandLine(process.argv.slice(2), process.env)
+  const commandLine = readCommandLine(process.argv.slice(2), takeVariable('DEVDECK_API_KEYS'))
   switch (commandLine.command) {
     case 'serve':
       return (await import('./cli/serve.ts')).serve(commandLine)

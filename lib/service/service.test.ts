@@ -36,6 +36,7 @@ describe('the service', () => {
       dataDir,
       allowHosts: [],
       isolation: 'none',
+      oneAccountUnlessIsolated: true,
       limits: defaultLimits,
       pressure: defaultPressure,
       datasets: [],

@@ -16,6 +16,7 @@ import { Devboxes } from './devboxes/devboxes.ts'
 import { Snapshots } from './devboxes/snapshots.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
+import { onlyAccount } from './domain/accounts.ts'
 import { endInWords } from './domain/devboxes.ts'
 import { Drain } from './evictions/drain.ts'
 import { Evictions } from './evictions/evictions.ts'
@@ -29,7 +30,7 @@ import { Revocations } from './http/revocations.ts'
 import { createRouter } from './http/router.ts'
 import { listen } from './http/server.ts'
 import { createUpgrades } from './http/upgrade.ts'
-import { StartError } from './kit/errors.ts'
+import { ServiceError, StartError } from './kit/errors.ts'
 import { logError } from './kit/log.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { axonRoutes } from './routes/axons.ts'
@@ -101,6 +102,12 @@ export const createService = async (
     // Logged once the service is up: a service that cannot start prints one line and nothing else.
     const sandbox = await choice.sandbox
     const warnings = [...choice.warnings]
+    const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
+    const keyStore = createKeyStore(database)
+    const only =
+      config.oneAccountUnlessIsolated && sandbox.isolation === 'none'
+        ? onlyAccount([...keys, ...keyStore.all().filter((each) => each.revoke_time_ms === null)].map(accountOf))
+        : undefined
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
     const logs = new DevboxLogs(folderOf)
     const pipes = new Pipes(join(dataDir.path, 'pipes'))
@@ -232,8 +239,6 @@ export const createService = async (
     }
     const routes = Object.values(routesOf(deps)).flat()
 
-    const keys = config.keys ?? [{ account: 'local', key: readOrMakeApiKey(dataDir) }]
-    const keyStore = createKeyStore(database)
     const revocations = new Revocations(keyStore)
     undo.push(() => revocations.close())
     const operatorToken = randomBytes(32).toString('base64url')
@@ -256,6 +261,8 @@ export const createService = async (
       authenticate: createAuthenticate(keys, {
         find: (digest) => {
           const found = keyStore.find(digest)
+          if (found && only !== undefined && found.account !== only)
+            throw new ServiceError('forbidden', `Devboxes are plain processes here: only keys of ${only} are taken`)
           return found && { account: found.account, revoked: revocations.signalOf(found.id) }
         },
         operatorToken,
@@ -293,6 +300,8 @@ export const createService = async (
     throw asStartError(error, config)
   }
 }
+
+const accountOf = ({ account }: { account: string }) => account
 
 /** Every resource of the contract: a missing or an extra one does not compile. */
 const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({

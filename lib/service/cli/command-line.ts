@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
@@ -12,6 +12,7 @@ const serveFlags = [
   'host',
   'data-dir',
   'allow-host',
+  'keys-fd',
   'isolation',
   'max-devboxes',
   'max-executions',
@@ -112,6 +113,7 @@ const Flags = z.object({
   'min-free-disk': z.optional(size),
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
+  'keys-fd': z.optional(whole(0, 1023)),
   'drain-seconds': z._default(whole(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
   'validate-answers': z._default(z.boolean(), false),
@@ -120,15 +122,19 @@ const Flags = z.object({
   deadline: z._default(duration, 10 * 60),
 })
 
-/** Reads flags and environment. Throws a StartError that names every problem in one line and never a key. */
-export const readCommandLine = (args: readonly string[], environment: NodeJS.ProcessEnv): CommandLine => {
+/**
+ * Reads the flags, and DEVDECK_API_KEYS as `givenKeys`. Throws a StartError that names every problem in one line and never
+ * a key.
+ */
+export const readCommandLine = (args: readonly string[], givenKeys: string | undefined): CommandLine => {
   const { values, positionals } = parseFlags(args)
   const flags = Flags.safeParse(values)
-  const keys = readKeys(environment.DEVDECK_API_KEYS)
+  const fd = flags.success ? flags.data['keys-fd'] : undefined
+  const keys = readKeys(fd === undefined ? givenKeys : readDescriptor(fd))
   const { command, words } = values.help ? { command: 'help' as const, words: [] } : splitCommand(positionals)
   const problems = [
     ...(flags.error?.issues ?? []).map(({ path, message }) => `--${String(path[0])} ${message}`),
-    ...keys.problems.map((problem) => `DEVDECK_API_KEYS ${problem}`),
+    ...keys.problems.map((problem) => `${fd === undefined ? 'DEVDECK_API_KEYS' : '--keys-fd'} ${problem}`),
     ...(command ? problemsOf(command, words, Object.keys(values)) : [`unknown command ${positionals.join(' ')}`]),
   ]
   if (!flags.success || !command || problems.length > 0) throw new StartError(`${problems.join('; ')} (see --help)`)
@@ -144,6 +150,7 @@ export const readCommandLine = (args: readonly string[], environment: NodeJS.Pro
     port,
     dataDir: resolve(flags.data['data-dir']),
     ...(keys.keys.length > 0 ? { keys: keys.keys } : {}),
+    oneAccountUnlessIsolated: true,
     allowHosts: flags.data['allow-host'],
     isolation,
     limits: {
@@ -182,7 +189,9 @@ serve
   --port N            port to listen on; 0 takes any free one (4500)
   --host ADDRESS      address to listen on (127.0.0.1)
   --allow-host NAME   another name the service may be called by; may be repeated
-  --isolation KIND    auto, bubblewrap or none: how devboxes are kept apart from this machine (auto)
+  --isolation KIND    auto, bubblewrap or none: how devboxes are kept apart from this machine (auto);
+                      none, or auto where bubblewrap does not work, takes the keys of one account only
+  --keys-fd N         read the keys from this open file, as 0 for standard input, instead of DEVDECK_API_KEYS
   --max-devboxes N    devboxes one account may have that have not ended (${defaultLimits.devboxes})
   --max-executions N  commands of one account that may wait or run (${defaultLimits.executions})
   --max-terminals N   terminal sessions one account may have (${defaultLimits.terminals})
@@ -249,6 +258,16 @@ const problemsOf = (command: Command, words: readonly string[], given: readonly 
     ...takes.words.slice(words.length).map((word) => `${command} needs ${word}`),
     ...(surplus.length > 0 ? [`${command} does not take ${surplus.join(' ')}`] : []),
   ]
+}
+
+const readDescriptor = (fd: number): string => {
+  try {
+    return readFileSync(fd, 'utf8')
+      .trim()
+      .replaceAll(/\s*\n\s*/g, ',')
+  } catch (error) {
+    throw new StartError(`--keys-fd ${fd} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /** `account:key,account:key`; several keys of one account let it change keys without a gap. */

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
+
+// Keys of several accounts are taken only then.
+const isolated = strongestIsolation === 'bubblewrap'
 
 let dataDir: string
 const running: ReturnType<typeof runCommand>[] = []
@@ -32,14 +36,14 @@ const ownKey = () => readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
 const clientOf = (url: string) => createClient({ baseUrl: url, headers: bearer(ownKey()) })
 
 describe('keys', () => {
-  it('are made before the first start, listed without being told, and good at once', async () => {
+  it.runIf(isolated)('are made before the first start, listed without being told, and good at once', async () => {
     const added = await command('keys', 'add', '--account', 'team', '--name', 'the CI')
     expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ak_[\w-]{32}\n$/) })
     const key = added.stdout.trim()
     const list = await command('keys', 'list')
     expect(list.stdout).toMatch(/^key_\w+ +team +the CI +\d{4}-\S+Z +- +keys add$/m)
     expect(list.stdout + list.stderr).not.toContain(key)
-    const { url } = await serve()
+    const { url } = await serve('--isolation', 'bubblewrap')
     expect([await accountOf(url, key), await accountOf(url, ownKey())]).toEqual(['team', 'local'])
     for (const file of readdirSync(dataDir).filter(
       (name) => statSync(join(dataDir, name)).isFile() && name !== 'api-key',
@@ -99,35 +103,40 @@ describe('keys', () => {
 })
 
 describe('drain', () => {
-  it('suspends every devbox at the deadline, those of all accounts and those made meanwhile', async () => {
-    const { url } = await serve()
-    const key = (await command('keys', 'add', '--account', 'other')).stdout.trim()
-    const [mine, theirs] = [clientOf(url), createClient({ baseUrl: url, headers: bearer(key) })]
-    const [a, b] = [
-      await mine.devboxes.createAndAwaitRunning({ body: {} }),
-      await theirs.devboxes.createAndAwaitRunning({ body: {} }),
-    ]
-    expect((await command('drain', '--deadline', '2s')).stdout).toMatch(
-      /^2 devboxes are told to be suspended at \S+Z\n$/,
-    )
-    const later = await mine.devboxes.create({ body: {} })
-    const seen: string[] = []
-    for await (const { devbox_id } of mine.evictions.watch({})) if (seen.push(devbox_id) === 2) break
-    expect(seen.sort()).toEqual([a.id, later.id].sort())
-    const suspended = { statuses: ['suspended' as const], timeout_seconds: 10 }
-    for (const [client, { id }] of [
-      [mine, a],
-      [mine, later],
-      [theirs, b],
-    ] as const)
-      expect(await client.devboxes.waitForStatus({ params: { id }, body: suspended })).toMatchObject({
-        status: 'suspended',
+  it.runIf(isolated)(
+    'suspends every devbox at the deadline, those of all accounts and those made meanwhile',
+    async () => {
+      const { url } = await serve('--isolation', 'bubblewrap')
+      const key = (await command('keys', 'add', '--account', 'other')).stdout.trim()
+      const [mine, theirs] = [clientOf(url), createClient({ baseUrl: url, headers: bearer(key) })]
+      const [a, b] = [
+        await mine.devboxes.createAndAwaitRunning({ body: {} }),
+        await theirs.devboxes.createAndAwaitRunning({ body: {} }),
+      ]
+      expect((await command('drain', '--deadline', '2s')).stdout).toMatch(
+        /^2 devboxes are told to be suspended at \S+Z\n$/,
+      )
+      const later = await mine.devboxes.create({ body: {} })
+      const seen: string[] = []
+      for await (const { devbox_id } of mine.evictions.watch({})) if (seen.push(devbox_id) === 2) break
+      expect(seen.sort()).toEqual([a.id, later.id].sort())
+      const suspended = { statuses: ['suspended' as const], timeout_seconds: 10 }
+      for (const [client, { id }] of [
+        [mine, a],
+        [mine, later],
+        [theirs, b],
+      ] as const)
+        expect(await client.devboxes.waitForStatus({ params: { id }, body: suspended })).toMatchObject({
+          status: 'suspended',
+        })
+      await mine.devboxes.resume({ params: { id: a.id } })
+      expect(
+        await mine.devboxes.waitForStatus({ params: { id: a.id }, body: { statuses: ['running'] } }),
+      ).toMatchObject({
+        status: 'running',
       })
-    await mine.devboxes.resume({ params: { id: a.id } })
-    expect(await mine.devboxes.waitForStatus({ params: { id: a.id }, body: { statuses: ['running'] } })).toMatchObject({
-      status: 'running',
-    })
-  })
+    },
+  )
 
   it('leaves earlier deadlines and tells when there is nothing to do', async () => {
     const { url } = await serve()

@@ -41,6 +41,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
       { account: 'test', key },
       { account: 'other', key: otherKey },
     ],
+    oneAccountUnlessIsolated: false,
     allowHosts: [],
     isolation: 'auto',
     limits: defaultLimits,
