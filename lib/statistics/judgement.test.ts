@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
+import { judge } from './judgement.ts'
+import { clusteredSe, standardError } from './means.ts'
+import { seededBits } from './random.ts'
+
+const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
+
+const outcome = (id: string, score: number | string, duration_ms = 1000): AttemptOutcome => ({
+  scenario_id: id,
+  scenario_name: `name of ${id}`,
+  duration_ms,
+  ...(typeof score === 'number' ? { state: 'COMPLETED', score } : { state: score, score: null }),
+})
+
+const agent = (agent_name: string, outcomes: AttemptOutcome[]): JudgedAgent => ({
+  agent_name,
+  model_name: null,
+  benchmark_run_id: `bmr_${agent_name}`,
+  job_id: 'bmj_1',
+  outcomes,
+})
+
+/** One attempt at each scenario; a word is the state of one without a score. */
+const single = (name: string, scores: readonly (number | string)[]) =>
+  agent(
+    name,
+    scores.map((score, i) => outcome(`s${i}`, score)),
+  )
+
+const judged = (agents: JudgedAgent[], rule: FailureRule = 'zero', attempts?: number): Judgement =>
+  judge({ agents, complete: true, attempts }, rule)
+
+const a = [1, 0.5, 0, 1, 0.75, 0.25, 1, 0, 0.5, 1]
+const b = [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1]
+
+describe('two agents over the same scenarios', () => {
+  const { agents, pairs, excluded_scenarios } = judged([single('A', a), single('B', b)])
+  const [pair] = pairs
+
+  it('have the mean, its error and its interval', () => {
+    const [ofA, ofB] = agents
+    expect([six(ofA?.mean), six(ofA?.se), six(ofA?.ci_low), six(ofA?.ci_high), ofA?.method]).toEqual([
+      0.6,
+      0.130171,
+      0.305533,
+      0.894467,
+      't',
+    ])
+    expect([ofA?.n_scenarios, ofA?.n_attempts, ofA?.n_passed, ofB?.n_passed]).toEqual([10, 10, 4, 2])
+    expect(ofA?.pass_at_k).toEqual({ 1: 0.4 })
+  })
+
+  it('are compared in pairs', () => {
+    expect(pair?.a.agent_name).toBe('A')
+    expect([pair?.n, six(pair?.difference), six(pair?.se)]).toEqual([10, 0.15, 0.084984])
+    // 2.262157 times the error: not the narrower interval of the normal distribution.
+    expect([six(pair?.ci_low), six(pair?.ci_high)]).toEqual([-0.042246, 0.342246])
+    expect([pair?.p_value, pair?.p_adjusted, pair?.settled]).toEqual([0.1875, 0.1875, false])
+    expect([pair?.method, pair?.permutations, pair?.seed]).toEqual(['sign_flips_exact', 1024, null])
+    expect([pair?.only_a_passes, pair?.only_b_passes, six(pair?.mcnemar_p)]).toEqual([2, 0, 0.5])
+    // 7.848880 times 0.072222 by 0.0225 is 25.19.
+    expect(pair?.scenarios_to_settle).toBe(26)
+    expect(excluded_scenarios).toEqual([])
+  })
+
+  it('share the ranks while nothing is settled', () => {
+    expect(agents.map(({ rank_low, rank_high }) => [rank_low, rank_high])).toEqual([
+      [1, 2],
+      [1, 2],
+    ])
+  })
+})
+
+it('ranks what is settled, adjusted for the number of pairs', () => {
+  const all = Array.from({ length: 12 }, () => 1)
+  const none = all.map(() => 0)
+  const { agents, pairs } = judged([
+    single('none', none),
+    single('all', all),
+    single('all but one', [0, ...all.slice(1)]),
+  ])
+  expect(agents.map(({ rank_low, rank_high }) => [rank_low, rank_high])).toEqual([
+    [3, 3],
+    [1, 2],
+    [1, 2],
+  ])
+  const [worst] = pairs
+  expect([worst?.difference, worst?.p_value, worst?.p_adjusted]).toEqual([-1, 2 / 4096, 6 / 4096])
+})
+
+describe('intervals', () => {
+  it('are by Wilson where every score is 0 or 1 and there is one attempt each', () => {
+    const [figures] = judged([single('A', [1, 1, 1, 1, 1, 1, 1, 0, 0, 0])]).agents
+    expect([six(figures?.ci_low), six(figures?.ci_high), figures?.method]).toEqual([0.396778, 0.892209, 'wilson'])
+    const twice = [1, 0].flatMap((score) => ['x', 'y', 'z'].map((id) => outcome(id, score)))
+    expect(judged([agent('A', twice)]).agents[0]?.method).toBe('t')
+  })
+
+  it('are by the normal distribution from 30 scenarios on, and stay between 0 and 1', () => {
+    const half = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? 0.5 : 1))
+    expect(judged([single('A', half)]).agents[0]?.method).toBe('z')
+    expect(judged([single('A', half.slice(1))]).agents[0]?.method).toBe('t')
+    const [high] = judged([single('A', [1, 0.9, 0.5])]).agents
+    expect(high?.ci_high).toBe(1)
+  })
+
+  it('are null with the reason for one scenario and for none', () => {
+    const [one, none] = judged([single('A', [1]), single('B', ['CANCELED'])]).agents
+    expect([one?.mean, one?.se, one?.ci_low, one?.method]).toEqual([1, null, null, null])
+    expect(one?.reasons.ci).toContain('one scenario')
+    expect([none?.mean, none?.n_scenarios, none?.pass_at_k, none?.rank_low]).toEqual([null, 0, null, null])
+    expect(Object.keys(none?.reasons ?? {}).sort()).toEqual(['ci', 'duration', 'mean', 'pass', 'rank', 'se'])
+  })
+})
+
+describe('failures', () => {
+  const scores = [1, 0.5, 'FAILED', 0, 'TIMEOUT']
+
+  it('count 0, or are left out, and are counted either way', () => {
+    const [zero] = judged([single('A', scores)], 'zero').agents
+    const [out] = judged([single('A', scores)], 'leave_out').agents
+    expect([zero?.mean, zero?.n_scenarios, out?.mean, out?.n_scenarios]).toEqual([0.3, 5, 0.5, 3])
+    for (const figures of [zero, out])
+      expect([figures?.n_completed, figures?.n_failed, figures?.n_timeout]).toEqual([3, 1, 1])
+  })
+
+  it('are not what was cancelled, nor what is in a state nobody knows', () => {
+    for (const rule of ['zero', 'leave_out'] as const) {
+      const [figures] = judged([single('A', [1, 'CANCELED', 'SKIPPED'])], rule).agents
+      expect([figures?.mean, figures?.n_scenarios, figures?.n_cancelled, figures?.n_other]).toEqual([1, 1, 1, 1])
+    }
+  })
+
+  it('say what is not compared because of them', () => {
+    const other = single('B', [1, 1, 1, 1, 1])
+    expect(judged([single('A', scores), other], 'zero').pairs[0]?.n).toBe(5)
+    const { pairs, excluded_scenarios } = judged([single('A', [...scores.slice(0, 4), 'CANCELED']), other], 'leave_out')
+    expect(pairs[0]?.n).toBe(3)
+    expect(
+      excluded_scenarios.map(({ scenario_id, missing_from }) => [
+        scenario_id,
+        missing_from.map(({ agent_name, why }) => `${agent_name} ${why}`),
+      ]),
+    ).toEqual([
+      ['s2', ['A failures_left_out']],
+      ['s4', ['A cancelled']],
+    ])
+  })
+})
+
+describe('attempts', () => {
+  const four = (id: string, c: number) => [0, 1, 2, 3].map((i) => outcome(id, i < c ? 1 : 0))
+
+  it('give pass@k and pass^k', () => {
+    const [figures] = judged([agent('A', [...four('x', 0), ...four('y', 1), ...four('z', 4)])]).agents
+    expect([1, 2, 4].map((k) => six(figures?.pass_at_k?.[k]))).toEqual([0.416667, 0.5, 0.666667])
+    expect(six(figures?.pass_hat_k?.[2])).toBe(0.333333)
+    expect([figures?.n_scenarios, figures?.n_attempts, figures?.n_passed]).toEqual([3, 12, 1])
+  })
+
+  it('are told by the name of the scenario where each has an id of its own', () => {
+    const outcomes = ['x', 'y'].flatMap((name) =>
+      [0, 1, 2].map((i) => ({ ...outcome(`${name}${i}`, i === 0 ? 1 : 0.5), scenario_name: name })),
+    )
+    expect(judged([agent('A', outcomes)], 'zero', 3).agents[0]?.n_scenarios).toBe(2)
+    // Without attempts these are six scenarios, of which some have the same name.
+    expect(judged([agent('A', outcomes)], 'zero', 1).agents[0]?.n_scenarios).toBe(6)
+  })
+})
+
+it('says that nothing is common, instead of a zero', () => {
+  const [pair] = judged([single('A', [1]), agent('B', [outcome('other', 1)])]).pairs
+  expect([pair?.n, pair?.difference, pair?.p_value, pair?.p_adjusted, pair?.mcnemar_p]).toEqual([
+    0,
+    null,
+    null,
+    null,
+    null,
+  ])
+  expect(pair?.settled).toBe(false)
+  expect(Object.values(pair?.reasons ?? {})).toContain('no scenario that both have a score for')
+})
+
+describe.each([1, 2, 3, 4, 5])('whatever the scores are: seed %i', (seed) => {
+  const bits = seededBits(seed)
+  const below = (n: number) => bits() % n
+  const shuffled = <T>(values: readonly T[]): T[] =>
+    values
+      .map((value) => ({ value, key: bits() }))
+      .sort((x, y) => x.key - y.key)
+      .map(({ value }) => value)
+  const attempts = 1 + below(4)
+  const scenarios = 2 + below(40)
+  const fractions = below(2) === 0 ? 1 : 4
+  const made = Array.from({ length: 3 }, (_, i) =>
+    agent(
+      `agent ${i}`,
+      Array.from({ length: scenarios * attempts }, (_, j) =>
+        outcome(`s${j % scenarios}`, below(fractions + 1) / fractions),
+      ),
+    ),
+  )
+  const { agents, pairs } = judged(made)
+
+  it('an interval contains its mean', () => {
+    for (const { mean, ci_low, ci_high } of agents) {
+      expect(ci_low).toBeLessThanOrEqual(mean as number)
+      expect(ci_high).toBeGreaterThanOrEqual(mean as number)
+    }
+  })
+
+  it('the clustered error of equal attempts is that of the means of the scenarios', () => {
+    for (const [i, { outcomes }] of made.entries()) {
+      const clusters = Array.from({ length: scenarios }, (_, j) =>
+        outcomes.filter(({ scenario_id }) => scenario_id === `s${j}`).map(({ score }) => score as number),
+      )
+      expect(clusteredSe(clusters)).toBeCloseTo(agents[i]?.se as number, 12)
+      const means = clusters.map((cluster) => cluster.reduce((sum, each) => sum + each, 0) / attempts)
+      expect(standardError(means)).toBeCloseTo(agents[i]?.se as number, 12)
+    }
+  })
+
+  it('p is the same from either side', () => {
+    for (const { p_value, mcnemar_p, a: one, b: other } of pairs) {
+      const turned = [other, one].map(
+        (each) => made.find(({ agent_name }) => agent_name === each.agent_name) as JudgedAgent,
+      )
+      const [back] = judged(turned).pairs
+      expect([back?.p_value, back?.mcnemar_p]).toEqual([p_value, mcnemar_p])
+      expect(p_value).toBeGreaterThan(0)
+      expect(p_value).toBeLessThanOrEqual(1)
+    }
+  })
+
+  it('the order of agents, scenarios and attempts changes nothing', () => {
+    const again = judged(shuffled(made).map((each) => ({ ...each, outcomes: shuffled(each.outcomes) })))
+    for (const figures of agents)
+      expect(again.agents.find(({ agent_name }) => agent_name === figures.agent_name)).toEqual(figures)
+    for (const pair of pairs) {
+      const found = again.pairs.find(({ a: one, b: other }) =>
+        [one, other].every(({ agent_name }) => [pair.a, pair.b].some((each) => each.agent_name === agent_name)),
+      )
+      expect([found?.n, found?.p_value, found?.p_adjusted, found?.se, found?.settled]).toEqual([
+        pair.n,
+        pair.p_value,
+        pair.p_adjusted,
+        pair.se,
+        pair.settled,
+      ])
+      expect(Math.abs(found?.difference ?? Number.NaN)).toBe(Math.abs(pair.difference as number))
+    }
+  })
+})
+
+it('samples the signs of many scenarios, and says how many patterns and from which seed', () => {
+  const scores = Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? 1 : 0))
+  const better = scores.map((score, i) => (i % 4 === 0 ? 1 : score))
+  const [pair] = judged([single('A', better), single('B', scores)]).pairs
+  expect([pair?.method, pair?.permutations, pair?.seed]).toEqual(['sign_flips_sampled', 10_000, 1])
+  // Six scenarios that only one passes: two of the 64 patterns of signs reach that.
+  expect(pair?.only_a_passes).toBe(6)
+  expect(Math.abs((pair?.p_value ?? 1) - 2 / 64)).toBeLessThan(0.005)
+})

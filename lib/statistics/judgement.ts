@@ -1,0 +1,250 @@
+import { passAtK, passHatK, toldK } from './attempts.ts'
+import { holm, mcnemar, pairedDifference, scenariosToSettle, signFlipP } from './differences.ts'
+import type {
+  AgentFigures,
+  AgentIdentity,
+  ExcludedScenario,
+  FailureRule,
+  JudgedAgent,
+  JudgedJob,
+  Judgement,
+  PairFigures,
+  Reasons,
+} from './figures.ts'
+import { meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
+import { durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
+
+/** Below this a difference counts as settled. */
+const settledBelow = 0.05
+
+export const judge = (job: JudgedJob, rule: FailureRule): Judgement => {
+  const steps = judging(job, rule)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in steps of a few milliseconds, one for each agent and each pair. */
+export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgement> {
+  const { agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, everyPair)
+  return { rule, complete: job.complete, agents: ranked(agents, pairs), pairs, excluded_scenarios }
+}
+
+/** An agent with what it has made of each scenario. */
+export interface Side {
+  agent: JudgedAgent
+  figures: AgentFigures
+  tallies: Tallies
+}
+
+type Paired = (sides: readonly Side[]) => readonly (readonly [Side, Side])[]
+
+const everyPair: Paired = (sides) => sides.flatMap((a, i) => sides.slice(i + 1).map((b) => [a, b] as const))
+
+/** The agents, the pairs that `paired` chooses of them, and what they do not have in common. */
+export function* judgingPairs(
+  job: JudgedJob,
+  rule: FailureRule,
+  paired: Paired,
+): Generator<
+  void,
+  { sides: Side[]; agents: AgentFigures[]; pairs: PairFigures[]; excluded_scenarios: ExcludedScenario[] }
+> {
+  const keyOf = scenarioKey(job)
+  const sides: Side[] = []
+  for (const agent of job.agents) {
+    const tallies = talliesOf(agent.outcomes, rule, keyOf)
+    sides.push({ agent, tallies, figures: figuresOf(agent, tallies) })
+    yield
+  }
+  const pairs: PairFigures[] = []
+  for (const [a, b] of paired(sides)) {
+    pairs.push(pairOf(a, b))
+    yield
+  }
+  return {
+    sides,
+    agents: sides.map(({ figures }) => figures),
+    pairs: settled(pairs),
+    excluded_scenarios: excludedOf(sides),
+  }
+}
+
+export const identityOf = ({ agent_name, model_name, benchmark_run_id, job_id }: AgentIdentity): AgentIdentity => ({
+  agent_name,
+  model_name,
+  benchmark_run_id,
+  job_id,
+})
+
+export const counted = (tallies: Tallies): (Tally & { mean: number })[] =>
+  [...tallies.values()].filter((tally): tally is Tally & { mean: number } => tally.mean !== null)
+
+const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
+  const reasons: Record<string, string> = {}
+  const of = counted(tallies)
+  const means = of.map(({ mean }) => mean)
+  const mean = meanOf(means)
+  const se = standardError(means)
+  const nothing = 'no scenario has an attempt that counts'
+  if (mean === null) reasons.mean = nothing
+  if (se === null) reasons.se = mean === null ? nothing : 'one scenario tells nothing of how scores spread'
+  const inStates = (...states: string[]) => agent.outcomes.filter(({ state }) => states.includes(state)).length
+  const durations = durationsOf(agent.outcomes)
+  if (durations.length === 0) reasons.duration = 'no attempt tells how long it took'
+  return {
+    ...identityOf(agent),
+    n_scenarios: of.length,
+    n_attempts: of.reduce((sum, { scores }) => sum + scores.length, 0),
+    mean,
+    se,
+    ...intervalOf(of, mean, se, reasons),
+    ...passesOf(of, reasons),
+    n_passed: of.filter(passes).length,
+    n_completed: inStates('COMPLETED'),
+    n_failed: inStates('FAILED'),
+    n_timeout: inStates('TIMEOUT'),
+    n_cancelled: inStates('CANCELED'),
+    n_other: agent.outcomes.length - inStates('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'),
+    duration_median_ms: quantile(durations, 0.5),
+    duration_p95_ms: quantile(durations, 0.95),
+    rank_low: null,
+    rank_high: null,
+    reasons,
+  }
+}
+
+const passes = ({ mean }: { mean: number | null }) => mean === 1
+
+type IntervalFigures = Pick<AgentFigures, 'ci_low' | 'ci_high' | 'method'>
+
+const intervalOf = (
+  tallies: readonly Tally[],
+  mean: number | null,
+  se: number | null,
+  reasons: Record<string, string>,
+): IntervalFigures => {
+  const n = tallies.length
+  if (mean === null || se === null) {
+    reasons.ci = reasons.se ?? ''
+    return { ci_low: null, ci_high: null, method: null }
+  }
+  const isBinary = tallies.every(({ scores: [score], scores }) => scores.length === 1 && (score === 0 || score === 1))
+  const method = isBinary ? 'wilson' : n >= zFrom ? 'z' : 't'
+  const interval = isBinary
+    ? wilson(tallies.filter(passes).length, n)
+    : method === 'z'
+      ? zInterval(mean, se)
+      : tInterval(mean, se, n)
+  if (!interval) return { ci_low: null, ci_high: null, method: null }
+  // A service may know scores beyond 0 and 1: an interval contains its mean all the same.
+  const low = Math.max(Math.min(0, mean), interval.low)
+  return { ci_low: low, ci_high: Math.min(Math.max(1, mean), interval.high), method }
+}
+
+/** Over the scenarios: k goes up to the fewest attempts any of them has. */
+const passesOf = (
+  tallies: readonly Tally[],
+  reasons: Record<string, string>,
+): Pick<AgentFigures, 'pass_at_k' | 'pass_hat_k'> => {
+  if (tallies.length === 0) {
+    reasons.pass = 'no scenario has an attempt that counts'
+    return { pass_at_k: null, pass_hat_k: null }
+  }
+  const counts = tallies.map(({ scores }) => ({ n: scores.length, c: scores.filter((score) => score === 1).length }))
+  const ks = toldK(counts.reduce((fewest, { n }) => Math.min(fewest, n), Number.POSITIVE_INFINITY))
+  const over = (chance: typeof passAtK) =>
+    Object.fromEntries(ks.map((k) => [`${k}`, meanOf(counts.map(({ n, c }) => chance(n, c, k) as number)) as number]))
+  return { pass_at_k: over(passAtK), pass_hat_k: over(passHatK) }
+}
+
+const pairOf = (a: Side, b: Side): PairFigures => {
+  const common = [...a.tallies].flatMap(([key, ofA]) => {
+    const ofB = b.tallies.get(key)
+    return ofA.mean === null || ofB === undefined || ofB.mean === null ? [] : [{ a: ofA.mean, b: ofB.mean }]
+  })
+  const n = common.length
+  const differences = common.map((pair) => pair.a - pair.b)
+  const { mean, sd, se, interval } = pairedDifference(differences)
+  const flips = signFlipP(differences)
+  const count = (passesA: boolean, passesB: boolean) =>
+    common.filter((pair) => (pair.a === 1) === passesA && (pair.b === 1) === passesB).length
+  const [onlyA, onlyB] = [count(true, false), count(false, true)]
+  const agreement = mcnemar(onlyA, onlyB)
+  const needed = mean === null || sd === null ? null : scenariosToSettle(sd * sd, mean)
+  return {
+    a: identityOf(a.agent),
+    b: identityOf(b.agent),
+    n,
+    mean_a: meanOf(common.map((pair) => pair.a)),
+    mean_b: meanOf(common.map((pair) => pair.b)),
+    difference: mean,
+    se,
+    ci_low: interval?.low ?? null,
+    ci_high: interval?.high ?? null,
+    p_value: flips?.p ?? null,
+    p_adjusted: null,
+    method: flips && (flips.exact ? 'sign_flips_exact' : 'sign_flips_sampled'),
+    permutations: flips?.permutations ?? null,
+    seed: flips?.seed ?? null,
+    only_a_passes: onlyA,
+    only_b_passes: onlyB,
+    both_pass: count(true, true),
+    neither_passes: count(false, false),
+    mcnemar_p: n === 0 ? null : agreement.exact,
+    mcnemar_mid_p: n === 0 ? null : agreement.mid,
+    settled: false,
+    // A spread of zero is settled by what there is.
+    scenarios_to_settle: needed === null ? null : Math.max(1, Math.ceil(needed)),
+    reasons: pairReasons(n, mean),
+  }
+}
+
+const pairReasons = (n: number, difference: number | null): Reasons => {
+  if (n === 0) {
+    const none = 'no scenario that both have a score for'
+    return { difference: none, se: none, ci: none, p: none, mcnemar: none, scenarios_to_settle: none }
+  }
+  const one = 'one common scenario tells nothing of how differences spread'
+  if (n === 1) return { se: one, ci: one, scenarios_to_settle: one }
+  return difference === 0 ? { scenarios_to_settle: 'there is no difference to settle' } : {}
+}
+
+const settled = (pairs: readonly PairFigures[]): PairFigures[] => {
+  const tested = pairs.filter(({ p_value }) => p_value !== null)
+  const adjusted = new Map(holm(tested.map(({ p_value }) => p_value as number)).map((p, i) => [tested[i], p]))
+  return pairs.map((pair) => {
+    const p = adjusted.get(pair) ?? null
+    return { ...pair, p_adjusted: p, settled: p !== null && p < settledBelow }
+  })
+}
+
+/** Ranks as ranges: places change hands only where the difference is settled. */
+const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]): AgentFigures[] => {
+  const placed = agents.filter(({ mean }) => mean !== null).length
+  const isAhead = ({ a, difference }: PairFigures, runId: string) =>
+    (difference ?? 0) > 0 === (a.benchmark_run_id === runId)
+  return agents.map((agent) => {
+    if (agent.mean === null) return { ...agent, reasons: { ...agent.reasons, rank: 'it has no mean' } }
+    const id = agent.benchmark_run_id
+    const decided = pairs.filter(
+      ({ a, b, settled: isSettled }) => isSettled && [a, b].some((each) => each.benchmark_run_id === id),
+    )
+    const behind = decided.filter((pair) => isAhead(pair, id)).length
+    return { ...agent, rank_low: 1 + decided.length - behind, rank_high: placed - behind }
+  })
+}
+
+const excludedOf = (sides: readonly Side[]): ExcludedScenario[] => {
+  const all = new Map<string, Tally>()
+  for (const { tallies } of sides) for (const [key, tally] of tallies) if (!all.has(key)) all.set(key, tally)
+  return [...all].flatMap(([key, { scenario_id, scenario_name }]) => {
+    const missing_from = sides.flatMap(({ agent, tallies }) => {
+      const tally = tallies.get(key)
+      if (tally && tally.mean !== null) return []
+      return [{ ...identityOf(agent), why: tally?.why_missing ?? ('no_outcome' as const) }]
+    })
+    return missing_from.length === 0 ? [] : [{ scenario_id, scenario_name, missing_from }]
+  })
+}

@@ -1,0 +1,74 @@
+import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedJob } from './figures.ts'
+import { meanOf } from './means.ts'
+
+/** What an agent has made of one scenario. */
+export interface Tally {
+  scenario_id: string
+  scenario_name: string
+  /** Of the attempts that count. */
+  scores: number[]
+  /** Of the scores; null where none counts. */
+  mean: number | null
+  duration_ms: number | null
+  why_missing: ExcludedScenario['missing_from'][number]['why'] | null
+}
+
+export type Tallies = ReadonlyMap<string, Tally>
+export type KeyOf = (outcome: AttemptOutcome) => string
+
+/** A failure, a timeout, or a scenario that was completed and never scored. Unspecified: the last; nothing was won by it. */
+const failures: readonly string[] = ['FAILED', 'TIMEOUT', 'COMPLETED']
+
+/** Undefined where the attempt does not count. */
+export const countedScore = ({ state, score }: AttemptOutcome, rule: FailureRule): number | undefined => {
+  if (state === 'COMPLETED' && typeof score === 'number' && Number.isFinite(score)) return score
+  return rule === 'zero' && failures.includes(state) ? 0 : undefined
+}
+
+/**
+ * What tells scenarios apart: their id. A service may give each attempt an id of its own; where a job has attempts, no id
+ * comes twice within an agent and a name does, it is the name.
+ */
+export const scenarioKey = ({ agents, attempts = 1 }: JudgedJob): KeyOf => {
+  const comesTwice = (values: readonly string[]) => new Set(values).size < values.length
+  const isById =
+    attempts <= 1 ||
+    agents.some(({ outcomes }) => comesTwice(outcomes.map(({ scenario_id }) => scenario_id))) ||
+    !agents.some(({ outcomes }) => comesTwice(outcomes.map(({ scenario_name }) => scenario_name)))
+  return isById ? ({ scenario_id }) => scenario_id : ({ scenario_name }) => scenario_name
+}
+
+export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule, keyOf: KeyOf): Tallies => {
+  const attempts = new Map<string, AttemptOutcome[]>()
+  for (const outcome of outcomes) {
+    const key = keyOf(outcome)
+    const known = attempts.get(key)
+    if (known) known.push(outcome)
+    else attempts.set(key, [outcome])
+  }
+  return new Map([...attempts].map(([key, of]) => [key, tallyOf(of, rule)]))
+}
+
+const tallyOf = (attempts: readonly AttemptOutcome[], rule: FailureRule): Tally => {
+  const scores = attempts.map((each) => countedScore(each, rule)).filter((score) => score !== undefined)
+  const [{ scenario_id, scenario_name }] = attempts as [AttemptOutcome]
+  return {
+    scenario_id,
+    scenario_name,
+    scores,
+    mean: meanOf(scores),
+    duration_ms: meanOf(durationsOf(attempts)),
+    why_missing: scores.length > 0 ? null : whyMissing(attempts),
+  }
+}
+
+const whyMissing = (attempts: readonly AttemptOutcome[]): NonNullable<Tally['why_missing']> => {
+  if (attempts.every(({ state }) => state === 'CANCELED')) return 'cancelled'
+  return attempts.some(({ state }) => failures.includes(state)) ? 'failures_left_out' : 'unknown_state'
+}
+
+/** Of the attempts that were not cancelled and tell one. */
+export const durationsOf = (outcomes: readonly AttemptOutcome[]): number[] =>
+  outcomes.flatMap(({ state, duration_ms }) =>
+    state !== 'CANCELED' && typeof duration_ms === 'number' && Number.isFinite(duration_ms) ? [duration_ms] : [],
+  )
