@@ -56,14 +56,14 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 780,
+  app: 800,
   components: 17_000,
   'lib/client': 380,
   'lib/console': 3_080,
   'lib/contract': 2_780,
-  'lib/gateway': 5_240,
+  'lib/gateway': 5_860,
   'lib/service': 19_550,
-  'lib/statistics': 140,
+  'lib/statistics': 910,
   'lib/terminal': 3_780,
   'lib/wire': 360,
   scripts: 430,

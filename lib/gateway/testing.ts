@@ -11,6 +11,8 @@ import { answerAsWeb } from './http/web-answer.ts'
 import { liveSocket } from './live/route.ts'
 import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
+import { compareReport } from './reports/compare-report.ts'
+import { jobReport } from './reports/job-report.ts'
 import { terminalSockets } from './terminals/bridge.ts'
 import { followView } from './terminals/follow.ts'
 import { closeTerminal, listTerminals } from './terminals/held.ts'
@@ -109,6 +111,8 @@ const route = async (request: Request): Promise<Response> => {
   if (recording !== undefined)
     return (request.method === 'DELETE' ? deleteRecording : getRecording)(request, decodeURIComponent(recording))
   const [, api, area, id = '', name] = pathname.split('/')
+  if (pathname === '/api/benchmark-jobs/compare') return compareReport(request)
+  if (api === 'api' && area === 'benchmark-jobs' && name === 'report') return jobReport(request, id)
   if (api === 'api' && area === 'follow') return followView(request, id)
   if (api === 'api' && area === 'terminals')
     return name === undefined ? listTerminals(request, id) : closeTerminal(request, id, name)

@@ -118,3 +118,22 @@ export interface Judgement {
   pairs: readonly PairFigures[]
   excluded_scenarios: readonly ExcludedScenario[]
 }
+
+/** A scenario of a pair, as it was in the baseline and is in the one that is compared with it. */
+export interface ScenarioChange {
+  scenario_id: string
+  scenario_name: string
+  before: number
+  after: number
+  duration_before_ms: number | null
+  duration_after_ms: number | null
+}
+
+/** A pair whose `a` is the one that is compared and whose `b` is its baseline. */
+export interface ComparedPair extends PairFigures {
+  new_passes: readonly ScenarioChange[]
+  new_failures: readonly ScenarioChange[]
+  still_failing: readonly ScenarioChange[]
+  /** By half and by a second at least. */
+  slower: readonly ScenarioChange[]
+}

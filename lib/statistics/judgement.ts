@@ -63,6 +63,7 @@ export function* judgingPairs(
     pairs.push(pairOf(a, b))
     yield
   }
+  yield
   return {
     sides,
     agents: sides.map(({ figures }) => figures),
@@ -71,19 +72,22 @@ export function* judgingPairs(
   }
 }
 
-export const identityOf = ({ agent_name, model_name, benchmark_run_id, job_id }: AgentIdentity): AgentIdentity => ({
+const identityOf = ({ agent_name, model_name, benchmark_run_id, job_id }: AgentIdentity): AgentIdentity => ({
   agent_name,
   model_name,
   benchmark_run_id,
   job_id,
 })
 
-export const counted = (tallies: Tallies): (Tally & { mean: number })[] =>
-  [...tallies.values()].filter((tally): tally is Tally & { mean: number } => tally.mean !== null)
+type CountedTally = Tally & { mean: number }
+const isCounted = (tally: Tally | undefined): tally is CountedTally => tally !== undefined && tally.mean !== null
+
+const counted = (tallies: Tallies): [string, CountedTally][] =>
+  [...tallies].filter((entry): entry is [string, CountedTally] => isCounted(entry[1]))
 
 const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
   const reasons: Record<string, string> = {}
-  const of = counted(tallies)
+  const of = counted(tallies).map(([, tally]) => tally)
   const means = of.map(({ mean }) => mean)
   const mean = meanOf(means)
   const se = standardError(means)
@@ -159,11 +163,15 @@ const passesOf = (
   return { pass_at_k: over(passAtK), pass_hat_k: over(passHatK) }
 }
 
-const pairOf = (a: Side, b: Side): PairFigures => {
-  const common = [...a.tallies].flatMap(([key, ofA]) => {
-    const ofB = b.tallies.get(key)
-    return ofA.mean === null || ofB === undefined || ofB.mean === null ? [] : [{ a: ofA.mean, b: ofB.mean }]
+/** The scenarios both have a mean for. */
+export const commonOf = (a: Tallies, b: Tallies): { a: CountedTally; b: CountedTally }[] =>
+  counted(a).flatMap(([key, ofA]) => {
+    const ofB = b.get(key)
+    return isCounted(ofB) ? [{ a: ofA, b: ofB }] : []
   })
+
+const pairOf = (a: Side, b: Side): PairFigures => {
+  const common = commonOf(a.tallies, b.tallies).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
   const n = common.length
   const differences = common.map((pair) => pair.a - pair.b)
   const { mean, sd, se, interval } = pairedDifference(differences)
@@ -242,7 +250,7 @@ const excludedOf = (sides: readonly Side[]): ExcludedScenario[] => {
   return [...all].flatMap(([key, { scenario_id, scenario_name }]) => {
     const missing_from = sides.flatMap(({ agent, tallies }) => {
       const tally = tallies.get(key)
-      if (tally && tally.mean !== null) return []
+      if (isCounted(tally)) return []
       return [{ ...identityOf(agent), why: tally?.why_missing ?? ('no_outcome' as const) }]
     })
     return missing_from.length === 0 ? [] : [{ scenario_id, scenario_name, missing_from }]

@@ -1,6 +1,14 @@
-import type { AgentFigures, AgentIdentity, FailureRule, Judgement, PairFigures } from '#lib/statistics/figures.ts'
+import type {
+  AgentFigures,
+  AgentIdentity,
+  ComparedPair,
+  FailureRule,
+  Judgement,
+  PairFigures,
+  ScenarioChange,
+} from '#lib/statistics/figures.ts'
 
-export type { AgentFigures, AgentIdentity, FailureRule, PairFigures }
+export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigures, ScenarioChange }
 
 export type ReportFormat = 'json' | 'csv' | 'md'
 
@@ -9,6 +17,9 @@ export interface ReportedJob {
   name: string
   state: string
   create_time_ms: number
+  /** What each agent was to do; null where the job does not tell. */
+  planned_scenarios: number | null
+  planned_attempts: number | null
 }
 
 /** Answer of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
@@ -18,35 +29,16 @@ export interface Report extends Judgement {
   notes: readonly string[]
 }
 
-/** A scenario of a pair, as it was in the baseline and is in the other. */
-export interface ScenarioChange {
-  scenario_id: string
-  scenario_name: string
-  before: number
-  after: number
-  duration_before_ms: number | null
-  duration_after_ms: number | null
-}
-
-/** A pair whose `a` is the one that is compared and whose `b` is the baseline. */
-export interface ComparedPair extends PairFigures {
-  new_passes: readonly ScenarioChange[]
-  new_failures: readonly ScenarioChange[]
-  still_failing: readonly ScenarioChange[]
-  /** By half and a second at least. */
-  slower: readonly ScenarioChange[]
-}
-
 /** Something that makes a comparison less than fair. */
 export interface Incomparability {
-  kind: 'scenarios' | 'attempts' | 'timeouts' | 'environment' | 'incomplete' | 'agents'
+  kind: 'scenarios' | 'attempts' | 'timeouts' | 'environment' | 'agents' | 'source' | 'incomplete'
   text: string
 }
 
 /** Answer of `GET /api/benchmark-jobs/compare`. */
 export interface CompareReport {
   jobs: readonly ReportedJob[]
-  /** A job, or one run of it. */
+  /** The id of a job, or of one run of it. */
   baseline: string
   rule: FailureRule
   complete: boolean

@@ -1,3 +1,5 @@
+import { csvLines } from '#lib/wire/csv.ts'
+
 /** Rows of a table as files. Both hold the same rows in the same order and the same columns. */
 export interface ExportColumn<Row> {
   name: string
@@ -6,25 +8,12 @@ export interface ExportColumn<Row> {
   text?: (row: Row) => string
 }
 
-// A spreadsheet takes such a cell for a formula, full-width signs included, and some look past blanks before it.
-const formula = /^[\s\uFEFF]*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]|^[\t\r\n]/
-
-const csvCell = (value: unknown): string => {
-  const text =
-    value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
-  // A number is none, whatever its sign.
-  const isSafe = typeof value === 'number' || !formula.test(text)
-  return `"${(isSafe ? text : `'${text}`).replaceAll('"', '""')}"`
-}
-
-/** RFC 4180, every cell quoted. The byte order mark makes spreadsheets read it as UTF-8. */
+/** The byte order mark makes spreadsheets read it as UTF-8. */
 export const toCsv = <Row>(rows: readonly Row[], columns: readonly ExportColumn<Row>[]): string =>
-  `\uFEFF${[
-    columns.map(({ name }) => csvCell(name)),
-    ...rows.map((row) => columns.map(({ value, text }) => csvCell(text ? text(row) : value(row)))),
-  ]
-    .map((cells) => `${cells.join(',')}\r\n`)
-    .join('')}`
+  `\uFEFF${csvLines([
+    columns.map(({ name }) => name),
+    ...rows.map((row) => columns.map(({ value, text }) => (text ? text(row) : value(row)))),
+  ])}`
 
 /** One object per row; a column a row has no value for is null in it. */
 export const toJson = <Row>(rows: readonly Row[], columns: readonly ExportColumn<Row>[]): string =>

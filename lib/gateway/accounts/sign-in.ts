@@ -150,7 +150,7 @@ const keyRefusal = (error: unknown): Refusal => {
 }
 
 /** Refuses a client that has failed too often. An attempt counts from its start, so that many at once gain nothing. */
-const withinLimit = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
+export const withinLimit = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
   const failures = recentFailures(registry().failedSignIns, client, failureLimit)
   const now = Date.now()
   failures.push(now)

@@ -1,0 +1,28 @@
+import type { FailureRule, ReportFormat } from '#lib/wire/reports.ts'
+import { Refusal } from '../http/answer.ts'
+
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
+const rules: readonly FailureRule[] = ['zero', 'leave_out']
+
+/** What a request for a report asks for. Throws 400 for a value it may not have and for a parameter nobody knows. */
+export const askedOf = (request: Request, more: readonly string[] = []) => {
+  const { searchParams } = new URL(request.url)
+  for (const name of searchParams.keys()) {
+    if (!['format', 'failures', ...more].includes(name))
+      throw new Refusal('invalid_argument', `${name} is no parameter of a report`, { field: name })
+    if (searchParams.getAll(name).length > 1)
+      throw new Refusal('invalid_argument', `${name} may be given once`, { field: name })
+  }
+  return {
+    format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
+    rule: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
+    of: (name: string) => searchParams.get(name) ?? undefined,
+  }
+}
+
+const oneOf = <T extends string>(field: string, values: readonly T[], given: string): T => {
+  const found = values.find((value) => value === given)
+  if (found === undefined)
+    throw new Refusal('invalid_argument', `${field} must be one of ${values.join(', ')}`, { field })
+  return found
+}

@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ApiError } from '#lib/client/api-error.ts'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { Id } from '#lib/contract/common.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
+import { callerOf } from '../accounts/session-cookie.ts'
+import { withinLimit } from '../accounts/sign-in.ts'
+import { Refusal } from '../http/answer.ts'
+import { requireSameOrigin } from '../http/origin.ts'
+import { clientFor } from '../http/upstream.ts'
+
+/** A job of 10,000 outcomes is a few megabytes. */
+const readTimeoutMs = 30_000
+
+/** Reads jobs in the name of a request: of the session of a page, or of the key that a script brings itself. */
+export const jobReader = async (request: Request): Promise<(id: string) => Promise<BenchmarkJob>> => {
+  const given = request.headers.get('authorization')
+  if (given === null) {
+    const { api_key } = await callerOf(request, 'read')
+    return (id) => readJob(api_key, id)
+  }
+  requireSameOrigin((name) => request.headers.get(name), 'read')
+  const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
+  if (key === undefined) throw new Refusal('unauthenticated', 'Authorization must be Bearer and a key')
+  const client = request.headers.get('x-devdeck-client') ?? 'unknown'
+  return (id) => withinLimit(client, () => readJob(key, id))
+}
+
+const readJob = async (apiKey: string, id: string): Promise<BenchmarkJob> => {
+  // An id becomes part of a path, where dots would lead elsewhere.
+  if (!Id.safeParse(id).success)
+    throw new Refusal('invalid_argument', 'The id of a job has other characters', { field: 'id' })
+  try {
+    return await clientFor(apiKey, readTimeoutMs).benchmarkJobs.get({ params: { id } })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw new Refusal('unavailable', 'The service did not answer in time')
+    const { code, message } = error
+    throw new Refusal(isErrorCode(code) ? code : 'unavailable', message)
+  }
+}
+
+const isErrorCode = (code: string): code is keyof typeof errorStatus => Object.hasOwn(errorStatus, code)
+
+/** Runs a long computation a step at a time: the terminals of this process have their turn in between. */
+export const inTurns = async <T>(steps: Generator<void, T>): Promise<T> => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await nextTurn()
+  }
+}

@@ -1,0 +1,114 @@
+import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentFigures, CompareReport, Incomparability } from '#lib/wire/reports.ts'
+import { attemptsOf, isComplete } from './judged-job.ts'
+
+/** What makes a comparison of these jobs less than fair, the gravest first. */
+export const incomparabilities = (
+  jobs: readonly BenchmarkJob[],
+  { agents, excluded_scenarios }: Pick<CompareReport, 'agents' | 'excluded_scenarios'>,
+): Incomparability[] => [
+  ...jobs
+    .filter((job) => !isComplete(job))
+    .map(
+      ({ name, state }): Incomparability => ({
+        kind: 'incomplete',
+        text: `${name} is ${state}: outcomes of it may still come`,
+      }),
+    ),
+  ...scenarios(jobs, agents, excluded_scenarios),
+  ...differing('attempts', 'Attempts at a scenario', jobs, (job) => attemptsOf(job)),
+  ...differing('timeouts', 'Timeout multiplier', jobs, (job) =>
+    job.job_spec ? (job.job_spec.orchestrator_config?.timeout_multiplier ?? 1) : undefined,
+  ),
+  ...sameAgents(jobs),
+  ...differing('source', 'Source', jobs, sourceOf),
+]
+
+const scenarios = (
+  jobs: readonly BenchmarkJob[],
+  agents: readonly AgentFigures[],
+  excluded: CompareReport['excluded_scenarios'],
+): Incomparability[] => {
+  if (excluded.length === 0) return []
+  const lines = jobs.flatMap(({ id, name }) => {
+    const own = agents.filter(({ job_id }) => job_id === id)
+    const absent = excluded.filter(({ missing_from }) => {
+      const none = missing_from.filter(({ job_id, why }) => job_id === id && why === 'no_outcome')
+      return own.length > 0 && none.length === own.length
+    })
+    return absent.length === 0 ? [] : [`${absent.length} not in ${name}`]
+  })
+  const names = excluded.map(({ scenario_name }) => scenario_name)
+  const changed = new Set(names.filter((name, i) => names.indexOf(name) !== i)).size
+  return [
+    {
+      kind: 'scenarios',
+      text: [
+        `${excluded.length} scenarios do not have a score from every agent and are left out of the pairs they are missing from`,
+        ...(lines.length > 0 ? [lines.join(', ')] : []),
+        ...(changed > 0 ? [`${changed} of them by name only: their definitions differ`] : []),
+      ].join('; '),
+    },
+  ]
+}
+
+const differing = (
+  kind: Incomparability['kind'],
+  label: string,
+  jobs: readonly BenchmarkJob[],
+  shown: (job: BenchmarkJob) => string | number | undefined,
+): Incomparability[] => {
+  const values = jobs.map((job) => ({ name: job.name, value: shown(job) })).filter(({ value }) => value !== undefined)
+  if (new Set(values.map(({ value }) => value)).size < 2) return []
+  return [{ kind, text: `${label}: ${values.map(({ name, value }) => `${value} in ${name}`).join(', ')}` }]
+}
+
+const sourceOf = ({ job_source: source }: BenchmarkJob): string | undefined =>
+  source ? [source.type, source.benchmark_name ?? source.benchmark_id].filter(Boolean).join(' ') : undefined
+
+/** Agents that bear one name and model in several jobs and are set up differently. */
+const sameAgents = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
+  const byName = new Map<string, { job: string; agent: AgentConfig }[]>()
+  for (const { name: job, job_spec } of jobs)
+    for (const agent of job_spec?.agent_configs ?? []) {
+      const name = agent.model_name ? `${agent.name} (${agent.model_name})` : agent.name
+      byName.set(name, [...(byName.get(name) ?? []), { job, agent }])
+    }
+  return [...byName].flatMap(([name, found]) => {
+    const differs = (of: (agent: AgentConfig) => unknown) =>
+      new Set(found.map(({ agent }) => JSON.stringify(sorted(of(agent) ?? null)))).size > 1
+    const timeouts = found.map(({ job, agent }) => `${agent.timeout_seconds ?? 'none'} in ${job}`).join(', ')
+    return [
+      ...(differs(({ timeout_seconds }) => timeout_seconds)
+        ? [{ kind: 'timeouts' as const, text: `Timeout of ${name} in seconds: ${timeouts}` }]
+        : []),
+      ...(differs(({ agent_environment }) => agent_environment?.environment_variables ?? {})
+        ? [{ kind: 'environment' as const, text: `Environment variables of ${name} differ: ${variables(found)}` }]
+        : []),
+      ...(differs(({ agent_environment }) => agent_environment?.secrets ?? {})
+        ? [{ kind: 'environment' as const, text: `${name} is given other secrets` }]
+        : []),
+      ...(differs(({ kwargs }) => kwargs ?? {})
+        ? [{ kind: 'agents' as const, text: `${name} has other arguments` }]
+        : []),
+    ]
+  })
+}
+
+/** Their names alone: a value may be a secret. */
+const variables = (found: readonly { agent: AgentConfig }[]): string => {
+  const all = found.map(({ agent }) => agent.agent_environment?.environment_variables ?? {})
+  const names = [...new Set(all.flatMap((each) => Object.keys(each)))].sort()
+  return names.filter((name) => new Set(all.map((each) => each[name])).size > 1).join(', ')
+}
+
+/** Equal values as equal text, whatever order their keys came in. */
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => [key, sorted(each)]),
+  )
+}

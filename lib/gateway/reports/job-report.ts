@@ -1,0 +1,39 @@
+import { judging } from '#lib/statistics/judgement.ts'
+import type { CompareReport, Report, ReportFormat } from '#lib/wire/reports.ts'
+import { answering, json } from '../http/answer.ts'
+import { askedOf } from './asked.ts'
+import { inTurns, jobReader } from './caller.ts'
+import { reportCsv } from './csv.ts'
+import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
+import { reportMarkdown } from './markdown.ts'
+import { notesOf } from './notes.ts'
+
+/** `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&failures=zero|leave_out` */
+export const jobReport = (request: Request, id: string): Promise<Response> =>
+  answering(request, async () => {
+    const { format, rule } = askedOf(request)
+    const job = await (await jobReader(request))(id)
+    const judgement = await inTurns(
+      judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, rule),
+    )
+    const { complete, agents, pairs } = judgement
+    const report: Report = { job: reportedJob(job), ...judgement, notes: notesOf(rule, complete, agents, pairs) }
+    return answerIn(format, report, reportMarkdown)
+  })
+
+export const answerIn = <R extends Report | CompareReport>(
+  format: ReportFormat,
+  report: R,
+  markdown: (report: R) => string,
+): Response => {
+  if (format === 'json') return json(report)
+  const isCsv = format === 'csv'
+  return new Response(isCsv ? reportCsv(report) : markdown(report), {
+    headers: {
+      'content-type': `text/${isCsv ? 'csv' : 'markdown'}; charset=utf-8`,
+      'content-disposition': `attachment; filename="benchmark-report.${format}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}

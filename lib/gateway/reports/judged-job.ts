@@ -1,0 +1,32 @@
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import type { JudgedAgent } from '#lib/statistics/figures.ts'
+import type { ReportedJob } from '#lib/wire/reports.ts'
+
+export const agentsOf = ({ id, benchmark_outcomes }: BenchmarkJob): JudgedAgent[] =>
+  (benchmark_outcomes ?? []).map(({ agent_name, model_name, benchmark_run_id, scenario_outcomes }) => ({
+    agent_name,
+    model_name: model_name ?? null,
+    benchmark_run_id,
+    job_id: id,
+    outcomes: scenario_outcomes.map(({ scenario_definition_id: scenario_id, ...outcome }) => ({
+      ...outcome,
+      scenario_id,
+    })),
+  }))
+
+/** Attempts multiply the trials of a Harbor job; of the other kinds they count repetitions after a failure. */
+export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number | undefined =>
+  job_source?.type === 'harbor' ? Math.max(1, job_spec?.orchestrator_config?.n_attempts ?? 1) : job_spec ? 1 : undefined
+
+/** Whether no outcome of it will come any more. */
+export const isComplete = ({ state, in_progress_runs }: BenchmarkJob): boolean =>
+  hasJobEnded(state) && !(in_progress_runs ?? []).some((run) => run.state === 'running')
+
+export const reportedJob = (job: BenchmarkJob): ReportedJob => ({
+  id: job.id,
+  name: job.name,
+  state: job.state,
+  create_time_ms: job.create_time_ms,
+  planned_scenarios: job.job_spec?.scenario_ids.length ?? null,
+  planned_attempts: attemptsOf(job) ?? null,
+})

@@ -1,0 +1,182 @@
+import type {
+  AgentFigures,
+  AgentIdentity,
+  ComparedPair,
+  CompareReport,
+  PairFigures,
+  Report,
+  ScenarioChange,
+} from '#lib/wire/reports.ts'
+import { nameOf } from './csv.ts'
+
+/** The scenarios of a list that a message has room for. */
+const mostListed = 20
+
+export const reportMarkdown = (report: Report): string => {
+  const { job } = report
+  return page(`Benchmark job ${text(job.name)}`, [
+    `${code(job.id)}, ${job.state}, created ${new Date(job.create_time_ms).toISOString()}.${
+      report.complete ? '' : ' **Not complete.**'
+    }`,
+    agentTable(report.agents, nameOf),
+    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(report.pairs, nameOf)]),
+    ...excluded(report.excluded_scenarios),
+    list(report.notes),
+  ])
+}
+
+export const compareMarkdown = (report: CompareReport): string => {
+  const jobName = new Map(report.jobs.map(({ id, name }) => [id, name]))
+  const name = (agent: AgentIdentity) =>
+    report.jobs.length > 1 ? `${jobName.get(agent.job_id) ?? agent.job_id}: ${nameOf(agent)}` : nameOf(agent)
+  return page('Comparison of benchmark jobs', [
+    list(report.jobs.map((job) => `${text(job.name)} (${code(job.id)}, ${job.state})`)),
+    ...(report.incomparable.length === 0
+      ? []
+      : ['## Not the same in all', list(report.incomparable.map((each) => text(each.text)))]),
+    agentTable(report.agents, name),
+    ...(report.pairs.length === 0 ? [] : ['## Differences from the baseline', pairTable(report.pairs, name)]),
+    ...report.pairs.flatMap((pair) => changes(pair, name)),
+    ...excluded(report.excluded_scenarios),
+    list(report.notes),
+  ])
+}
+
+const page = (title: string, parts: readonly string[]) => `# ${title}\n\n${parts.filter(Boolean).join('\n\n')}\n`
+
+/** A name may hold anything: it stays in its cell and marks nothing up. */
+const text = (value: string): string =>
+  value
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`)
+    .slice(0, 300)
+const code = (value: string) => `\`${value.replace(/[`\s|]/g, '')}\``
+
+const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
+
+const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =>
+  [heads, heads.map((head, i) => (i === 0 || head === '' ? '---' : '---:')), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n')
+
+const number = (value: number | null, digits = 3) => (value === null ? 'n/a' : value.toFixed(digits))
+const range = (low: number | null, high: number | null) =>
+  low === null || high === null ? 'n/a' : `${number(low)} to ${number(high)}`
+const p = (value: number | null) => (value !== null && value < 0.001 ? '< 0.001' : number(value))
+const seconds = (ms: number | null) => (ms === null ? 'n/a' : `${(ms / 1000).toFixed(1)} s`)
+
+type NameOf = (agent: AgentIdentity) => string
+
+const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
+  if (agents.length === 0) return 'No agent has an outcome yet.'
+  const ks = [...new Set(agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))]
+    .filter((k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1))
+    .sort((a, b) => Number(a) - Number(b))
+  return table(
+    [
+      'Agent',
+      'Mean',
+      '95 % interval',
+      'Scenarios',
+      'Attempts',
+      ...ks.flatMap((k) => [`pass@${k}`, ...(k === '1' ? [] : [`pass^${k}`])]),
+      'Completed',
+      'Failed',
+      'Timed out',
+      'Cancelled',
+      'Median',
+      'p95',
+      'Rank',
+    ],
+    agents.map((agent) => [
+      text(name(agent)),
+      number(agent.mean),
+      range(agent.ci_low, agent.ci_high),
+      `${agent.n_scenarios}`,
+      `${agent.n_attempts}`,
+      ...ks.flatMap((k) => [
+        number(agent.pass_at_k?.[k] ?? null),
+        ...(k === '1' ? [] : [number(agent.pass_hat_k?.[k] ?? null)]),
+      ]),
+      `${agent.n_completed}`,
+      `${agent.n_failed}`,
+      `${agent.n_timeout}`,
+      `${agent.n_cancelled}`,
+      seconds(agent.duration_median_ms),
+      seconds(agent.duration_p95_ms),
+      agent.rank_low === null
+        ? 'n/a'
+        : agent.rank_low === agent.rank_high
+          ? `${agent.rank_low}`
+          : `${agent.rank_low} to ${agent.rank_high}`,
+    ]),
+  )
+}
+
+const pairTable = (pairs: readonly PairFigures[], name: NameOf) =>
+  table(
+    [
+      'Pair',
+      'Difference',
+      '95 % interval',
+      'n',
+      'p',
+      'Adjusted p',
+      'Only first passes',
+      'Only second passes',
+      'McNemar p',
+      'Settled',
+    ],
+    pairs.map((pair) => [
+      `${text(name(pair.a))} over ${text(name(pair.b))}`,
+      number(pair.difference),
+      range(pair.ci_low, pair.ci_high),
+      `${pair.n}`,
+      p(pair.p_value),
+      p(pair.p_adjusted),
+      `${pair.only_a_passes}`,
+      `${pair.only_b_passes}`,
+      p(pair.mcnemar_p),
+      pair.settled
+        ? 'yes'
+        : pair.scenarios_to_settle !== null && pair.scenarios_to_settle > pair.n
+          ? `no; about ${pair.scenarios_to_settle} scenarios would`
+          : 'no',
+    ]),
+  )
+
+const excluded = (scenarios: Report['excluded_scenarios']) =>
+  scenarios.length === 0
+    ? []
+    : [
+        `## Scenarios not common to all: ${scenarios.length}`,
+        cut(scenarios, ({ scenario_name, missing_from }) => {
+          const whys = missing_from.map((agent) => `${text(nameOf(agent))}: ${agent.why.replaceAll('_', ' ')}`)
+          return `${text(scenario_name)} (${whys.join('; ')})`
+        }),
+      ]
+
+const changes = (pair: ComparedPair, name: NameOf): string[] => {
+  const part = (title: string, scenarios: readonly ScenarioChange[], shown: (change: ScenarioChange) => string) =>
+    scenarios.length === 0 ? [] : [`### ${title}: ${scenarios.length} of ${pair.n}`, cut(scenarios, shown)]
+  const scores = ({ scenario_name, before, after }: ScenarioChange) =>
+    `${text(scenario_name)}: ${number(before)} to ${number(after)}`
+  return [
+    `## ${text(name(pair.a))}, with ${text(name(pair.b))} as the baseline`,
+    ...part('New passes', pair.new_passes, scores),
+    ...part('New failures', pair.new_failures, scores),
+    ...part('Still failing', pair.still_failing, scores),
+    ...part(
+      'Slower',
+      pair.slower,
+      (each) =>
+        `${text(each.scenario_name)}: ${seconds(each.duration_before_ms)} to ${seconds(each.duration_after_ms)}`,
+    ),
+  ]
+}
+
+const cut = <T>(values: readonly T[], shown: (value: T) => string) =>
+  list([
+    ...values.slice(0, mostListed).map(shown),
+    ...(values.length > mostListed ? [`and ${values.length - mostListed} more`] : []),
+  ])

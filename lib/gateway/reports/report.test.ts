@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { CompareReport, Report } from '#lib/wire/reports.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+/** An agent that answers scenario i with the i-th score; what is no number it does not answer in time. */
+const answering = (name: string, scores: readonly (number | 'late')[]) =>
+  agent(
+    name,
+    `case $(<"$HARBOR_INSTRUCTION_FILE") in
+      ${scores.map((score, i) => `${i}) ${score === 'late' ? 'sleep infinity' : `echo ${score} > ~/answer`} ;;`).join('\n')}
+    esac`,
+    scores.includes('late') ? { timeout_seconds: 10 } : {},
+  )
+
+const a = [1, 0.5, 0, 1, 0.75, 0.25, 1, 0, 0.5, 1]
+const b = [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1]
+
+let service: TestService
+let gateway: TestConsole
+let job: BenchmarkJob
+/** The agent A later: over all scenarios but the last, better at one and worse at another. */
+let later: BenchmarkJob
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+  gateway = await startConsole(service)
+  const scenario_ids = await makeScenarios(service.client, 10)
+  const queued = await createJob(service.client, {
+    type: 'scenarios',
+    scenario_ids,
+    agent_configs: [answering('A', a), answering('B', b), answering('C', ['late', ...b.slice(1)])],
+    orchestrator_config: { n_concurrent_trials: 8 },
+  })
+  const changed = answering('A', [1, 1, 0, 0.5, ...a.slice(4)])
+  const other = await createJob(service.client, {
+    type: 'scenarios',
+    scenario_ids: scenario_ids.slice(0, 9),
+    agent_configs: [{ ...changed, agent_environment: { environment_variables: { EFFORT: 'high' } } }],
+    orchestrator_config: { n_concurrent_trials: 8, timeout_multiplier: 2 },
+  })
+  job = await untilEnded(service.client, queued.id)
+  later = await untilEnded(service.client, other.id)
+}, 120_000)
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+const asked = (search = '', init: RequestInit = {}, id = job.id) =>
+  gateway.fetch(`/api/benchmark-jobs/${id}/report${search}`, {
+    ...init,
+    headers: { authorization: `Bearer ${service.key}`, ...init.headers },
+  })
+const report = async (search = ''): Promise<Report> => (await asked(search)).json()
+const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
+
+describe('GET /api/benchmark-jobs/{id}/report', () => {
+  it('200 with the numbers of a job', async () => {
+    const { job: reported, rule, complete, agents, pairs, notes } = await report()
+    expect(reported).toMatchObject({ id: job.id, state: 'completed', planned_scenarios: 10, planned_attempts: 1 })
+    expect([rule, complete]).toEqual(['zero', true])
+    expect(agents.map(({ agent_name, mean, se }) => [agent_name, six(mean), six(se)])).toEqual([
+      ['A', 0.6, 0.130171],
+      ['B', 0.45, 0.122474],
+      ['C', 0.35, expect.any(Number)],
+    ])
+    expect([six(agents[0]?.ci_low), six(agents[0]?.ci_high), agents[0]?.method]).toEqual([0.305533, 0.894467, 't'])
+    const [first] = pairs
+    expect([first?.a.agent_name, first?.b.agent_name, six(first?.difference), six(first?.se)]).toEqual([
+      'A',
+      'B',
+      0.15,
+      0.084984,
+    ])
+    expect([first?.p_value, first?.settled, first?.scenarios_to_settle]).toEqual([0.1875, false, 26])
+    expect(notes[0]).toBe('Failures and timeouts count 0.')
+  })
+
+  it('200 with failures left out, where that was asked for', async () => {
+    const { agents, pairs, excluded_scenarios } = await report('?failures=leave_out')
+    expect(agents.map(({ n_scenarios, n_timeout }) => [n_scenarios, n_timeout])).toEqual([
+      [10, 0],
+      [10, 0],
+      [9, 1],
+    ])
+    expect(six(agents[2]?.mean)).toBe(six(3.5 / 9))
+    expect(pairs.map(({ n }) => n)).toEqual([10, 9, 9])
+    expect(excluded_scenarios).toMatchObject([
+      { scenario_name: 'scenario 0', missing_from: [{ agent_name: 'C', why: 'failures_left_out' }] },
+    ])
+  })
+
+  it('200 with the same numbers as CSV and as Markdown', async () => {
+    for (const failures of ['zero', 'leave_out']) {
+      const { agents, pairs } = await report(`?failures=${failures}`)
+      const csv = await asked(`?format=csv&failures=${failures}`)
+      expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      const [head = [], ...rows] = (await csv.text())
+        .trim()
+        .split('\r\n')
+        .map((line) => line.slice(1, -1).split('","'))
+      const cell = (row: string[] | undefined, column: string) => row?.[head.indexOf(column)]
+      for (const figures of agents) {
+        const row = rows.find(
+          (each) => cell(each, 'kind') === 'agent' && cell(each, 'agent_name') === figures.agent_name,
+        )
+        for (const name of ['mean', 'se', 'ci_low', 'n_scenarios', 'n_timeout', 'duration_p95_ms'] as const)
+          expect(cell(row, name), name).toBe(String(figures[name]))
+        expect(cell(row, 'pass_at_1')).toBe(String(figures.pass_at_k?.[1]))
+      }
+      for (const pair of pairs) {
+        const row = rows.find(
+          (each) =>
+            cell(each, 'a_agent_name') === pair.a.agent_name && cell(each, 'b_agent_name') === pair.b.agent_name,
+        )
+        for (const name of ['n', 'difference', 'p_value', 'p_adjusted', 'settled', 'mcnemar_p'] as const)
+          expect(cell(row, name), name).toBe(String(pair[name]))
+      }
+      const markdown = await (await asked(`?format=md&failures=${failures}`)).text()
+      for (const { agent_name, mean, n_scenarios } of agents)
+        expect(markdown).toMatch(new RegExp(`\\| ${agent_name} \\| ${mean?.toFixed(3)} \\|[^|]*\\| ${n_scenarios} \\|`))
+      for (const { a: one, b: other, difference, n } of pairs)
+        expect(markdown).toMatch(
+          new RegExp(
+            `\\| ${one.agent_name} over ${other.agent_name} \\| ${difference?.toFixed(3)} \\|[^|]*\\| ${n} \\|`,
+          ),
+        )
+    }
+  })
+
+  it('200 for the session of a page', async () => {
+    const cookie = await gateway.signIn(service.key)
+    const answer = await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`, { cookie })
+    expect(await answer.json()).toEqual(await report())
+  })
+
+  it.each([
+    ['?format=xml', 'format'],
+    ['?failures=maybe', 'failures'],
+    ['?format=', 'format'],
+    ['?format=csv&format=md', 'format'],
+    ['?failure=zero', 'failure'],
+  ])('400 for %s', async (search, field) => {
+    const answer = await asked(search)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field, message: expect.any(String) })
+  })
+
+  it('404 for a job that is not there, and for one of somebody else', async () => {
+    const missing = await asked('', {}, 'bmj_none')
+    expect(missing.status).toBe(404)
+    expect(await missing.json()).toMatchObject({ code: 'not_found' })
+    expect((await asked('', { headers: { authorization: `Bearer ${service.otherKey}` } })).status).toBe(404)
+  })
+})
+
+describe('GET /api/benchmark-jobs/compare', () => {
+  const compared = (search: string) =>
+    gateway.fetch(`/api/benchmark-jobs/compare${search}`, { headers: { authorization: `Bearer ${service.key}` } })
+
+  it('200 with what has changed since the baseline, scenario by scenario', async () => {
+    const report: CompareReport = await (await compared(`?jobs=${job.id},${later.id}`)).json()
+    expect([report.baseline, report.agents.length, report.pairs.length]).toEqual([job.id, 4, 1])
+    const [pair] = report.pairs
+    expect([pair?.a.job_id, pair?.b.job_id, pair?.b.agent_name, pair?.n]).toEqual([later.id, job.id, 'A', 9])
+    expect(six(pair?.difference)).toBe(0)
+    const names = (changes: readonly { scenario_name: string }[] = []) => changes.map((each) => each.scenario_name)
+    expect([names(pair?.new_passes), names(pair?.new_failures)]).toEqual([['scenario 1'], ['scenario 3']])
+    expect(names(pair?.still_failing)).toEqual(['scenario 2', 'scenario 4', 'scenario 5', 'scenario 7', 'scenario 8'])
+    expect(pair?.new_passes[0]).toMatchObject({ before: 0.5, after: 1 })
+    expect(report.excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scenario 9'])
+  })
+
+  it('200 with what is not the same, before the numbers', async () => {
+    const { incomparable }: CompareReport = await (await compared(`?jobs=${job.id},${later.id}`)).json()
+    expect(incomparable.map(({ kind }) => kind)).toEqual(['scenarios', 'timeouts', 'environment', 'agents'])
+    const texts = incomparable.map(({ text }) => text).join('\n')
+    expect(texts).toContain(`1 not in ${later.name}`)
+    expect(texts).toContain(`Timeout multiplier: 1 in ${job.name}, 2 in ${later.name}`)
+    // The values of variables are not told.
+    expect(texts).toContain('Environment variables of A differ: EFFORT')
+    expect(texts).not.toContain('high')
+  })
+
+  it('200 with the agents of one job, compared with the run that is asked for', async () => {
+    const baseline = job.benchmark_outcomes?.[1]?.benchmark_run_id
+    const { pairs }: CompareReport = await (await compared(`?jobs=${job.id}&baseline=${baseline}`)).json()
+    expect(pairs.map(({ a: one, b: other }) => [one.agent_name, other.agent_name])).toEqual([
+      ['A', 'B'],
+      ['C', 'B'],
+    ])
+    const first: CompareReport = await (await compared(`?jobs=${job.id}`)).json()
+    expect(first.pairs.map(({ b: other }) => other.agent_name)).toEqual(['A', 'A'])
+  })
+
+  it('200 as CSV and as Markdown', async () => {
+    const search = `?jobs=${job.id},${later.id}&format=`
+    expect(await (await compared(`${search}csv`)).text()).toContain('"pair"')
+    const markdown = await (await compared(`${search}md`)).text()
+    expect(markdown).toMatch(/### New passes: 1 of 9\n\n- scenario 1: 0.500 to 1.000/)
+    expect(markdown.indexOf('## Not the same in all')).toBeLessThan(markdown.indexOf('| Agent |'))
+  })
+
+  it.each(['', '?jobs=', '?jobs=..', '?jobs=,', '?jobs=a,b,c,d,e,f,g,h,i,j,k', '?job=bmj_1'])(
+    '400 for "%s"',
+    async (search) => {
+      const answer = await compared(search)
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ code: 'invalid_argument', message: expect.any(String) })
+    },
+  )
+
+  it('400 for a baseline that is none of the jobs, 404 for a job that is not there', async () => {
+    expect((await compared(`?jobs=${job.id}&baseline=${later.id}`)).status).toBe(400)
+    expect((await compared(`?jobs=${job.id},bmj_none`)).status).toBe(404)
+  })
+})
+
+describe('who may ask', () => {
+  it('401 without a key, and with one that the service refuses, of which only a few may be tried', async () => {
+    expect((await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`)).status).toBe(401)
+    const guess = () => asked('', { headers: { authorization: 'Bearer ak_wrong' } })
+    expect((await guess()).status).toBe(401)
+    for (let i = 0; i < 4; i++) await guess()
+    expect((await guess()).status).toBe(429)
+  })
+})

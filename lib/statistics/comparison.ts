@@ -1,0 +1,58 @@
+import type { AgentFigures, ComparedPair, ExcludedScenario, FailureRule, JudgedJob, ScenarioChange } from './figures.ts'
+import { commonOf, judgingPairs, type Side } from './judgement.ts'
+
+export interface Comparison {
+  agents: AgentFigures[]
+  pairs: ComparedPair[]
+  excluded_scenarios: ExcludedScenario[]
+}
+
+/**
+ * Compares agents, of one job or of several, with the baselines that `baselineOf` names by their runs, in steps of a few
+ * milliseconds. The pairs are adjusted for being several.
+ */
+export function* comparing(
+  job: JudgedJob,
+  rule: FailureRule,
+  baselineOf: (agent: AgentFigures) => string | null,
+): Generator<void, Comparison> {
+  const paired = (sides: readonly Side[]) =>
+    sides.flatMap((side) => {
+      const id = baselineOf(side.figures)
+      const baseline = sides.find(({ agent }) => agent.benchmark_run_id === id)
+      return baseline === undefined || baseline === side ? [] : [[side, baseline] as const]
+    })
+  const { sides, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, paired)
+  const compared: ComparedPair[] = []
+  for (const [i, [a, b]] of paired(sides).entries()) {
+    const pair = pairs[i]
+    if (pair) compared.push({ ...pair, ...changesOf(a, b) })
+    yield
+  }
+  return { agents, pairs: compared, excluded_scenarios }
+}
+
+type Changes = Pick<ComparedPair, 'new_passes' | 'new_failures' | 'still_failing' | 'slower'>
+
+const changesOf = (after: Side, before: Side): Changes => {
+  const all = commonOf(after.tallies, before.tallies).map(
+    ({ a, b }): ScenarioChange => ({
+      scenario_id: a.scenario_id,
+      scenario_name: a.scenario_name,
+      before: b.mean,
+      after: a.mean,
+      duration_before_ms: b.duration_ms,
+      duration_after_ms: a.duration_ms,
+    }),
+  )
+  return {
+    new_passes: all.filter((each) => each.after === 1 && each.before !== 1),
+    new_failures: all.filter((each) => each.after !== 1 && each.before === 1),
+    still_failing: all.filter((each) => each.after !== 1 && each.before !== 1),
+    slower: all.filter(isSlower),
+  }
+}
+
+/** Short scenarios differ by half for no reason. */
+const isSlower = ({ duration_before_ms: before, duration_after_ms: after }: ScenarioChange): boolean =>
+  before !== null && after !== null && after > 1.5 * before && after - before >= 1000
