@@ -36,3 +36,12 @@ export const closeSoon = (socket: WebSocket, code?: number, reason = '', withinM
   const timer = setTimeout(() => socket.terminate(), withinMs)
   socket.once('close', () => clearTimeout(timer))
 }
+
+/** What a text frame says. Undefined, which schemas refuse, for a frame that is not JSON. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -2,7 +2,7 @@ import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
-import { closeSoon, watchForDeath } from '../http/sockets.ts'
+import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
 import { followEvictions } from './evictions.ts'
 import type { ServicePulse } from './service-pulse.ts'
 import { type Outlet, subscribe } from './subscription.ts'
@@ -65,7 +65,8 @@ export class LivePage {
 
   #message(text: string | undefined) {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    const request = LiveRequest.safeParse(parseJson(text)).data
+    const isShort = text !== undefined && text.length <= maxRequestLength
+    const request = isShort ? LiveRequest.safeParse(parseJson(text)).data : undefined
     if (!request) return this.close(liveClose.invalid, 'This frame is none of the live connection')
     if (request.t === 'unsubscribe') this.#forget(request.id)
     else if (request.t === 'ack') {
@@ -210,13 +211,3 @@ const LiveRequest = z.discriminatedUnion('t', [
   z.object({ t: z.literal('unsubscribe'), id }),
   z.object({ t: z.literal('ack'), n: z.int().check(z.minimum(0)) }),
 ])
-
-const parseJson = (text: string | undefined): unknown => {
-  if (text === undefined || text.length > maxRequestLength) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The schema refuses it.
-    return undefined
-  }
-}

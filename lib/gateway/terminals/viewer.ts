@@ -5,7 +5,7 @@ import { maxCells } from '#lib/contract/terminal-limits.ts'
 import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
-import { closeSoon, hangUpMs, watchForDeath } from '../http/sockets.ts'
+import { closeSoon, hangUpMs, parseJson, watchForDeath } from '../http/sockets.ts'
 import { Allowance } from './allowance.ts'
 import type { Size } from './size-keeper.ts'
 
@@ -327,12 +327,3 @@ const PageRequest = z.discriminatedUnion('t', [
   z.object({ t: z.literal('record'), on: z.boolean() }),
   z.object({ t: z.literal('follow'), on: z.boolean() }),
 ])
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The schema refuses undefined.
-    return undefined
-  }
-}
