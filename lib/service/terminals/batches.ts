@@ -1,39 +1,36 @@
-const maxBatchBytes = 32 * 1024
+/** With one piece more it still is a message of 64 KiB at most. */
+const batchBytes = 60 * 1024
 
 /**
- * Joins what a program prints without a pause: it is read in pieces of 4 KiB at most, and each piece costs a message on
- * every hop to the screen. The first piece is passed on at once; pieces that follow in the same turn of the event loop,
- * or without a turn between them, go together.
+ * Tells when to pass on what a program prints without a pause: it is read in pieces of 4 KiB at most, and each piece
+ * costs a message on every hop to the screen. The first piece is passed on at once; pieces that follow in the same turn
+ * of the event loop, or without a turn between them, go together.
  */
 export class Batches {
-  readonly #pass: (bytes: Buffer) => void
-  #waiting: Buffer[] = []
+  readonly #pass: () => void
   #waitingBytes = 0
   #isOpen = false
   #hasMore = false
 
-  constructor(pass: (bytes: Buffer) => void) {
+  constructor(pass: () => void) {
     this.#pass = pass
   }
 
-  /** Takes a copy. */
-  add(piece: Uint8Array): void {
-    if (this.#waitingBytes + piece.length > maxBatchBytes) this.flush()
-    this.#waiting.push(Buffer.from(piece))
-    this.#waitingBytes += piece.length
+  /** So many bytes more were printed. */
+  add(bytes: number): void {
+    this.#waitingBytes += bytes
     this.#hasMore = true
-    if (this.#isOpen) return
+    if (this.#isOpen && this.#waitingBytes < batchBytes) return
     this.flush()
+    if (this.#isOpen) return
     this.#isOpen = true
     this.#wait()
   }
 
   flush(): void {
     if (this.#waitingBytes === 0) return
-    const bytes = Buffer.concat(this.#waiting)
-    this.#waiting = []
     this.#waitingBytes = 0
-    this.#pass(bytes)
+    this.#pass()
   }
 
   #wait() {

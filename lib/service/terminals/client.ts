@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws'
 
-// A ping follows each piece: every client answers pings, which tells what has arrived. Without that count the network
+// A ping follows so many bytes: every client answers pings, which tells what has arrived. Without that count the network
 // between would hold megabytes: what Ctrl-C stops would go on for long, and be lost with the connection.
 const pieceBytes = 64 * 1024
 const heartbeatMs = 15_000
@@ -54,6 +54,11 @@ export class TerminalClient {
         resolve()
       }),
     )
+  }
+
+  /** The offset of the next byte to send. */
+  get sentTo(): number {
+    return this.#sent
   }
 
   /** The offset up to which the client has confirmed everything. */

@@ -14,13 +14,15 @@ export class History {
     return this.#end
   }
 
-  add(chunk: Buffer): void {
+  /** Takes a copy. */
+  add(chunk: Uint8Array): void {
     this.#growFor(chunk.length)
     const kept = chunk.subarray(Math.max(0, chunk.length - this.#ring.length))
     this.#end += chunk.length
     const at = (this.#end - kept.length) % this.#ring.length
-    const copied = kept.copy(this.#ring, at)
-    kept.copy(this.#ring, 0, copied)
+    const first = kept.subarray(0, this.#ring.length - at)
+    this.#ring.set(first, at)
+    this.#ring.set(kept.subarray(first.length))
   }
 
   /** `after` if the bytes from there on are kept; otherwise the first line that is kept whole. */
@@ -32,9 +34,15 @@ export class History {
 
   /** A copy of the bytes from this offset on, which has to be one of those kept. */
   from(offset: number): Buffer {
+    return Buffer.concat(this.viewsFrom(offset))
+  }
+
+  /** The bytes from this offset on where they are kept: they change once more has come than is kept. */
+  viewsFrom(offset: number): Buffer[] {
     const at = offset % this.#ring.length
     const length = this.#end - offset
-    return Buffer.concat([this.#ring.subarray(at, at + length), this.#ring.subarray(0, at)], length)
+    const first = this.#ring.subarray(at, at + length)
+    return first.length === length ? [first] : [first, this.#ring.subarray(0, length - first.length)]
   }
 
   #growFor(more: number) {

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
 import { type Box, type Command, type Launch, spawnIn } from '#lib/service/sandbox/sandbox.ts'
-import { Batches } from './batches.ts'
 
 export interface Size {
   cols: number
@@ -12,7 +11,8 @@ export interface Size {
 }
 
 interface Events {
-  data(bytes: Buffer): void
+  /** The bytes are these until it returns: each read is into the same buffer. */
+  data(bytes: Uint8Array): void
   /** The command has ended, and all it printed was told. */
   ended(exitCode: number, signal: NodeJS.Signals | undefined): void
 }
@@ -55,9 +55,8 @@ export class PseudoTerminal {
     }
     this.#box = box
     this.fd = master
-    const batches = new Batches((bytes) => events.data(bytes))
     const callback = (length: number, buffer: Uint8Array) => {
-      batches.add(buffer.subarray(0, length))
+      events.data(buffer.subarray(0, length))
       return true
     }
     // One buffer for all reads: each would have one of 64 KiB of its own otherwise, for 4.
@@ -68,8 +67,7 @@ export class PseudoTerminal {
     const closed = new Promise((resolve) => this.#stream.once('close', resolve))
     this.#child.once('exit', async (code, signal) => {
       this.#exited = true
-      this.#readLast((bytes) => batches.add(bytes))
-      batches.flush()
+      this.#readLast((bytes) => events.data(bytes))
       this.#stream.destroy()
       await closed
       events.ended(code ?? 0, signal ?? undefined)

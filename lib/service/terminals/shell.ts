@@ -6,6 +6,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { signal } from '#lib/service/sandbox/processes.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
+import { Batches } from './batches.ts'
 import { TerminalClient } from './client.ts'
 import { History } from './history.ts'
 import { Keyboard } from './keyboard.ts'
@@ -52,6 +53,7 @@ export class Shell {
   readonly #terminal: PseudoTerminal
   readonly #forget: () => void
   readonly #history = new History()
+  readonly #batches = new Batches(() => this.#pass())
   readonly #keyboard: Keyboard
   #size: Size
   #client: TerminalClient | undefined
@@ -188,6 +190,7 @@ export class Shell {
   }
 
   #shellEnded(exitCode: number, signalName: NodeJS.Signals | undefined) {
+    this.#batches.flush()
     this.#exit =
       signalName === undefined
         ? { code: shellEndedCode, reason: `The shell ended with ${exitCode}` }
@@ -196,10 +199,17 @@ export class Shell {
     if (this.#awaitedFrom === undefined) this.end(this.#exit.code, this.#exit.reason)
   }
 
-  #output(data: Buffer) {
+  #output(bytes: Uint8Array) {
     if (this.#ended) return
-    this.#history.add(data)
-    this.#client?.send(data)
+    this.#history.add(bytes)
+    this.#batches.add(bytes.length)
+  }
+
+  /** Has the client sent what it has not been sent yet. */
+  #pass() {
+    const client = this.#client
+    // Not copied: all that is on the way is less than the history keeps, so nothing of it changes before it has left.
+    if (client) for (const bytes of this.#history.viewsFrom(client.sentTo)) client.send(bytes)
     this.#regulate()
   }
 
