@@ -49,6 +49,11 @@ describe('coming back to a terminal', () => {
     return { bytes, offset: Number(offset), shell: String(shell) }
   }
   const until = (words: string) => (end: string) => end.includes(words)
+  const flood = (last: number) =>
+    `stty -onlcr; printf 'be''gin\\n'; (echo $BASHPID > ~/writer; exec seq 1 ${last}); printf 'en''d\\n'\r`
+  // `seq` only sleeps when it waits for its terminal; a reader that keeps up never lets it sleep for so many looks.
+  const isHeld = 'for ((n = 0; n < 50; n++)); do [[ $(< /proc/$(< ~/writer)/stat) == *") S "* ]] || n=0; done'
+  const held = () => service.client.executions.executeSync({ params: { id }, body: { command: isHeld } })
 
   it('loses and repeats no byte through a hundred cuts while a program prints all it can', async () => {
     const name = `${id}-cuts`
@@ -75,17 +80,9 @@ describe('coming back to a terminal', () => {
 
   it('loses nothing of a flood to a client that does not read, loses its connection and is away for a moment', async () => {
     const name = `${id}-away`
-    const first = await read(
-      name,
-      undefined,
-      until('begin\n'),
-      `stty -onlcr; printf 'be''gin\\n'; (echo $BASHPID > ~/writer; exec seq 1 3000000); printf 'en''d\\n'\r`,
-    )
+    const first = await read(name, undefined, until('begin\n'), flood(3_000_000))
     const parts = [first.bytes]
     let at = first.bytes.length
-    // `seq` only sleeps when it waits for its terminal; a reader that keeps up never lets it sleep for so many looks.
-    const isHeld = 'for ((n = 0; n < 50; n++)); do [[ $(< /proc/$(< ~/writer)/stat) == *") S "* ]] || n=0; done'
-    const held = () => service.client.executions.executeSync({ params: { id }, body: { command: isHeld } })
     for (let cut = 0; cut < 3; cut++) {
       const { connect_url } = await connect(name)
       const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${at}`)
@@ -103,6 +100,39 @@ describe('coming back to a terminal', () => {
     const all = Buffer.concat([...parts, rest.bytes])
     const numbers = all.subarray(all.indexOf('begin\n') + 6, all.indexOf('\nend\n') + 1)
     expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '3000000'], { maxBuffer: 2 ** 30 })))
+  })
+
+  it('loses nothing of a flood to a client that stops reading and goes on', async () => {
+    const name = `${id}-stops`
+    const { bytes } = await read(name, undefined, until('begin\n'), flood(1_500_000))
+    const parts: Buffer[] = [bytes]
+    const { connect_url } = await connect(name)
+    const socket = new WebSocket(`${service.url.replace('http', 'ws') + connect_url}&after=${bytes.length}`)
+    let wanted = 1_000_000
+    let paused = Promise.withResolvers<void>()
+    const ended = new Promise<void>((resolve) =>
+      socket.on('message', (data: Buffer) => {
+        parts.push(data)
+        wanted -= data.length
+        if (Buffer.concat(parts.slice(-2)).includes('\nend\n')) resolve()
+        if (wanted > 0) return
+        wanted = 1_000_000
+        socket.pause()
+        paused.resolve()
+      }),
+    )
+    for (let stop = 0; stop < 3; stop++) {
+      await paused.promise
+      await held()
+      paused = Promise.withResolvers()
+      socket.resume()
+    }
+    wanted = Number.POSITIVE_INFINITY
+    await ended
+    const all = Buffer.concat(parts)
+    const numbers = all.subarray(all.indexOf('begin\n') + 6, all.indexOf('\nend\n') + 1)
+    expect(sha256(numbers)).toBe(sha256(execFileSync('seq', ['1', '1500000'], { maxBuffer: 2 ** 30 })))
+    socket.terminate()
   })
 
   it('begins with the first line it still has when more was printed meanwhile', async () => {
