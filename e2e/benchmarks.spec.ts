@@ -114,7 +114,7 @@ test('a job is refused at its lines, created, and watched to its end', async ({ 
 
   const source = page.getByRole('region', { name: 'Source and configuration' })
   await expect(source).not.toContainText('hidden-from-view')
-  await source.getByRole('button', { name: 'Show values that look secret' }).click()
+  await source.getByRole('button', { name: 'Reveal the job file' }).click()
   await expect(source).toContainText('hidden-from-view')
 
   await agents

@@ -86,37 +86,6 @@ export const formatScore = (score: number): string =>
 export const scoreBase = ({ n_completed, scenario_outcomes }: BenchmarkOutcome): string =>
   `n = ${n_completed} of ${scenario_outcomes.length} completed`
 
-const secretName =
-  /(^|[_-])(api[_-]?key|key|token|secret|password|passwd|pwd|credential|auth|bearer|cookie|private)s?($|[_-])/i
-const secretValue = /^(ak_|rk_|sk-|ghp_|gho_|github_pat_|xox[abp]-|AKIA|eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN )/
-const urlPassword = /^([a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/i
-
-/** Whether a value under this name is to be hidden until someone asks to see it. Rather one too many than one too few. */
-export const looksSecret = (name: string, value: string): boolean =>
-  value !== '' &&
-  !/^\$\{\w+(:-[^}]*)?\}$/.test(value) &&
-  (secretName.test(name) || secretValue.test(value) || urlPassword.test(value))
-
-export const mask = '••••••••'
-
-/** The text of a YAML file with the values hidden that look secret, line by line; comments and layout stay. */
-export const maskYaml = (yaml: string): string =>
-  yaml
-    .split('\n')
-    .map((line) => {
-      const pair = /^(\s*(?:- )?["']?)([\w.-]+)(["']?\s*[:=]\s*)(["']?)(.+?)(["']?\s*)$/.exec(line)
-      if (pair) {
-        const [, indent = '', name = '', colon = '', open = '', value = '', close = ''] = pair
-        return looksSecret(name, value)
-          ? `${indent}${name}${colon}${open}${mask}${close}`
-          : line.replace(urlInText, `$1:${mask}@`)
-      }
-      return line.replace(urlInText, `$1:${mask}@`)
-    })
-    .join('\n')
-
-const urlInText = /([a-z][a-z0-9+.-]*:\/\/[^/\s:@]*):[^/\s@]+@/gi
-
 /** A problem of a job file at its place; `line` counts from 1. */
 export interface YamlProblem {
   line: number | null

@@ -1,33 +1,23 @@
 'use client'
+import { useMutation } from '@tanstack/react-query'
 import { Eye, EyeOff } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { looksSecret, mask, maskYaml } from './job-figures.ts'
+import { mask } from '#lib/wire/secrets.ts'
 import { AgentName } from './score.tsx'
 
-/** What the job was made from and what that came to; what looks like a secret is hidden until asked for. */
-export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob }) => {
-  const [isShown, setIsShown] = useState(false)
+/** What the job was made from and what that came to. The console's server has hidden what looks like a secret. */
+export const JobSource = ({ job: { id, job_source, job_spec } }: { job: BenchmarkJob }) => {
   const yaml = job_source?.inline_yaml
   if (!job_source && !job_spec) return null
   return (
     <section aria-label="Source and configuration" className="space-y-4">
-      <div className="flex flex-wrap items-center justify-between gap-2">
-        <h2 className="text-lg font-medium">Source and configuration</h2>
-        <Button
-          size="sm"
-          variant="ghost"
-          icon={isShown ? EyeOff : Eye}
-          aria-pressed={isShown}
-          onClick={() => setIsShown(!isShown)}
-        >
-          {isShown ? 'Hide values that look secret' : 'Show values that look secret'}
-        </Button>
-      </div>
+      <h2 className="text-lg font-medium">Source and configuration</h2>
       <Facts>
         <Fact label="Made from">{job_source ? sourceWords(job_source) : 'not told'}</Fact>
         {job_spec && <Fact label="Scenarios">{formatCount(job_spec.scenario_ids.length)}</Fact>}
@@ -42,21 +32,67 @@ export const JobSource = ({ job: { job_source, job_spec } }: { job: BenchmarkJob
       </Facts>
       {job_spec?.agent_configs.map((agent, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
-        <Agent key={index} agent={agent} isShown={isShown} />
+        <Agent key={index} agent={agent} jobId={id} at={['job_spec', 'agent_configs', index]} />
       ))}
       {yaml != null && (
-        <figure className="space-y-1">
-          <figcaption className="font-medium">Job file</figcaption>
-          <pre
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-            tabIndex={0}
-            className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
-          >
-            <VisibleLines max={200_000}>{isShown ? yaml : maskYaml(yaml)}</VisibleLines>
-          </pre>
-        </figure>
+        <Revealed value={yaml} name="the job file" jobId={id} at={['job_source', 'inline_yaml']}>
+          {(shown, toggle) => (
+            <figure className="space-y-1">
+              <figcaption className="flex flex-wrap items-center justify-between gap-2 font-medium">
+                Job file{toggle}
+              </figcaption>
+              <pre
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+                tabIndex={0}
+                className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
+              >
+                <VisibleLines max={200_000}>{shown}</VisibleLines>
+              </pre>
+            </figure>
+          )}
+        </Revealed>
       )}
     </section>
+  )
+}
+
+type Pointer = readonly (string | number)[]
+
+interface RevealedProps {
+  value: string
+  /** What is revealed, for the button. */
+  name: string
+  jobId: string
+  /** The fields of the job that lead to the value. */
+  at: Pointer
+  children: (shown: string, toggle: ReactNode) => ReactNode
+}
+
+/** A value with a button, when a part of it is hidden, that asks the console for it as it is. */
+const Revealed = ({ value, name, jobId, at, children }: RevealedProps) => {
+  const reveal = useMutation(benchmarkJobMutations.reveal())
+  if (!value.includes(mask)) return children(value, null)
+  const isShown = reveal.isSuccess
+  const shown = typeof reveal.data === 'string' ? reveal.data : JSON.stringify(reveal.data)
+  return children(
+    isShown ? shown : value,
+    <>
+      <Button
+        size="sm"
+        variant="ghost"
+        icon={isShown ? EyeOff : Eye}
+        aria-label={`${isShown ? 'Hide' : 'Reveal'} ${name}`}
+        busy={reveal.isPending}
+        onClick={() => (isShown ? reveal.reset() : reveal.mutate({ job_id: jobId, pointer: [...at] }))}
+      >
+        {isShown ? 'Hide' : 'Reveal'}
+      </Button>
+      {reveal.error && (
+        <span role="alert" className="text-danger">
+          {reveal.error.message}
+        </span>
+      )}
+    </>,
   )
 }
 
@@ -72,13 +108,18 @@ const sourceWords = ({ type, benchmark_name, benchmark_id }: NonNullable<Benchma
   return <VisibleText max={60}>{type}</VisibleText>
 }
 
-const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => {
-  const pairs: [string, string][] = [
-    ...Object.entries(agent.kwargs ?? {}).map(([name, value]): [string, string] => [
-      `kwargs.${name}`,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-    ...Object.entries(agent.agent_environment?.environment_variables ?? {}),
+const Agent = ({ agent, jobId, at }: { agent: AgentConfig; jobId: string; at: Pointer }) => {
+  const pairs: { name: string; value: string; at: Pointer }[] = [
+    ...Object.entries(agent.kwargs ?? {}).map(([name, value]) => ({
+      name: `kwargs.${name}`,
+      value: typeof value === 'string' ? value : JSON.stringify(value),
+      at: [...at, 'kwargs', name],
+    })),
+    ...Object.entries(agent.agent_environment?.environment_variables ?? {}).map(([name, value]) => ({
+      name,
+      value,
+      at: [...at, 'agent_environment', 'environment_variables', name],
+    })),
   ]
   const secrets = Object.entries(agent.agent_environment?.secrets ?? {})
   return (
@@ -88,13 +129,19 @@ const Agent = ({ agent, isShown }: { agent: AgentConfig; isShown: boolean }) => 
       </h3>
       <Facts mono>
         {agent.timeout_seconds != null && <Fact label="timeout_seconds">{agent.timeout_seconds}</Fact>}
-        {pairs.map(([name, value]) => (
+        {pairs.map(({ name, value, at }) => (
           <Fact
             key={name}
             label={<VisibleText max={120}>{name}</VisibleText>}
             className="max-h-80 overflow-y-auto whitespace-pre-wrap break-all"
           >
-            {!isShown && looksSecret(name, value) ? mask : <VisibleLines max={20_000}>{value}</VisibleLines>}
+            <Revealed value={value} name={name} jobId={jobId} at={at}>
+              {(shown, toggle) => (
+                <>
+                  <VisibleLines max={20_000}>{shown}</VisibleLines> {toggle}
+                </>
+              )}
+            </Revealed>
           </Fact>
         ))}
         {secrets.map(([name, secret]) => (

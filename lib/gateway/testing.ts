@@ -6,6 +6,7 @@ import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/hub.ts'
 import { admit } from './http/front.ts'
 import { proxy } from './http/proxy.ts'
+import { revealValue } from './http/secrets.ts'
 import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
 import { liveSocket } from './live/route.ts'
@@ -105,6 +106,7 @@ const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Prom
 const route = async (request: Request): Promise<Response> => {
   const { pathname } = new URL(request.url)
   if (pathname.startsWith('/api/v1/')) return proxy(request)
+  if (pathname === '/api/reveal') return revealValue(request)
   if (pathname === '/api/evictions') return relayEvictions(request)
   if (pathname === '/api/recordings') return listRecordings(request)
   const recording = /^\/api\/recordings\/([^/]+)$/.exec(pathname)?.[1]

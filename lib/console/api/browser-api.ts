@@ -6,9 +6,10 @@ import { leaveForSignIn } from './ask-console.ts'
  * the whole contract. An answer of 401 anywhere means that the session is over, and leads to the sign-in page and from
  * there back here.
  */
-export const browserApi = <R extends Resources>(resources: R): Calls<R> =>
+export const browserApi = <R extends Resources>(resources: R, headers: Record<string, string> = {}): Calls<R> =>
   createCalls(resources, {
     baseUrl: '/api',
+    headers,
     fetch: async (input, init) => {
       const response = await fetch(input, init)
       if (response.status === 401) void leaveForSignIn()

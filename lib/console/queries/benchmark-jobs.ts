@@ -8,6 +8,7 @@ import {
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import type { FailureRule, Report, ReportFormat } from '#lib/wire/reports.ts'
+import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { followQuery } from '../live/follow-query.ts'
@@ -63,10 +64,25 @@ export const benchmarkJobMutations = {
   create: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'create'],
-      mutationFn: (body: BenchmarkJobCreate) => api.benchmarkJobs.create({ body }),
+      /** `valuesOf` is the job whose hidden values take the place of masks in the body. */
+      mutationFn: ({ valuesOf, ...body }: BenchmarkJobCreate & { valuesOf?: string }) =>
+        (valuesOf ? browserApi({ benchmarkJobs }, { [valuesOfHeader]: valuesOf }) : api).benchmarkJobs.create({ body }),
       onSuccess: (job, _body, _result, { client }) => {
         client.setQueryData(jobKeys.one(job.id), job)
         return client.invalidateQueries({ queryKey: jobKeys.lists })
       },
+    }),
+
+  /** The value behind a mask, named by the fields of the job that lead to it. */
+  reveal: () =>
+    mutationOptions({
+      mutationKey: [...jobKeys.all, 'reveal'],
+      mutationFn: async (body: { job_id: string; pointer: (string | number)[] }): Promise<unknown> => {
+        const headers = { 'content-type': 'application/json' }
+        const answer = await askConsoleSignedIn('/api/reveal', { method: 'POST', headers, body: JSON.stringify(body) })
+        return (await answer.json()).value
+      },
+      // A value that was asked for once does not stay in memory for the next page.
+      gcTime: 0,
     }),
 }

@@ -3,6 +3,7 @@ import { redirect } from 'next/navigation.js'
 import { cache } from 'react'
 import type { Client } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/wire/session.ts'
+import { maskingFetch } from '../http/secrets.ts'
 import { clientFor } from '../http/upstream.ts'
 import { sessionOf } from './session-cookie.ts'
 import { viewOf } from './sign-in.ts'
@@ -25,7 +26,7 @@ export const requireSession = async (): Promise<{
 }> => {
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
-  return { ...viewOf(session), api: clientFor(session.api_key, pageWaitMs) }
+  return { ...viewOf(session), api: clientFor(session.api_key, pageWaitMs, maskingFetch) }
 }
 
 /** Where to sign in, and where to go on afterwards. */

@@ -2,19 +2,22 @@ import { Readable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { type Dispatcher, errors, request } from 'undici'
 import { readError } from '#lib/client/api-error.ts'
+import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { bodyLimit, createMatcher, defaultMaxBodyBytes, fillPath } from '#lib/contract/endpoint.ts'
 import { endpoints } from '#lib/contract/index.ts'
 import { fieldProblems } from '#lib/contract/query-string.ts'
+import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { refreshEvictions } from '../evictions/hub.ts'
 import { registry, trackStream } from '../registry.ts'
 import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
 import { decodeSegment } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
-import { outgoingBody } from './request-body.ts'
+import { outgoingBody, readJsonBody } from './request-body.ts'
+import { holdsConfiguration, maskAnswer, takesConfiguration, withoutMasks, withValuesOf } from './secrets.ts'
 import { bearer } from './upstream.ts'
 
 const prefix = '/api'
@@ -52,7 +55,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       )
     const target =
       registry().service.url() + fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
-    const { body, type } = await outgoingBody(endpoint, asked)
+    const { body, type } = await bodyFor(endpoint, asked, session.api_key)
 
     const leaving = new AbortController()
     const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
@@ -61,7 +64,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       headers: {
         accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
         // The body is passed on as it comes, so the browser has to understand it. Streams are not packed, which delays them.
-        'accept-encoding': endpoint.response.kind === 'json' && acceptsGzip(header) ? 'gzip' : 'identity',
+        'accept-encoding': isPassedOnPacked(endpoint) && acceptsGzip(header) ? 'gzip' : 'identity',
         'user-agent': 'devdeck',
         'x-request-id': requestId,
         ...(type === undefined ? {} : { 'content-type': type }),
@@ -77,6 +80,23 @@ export const proxy = (asked: Request): Promise<Response> =>
     if (isOk(upstream) && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
     return passOn(endpoint, upstream, requestId)
   })
+
+/** Masks in it are refused, or filled in from the job that the page names. */
+const bodyFor = async (endpoint: Endpoint, asked: Request, apiKey: string) => {
+  if (!takesConfiguration(endpoint)) return outgoingBody(endpoint, asked)
+  const madeFrom = asked.headers.get(valuesOfHeader)
+  if (madeFrom !== null && endpoint.id === benchmarkJobs.create.id) {
+    const filled = await withValuesOf(await readJsonBody(asked, bodyLimit(endpoint)), apiKey, madeFrom)
+    return { type: 'application/json', body: Buffer.from(JSON.stringify(filled)) }
+  }
+  const { body, ...rest } = await outgoingBody(endpoint, asked)
+  return {
+    ...rest,
+    body: body && Readable.from(withoutMasks(body instanceof Readable ? body : [body]), { objectMode: false }),
+  }
+}
+
+const isPassedOnPacked = ({ path, response }: Endpoint) => response.kind === 'json' && !holdsConfiguration(path)
 
 const acceptsGzip = (header: ReadHeader) => /\bgzip\b(?! *; *q=0)/.test(header('accept-encoding') ?? '')
 
@@ -193,6 +213,10 @@ const passOn = async (endpoint: Endpoint, upstream: Answer, requestId: string): 
     if (!/^attachment\b/i.test(headers.get('content-disposition') ?? ''))
       headers.set('content-disposition', 'attachment')
     headers.set('cache-control', 'no-store, no-transform')
+  }
+  if (endpoint.response.kind === 'json' && holdsConfiguration(endpoint.path)) {
+    headers.delete('content-length')
+    return new Response(await maskAnswer(await upstream.body.text()), { status: upstream.statusCode, headers })
   }
   // A Response with one of these must not have a body, not even an empty one.
   const body = [204, 205].includes(upstream.statusCode) ? null : (Readable.toWeb(upstream.body) as ReadableStream)

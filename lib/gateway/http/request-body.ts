@@ -41,14 +41,14 @@ async function* upTo(limit: number, { body }: Request): AsyncGenerator<Uint8Arra
 }
 
 /** The bytes of a JSON request body; empty when there is none. Refuses other types, packed bodies and long ones. */
-const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {
+const readBody = async (request: Request, maxBytes = defaultMaxBodyBytes): Promise<Uint8Array<ArrayBuffer>> => {
   const announced = Number(request.headers.get('content-length') ?? 0)
-  if (announced > defaultMaxBodyBytes) throw tooLarge(defaultMaxBodyBytes)
+  if (announced > maxBytes) throw tooLarge(maxBytes)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength
-    if (length > defaultMaxBodyBytes) throw tooLarge(defaultMaxBodyBytes)
+    if (length > maxBytes) throw tooLarge(maxBytes)
     chunks.push(chunk)
   }
   if (length === 0) return new Uint8Array()
@@ -59,8 +59,8 @@ const readBody = async (request: Request): Promise<Uint8Array<ArrayBuffer>> => {
   return Buffer.concat(chunks, length)
 }
 
-export const readJsonBody = async (request: Request): Promise<unknown> => {
-  const bytes = await readBody(request)
+export const readJsonBody = async (request: Request, maxBytes?: number): Promise<unknown> => {
+  const bytes = await readBody(request, maxBytes)
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

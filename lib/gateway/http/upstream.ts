@@ -1,16 +1,18 @@
 import { type Client, createClient } from '#lib/client/client.ts'
 import { registry } from '../registry.ts'
 
+type Fetch = typeof globalThis.fetch
+
 /** The contract's client for the service and one key. A call fails when it takes longer than `timeoutMs`. */
-export const clientFor = (apiKey: string, timeoutMs?: number): Client =>
+export const clientFor = (apiKey: string, timeoutMs?: number, around = (fetch: Fetch) => fetch): Client =>
   createClient({
     baseUrl: registry().service.url(),
     headers: bearer(apiKey),
-    ...(timeoutMs === undefined ? {} : { fetch: fetchWithin(timeoutMs) }),
+    fetch: around(timeoutMs === undefined ? fetch : fetchWithin(timeoutMs)),
   })
 
 const fetchWithin =
-  (timeoutMs: number): typeof fetch =>
+  (timeoutMs: number): Fetch =>
   (input, init) =>
     fetch(input, {
       ...init,

@@ -2,6 +2,7 @@ import { ApiError, isFinal } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
+import { maskingFetch } from '../http/secrets.ts'
 import { bearer } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import type { Topic } from './topics.ts'
@@ -111,7 +112,7 @@ const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, {
   createClient({
     baseUrl: registry().service.url(),
     headers: bearer(apiKey),
-    fetch: async (input, init) => {
+    fetch: maskingFetch(async (input, init) => {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), connectMs)
       const signals = [signal, late.signal, ...(init?.signal ? [init.signal] : [])]
@@ -132,7 +133,7 @@ const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, {
         },
       })
       return new Response(response.body.pipeThrough(listening), response)
-    },
+    }),
   })
 
 /** The end of a stream that only says that nothing happened for a while, or that the service is about to restart. */

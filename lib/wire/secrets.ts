@@ -1,0 +1,256 @@
+/**
+ * What of a job's configuration is shown to nobody who did not ask for it. The console's server puts a mask in its place
+ * in every answer; the rules are rather too strict than too lax, because a name or a value alone has to tell.
+ */
+
+/** Stands for a value that looks secret. It is never a value itself: the console refuses it in what is written. */
+export const mask = '••••••••'
+
+/** With a new job: the job it was made from, whose values the console's server puts in the place of masks. */
+export const valuesOfHeader = 'x-devdeck-values-of'
+
+/** The words of `OPENAI_API_KEY`, `dbPassword`, `x-auth-token`. */
+const wordsOf = (name: string): string[] =>
+  name
+    .slice(-128)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+
+const secretWord =
+  /^(key|token|secret|password|passwd|pwd|pass|pw|passphrase|passcode|pin|otp|credential|cred|auth|authorization|bearer|cookie|private|dsn|jwt|pat|webhook|signature|sig|hmac|salt)s?$/
+const secretEnding =
+  /(password|passwd|passphrase|passcode|secret|token|apikey|accesskey|secretkey|privatekey|credential)s?$/
+const personalWord = /^(\w*(password|passwd|passphrase|passcode|secret)|pwd|pass|pw|pin|otp)$/
+const placeWord = /^(file|path|dir|env|type|ttl)$/
+
+/** Whether what is kept under this name is a secret, whatever it looks like. */
+const isSecretName = (name: string): boolean =>
+  wordsOf(name).some((word) => secretWord.test(word) || secretEnding.test(word))
+
+/** A reference to a value that is kept elsewhere: `${API_KEY}`, `$API_KEY`, `{{ secrets.KEY }}`. */
+const reference = /^(\$\{\w+(:-)?\}|\$[A-Z_][A-Z0-9_]*|(\$)?\{\{[^{}]*\}\})$/
+
+/** What is no secret though its name says so: a number of tokens, a switch, the place of a key. */
+const isPlain = (name: string, value: string): boolean => {
+  if (/^(true|false|null|~|none|)$/i.test(value) || reference.test(value)) return true
+  const words = wordsOf(name)
+  if (/^-?[\d._]+$/.test(value))
+    return !words.some((word) => personalWord.test(word)) && (value.length < 6 || words.includes('tokens'))
+  if (/^(OLD)?PWD$/.test(name)) return value.startsWith('/')
+  return placeWord.test(words.at(-1) ?? '') && (/^[~.]?\.?\//.test(value) || /^[A-Z][A-Z0-9_]*$/.test(value))
+}
+
+/** The beginnings by which issuers mark their keys. */
+const issued = new RegExp(
+  `(?<![A-Za-z0-9])(?:${[
+    '(?:[srap]k|rk)[-_][\\w-]{6,512}',
+    '(?:gh[pousr]|npm|hf|r8|gsk|shp(?:at|ss|ca|pa)|lin_api|dckr_pat|github_pat|glsa|whsec|sntrys|tfp|pul|fly|dp\\.pt|sq0\\w{3}|ya29|SG|hvs|hvb|rnd|secret|key|token)[_.][\\w.-]{6,512}',
+    '(?:glpat|pypi|xox[abeoprs]|xapp|xai|nvapi|tskey|dapi|dop_v1|AGE-SECRET-KEY)[-_][\\w-]{6,512}',
+    '(?:AKIA|ASIA|AGPA|AIDA|AROA)\\w{4,64}',
+    'AIza[\\w-]{10,64}',
+    'eyJ[\\w-]{8,4096}\\.[\\w.-]{0,8192}',
+  ].join('|')})`,
+  'g',
+)
+
+const urlPassword = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:@/"']{0,256}):[^\s"'<>]{1,256}@/gi
+const urlToken = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s:@/"']{16,512}@/gi
+const webhook =
+  /\b(hooks\.slack\.com\/\w{1,20}|discord(?:app)?\.com\/api\/webhooks|\w{1,60}\.webhook\.office\.com)\/[^\s"']{1,512}/gi
+const bearer = /\b(Bearer|Token)([ \t]+)(?=[^\s"']*[\d_.~+/=-])[^\s"',]{6,4096}/gi
+const basic = /\b(Basic[ \t]+)(?=[\w+/]*[\d+/=A-Z])[A-Za-z0-9+/]{8,1024}={0,2}/g
+/** The name and the sign of `name: value`, `"name": "value"`, `--name=value`, also within a line; then the value. */
+const pairName = /(?<![\w.$-])(["']?)-{0,2}([A-Za-z_$][\w.-]{0,100})\1[ \t]{0,8}[:=][ \t]{0,8}/g
+const pairValue =
+  /\$?\{\{[^{}\n]{0,100}\}\}|\$\{[^}\n]{0,100}\}|"(?:[^"\\\n]|\\.){0,4096}"|'[^'\n]{0,4096}'|[^\s,;&}\])"']{1,4096}/y
+/** `--name value`, `"--name", "value"`. */
+const flag = /(["']?)(--?[A-Za-z][\w-]{1,60})(["']?(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,4}))(["']?)([^\s,"'\]]{1,4096})\4/g
+const run = /[A-Za-z0-9+/=]{20,4096}/g
+
+/** The text with the parts hidden that look secret by their shape or by the name before them. */
+export const maskText = (text: string): string =>
+  maskPairs(
+    maskKeys(text)
+      .replace(urlPassword, `$1:${mask}@`)
+      .replace(urlToken, `$1${mask}@`)
+      .replace(webhook, `$1/${mask}`)
+      .replace(bearer, `$1$2${mask}`)
+      .replace(basic, `$1${mask}`),
+  )
+    .replace(flag, (found, open: string, name: string, gap: string, quote: string, value: string) =>
+      isHidden(name, value) && !value.startsWith('-') ? `${open}${name}${gap}${quote}${mask}${quote}` : found,
+    )
+    .replace(issued, (found, at: number, all: string) => (isOfModel(all, at) ? found : mask))
+    .replace(run, (found, at: number, all: string) =>
+      (found.split('/').some(isRandom) || isRandom(found)) && !isOfModel(all, at) ? mask : found,
+    )
+
+const maskPairs = (text: string): string => {
+  let masked = ''
+  let at = 0
+  for (const { 0: found, 2: name = '', index } of text.matchAll(pairName)) {
+    const start = index + found.length
+    if (index < at || !isSecretName(name)) continue
+    pairValue.lastIndex = start
+    const [value] = pairValue.exec(text) ?? []
+    if (value === undefined) continue
+    const bare = unquoted(value)
+    if (isPlain(name, bare)) continue
+    const quote = bare === value ? '' : value[0]
+    masked += `${text.slice(at, start)}${quote}${mask}${quote}`
+    at = start + value.length
+  }
+  return masked + text.slice(at)
+}
+
+const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value
+
+const isHidden = (name: string, value: string): boolean => isSecretName(name) && !isPlain(name, value)
+
+/** Long hexadecimal numbers, and letters and digits that change too often for words. */
+const isRandom = (text: string): boolean => {
+  if (/^[0-9a-f]{32,}$/i.test(text) && /\d/.test(text) && /[a-f]/i.test(text)) return true
+  if (text.length < 20 || text.split('/').length > 3) return false
+  const kinds = [...text].map((char) => (/\d/.test(char) ? 'd' : /[A-Z]/.test(char) ? 'u' : 'l'))
+  const changes = kinds.filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length
+  const digits = kinds.filter((kind) => kind === 'd').length
+  return digits >= 2 && changes / text.length > 0.35
+}
+
+/** Whether a value under this name is hidden, or a part of it. Rather one too many than one too few. */
+export const looksSecret = (name: string, value: string): boolean =>
+  isHidden(name, value) || (!isModelName(name) && !reference.test(value) && maskText(value) !== value)
+
+/** Names of models mix words and numbers as keys do, and are what a job is compared by. */
+const isModelName = (name: string): boolean => /(^|[._])(model|model_name|image)$/i.test(name)
+
+/** Whether what stands there in the text is the value of a line that names a model. */
+const isOfModel = (text: string, at: number): boolean => {
+  const before = text.slice(Math.max(0, at - 200), at)
+  const line = before.slice(before.lastIndexOf('\n') + 1)
+  return /^[\s-]*["']?([\w.]{0,40}[._])?(model|model_name|image)["']?[ \t]*[:=][ \t]*["']?[^\s"',:]*$/i.test(line)
+}
+
+const maskValue = (name: string, value: unknown, isUnderSecret: boolean): unknown => {
+  const hides = isUnderSecret || isSecretName(name)
+  if (Array.isArray(value))
+    return value.map((each, i) => {
+      const before = value[i - 1]
+      const isFlagged = typeof before === 'string' && /^--?[A-Za-z][\w-]*$/.test(before) && typeof each === 'string'
+      return maskValue(isFlagged && !each.startsWith('-') ? before : name, each, isUnderSecret)
+    })
+  if (typeof value === 'object' && value !== null) {
+    const { name: named, key: keyed } = value as { name?: unknown; key?: unknown }
+    const under = [named, keyed].find((each) => typeof each === 'string')
+    return Object.fromEntries(
+      Object.entries(value).map(([field, each]) => [
+        field,
+        // `{ name: 'API_KEY', value: '…' }`
+        /^(value|val|default)$/i.test(field) && typeof under === 'string'
+          ? maskValue(under, each, hides)
+          : field === 'name' || field === 'key'
+            ? maskValue(
+                field === 'key' && typeof each === 'string' && 'value' in value ? '' : field,
+                each,
+                isUnderSecret,
+              )
+            : maskValue(field, each, hides),
+      ]),
+    )
+  }
+  if (typeof value === 'number') return hides && !isPlain(name, String(value)) ? mask : value
+  if (typeof value !== 'string') return value
+  if (hides && !isPlain(name, value)) return mask
+  if (isModelName(name) || reference.test(value)) return value
+  return value.includes('\n') ? maskYaml(value) : maskText(value)
+}
+
+const configured = /^(kwargs|environment_variables)$/
+
+/**
+ * A record of the service with what looks secret in its configuration hidden: in `kwargs`, `environment_variables` and
+ * `inline_yaml`, wherever they stand. The names of stored secrets stay.
+ */
+export const maskRecord = (record: unknown): unknown => {
+  if (Array.isArray(record)) return record.map(maskRecord)
+  if (typeof record !== 'object' || record === null) return record
+  return Object.fromEntries(
+    Object.entries(record).map(([field, value]) => {
+      if (field === 'inline_yaml' && typeof value === 'string') return [field, maskYaml(value)]
+      return [field, configured.test(field) ? maskValue('', value, false) : maskRecord(value)]
+    }),
+  )
+}
+
+const keyLine = /^(\s*(?:[-?]\s+)*)(["']?)([\w.$@/-]+)\2(\s*:(?:\s+|$)|\s*=\s*)(.*)$/
+const itemLine = /^(\s*-\s+)(.*)$/
+
+/** The text of a YAML file with the values hidden that look secret; its lines, its comments and its layout stay. */
+export const maskYaml = (yaml: string): string => {
+  /** The column of the key whose value is being hidden; what stands deeper belongs to it. */
+  let hidden: { column: number; isText: boolean } | undefined
+  /** Of `- name: API_KEY`, whose value follows under `value`. */
+  let named: { name: string; column: number } | undefined
+  let flagged: string | undefined
+  const lines = maskKeys(yaml)
+    .split('\n')
+    .map((line) => {
+      const indent = /^\s*/.exec(line)?.[0].length ?? 0
+      if (line.trim() === '') return line
+      if (hidden) {
+        const isItem = !hidden.isText && indent === hidden.column && /^\s*-(\s|$)/.test(line)
+        if (indent > hidden.column || isItem) return hideLine(line, hidden.isText)
+        hidden = undefined
+      }
+      const item = itemLine.exec(line)
+      const before = flagged
+      flagged = undefined
+      if (item) {
+        const text = unquoted((item[2] ?? '').trim())
+        if (before && !text.startsWith('-') && isHidden(before, text)) return `${item[1]}${mask}`
+        if (/^--?[A-Za-z][\w-]*$/.test(text)) flagged = text
+      }
+      const found = keyLine.exec(line)
+      if (!found) return line
+      const [, lead = '', quote = '', name = '', sign = '', rest = ''] = found
+      const column = lead.length
+      const value = rest.replace(/\s+#.*$/, '').trim()
+      const isValue = /^(value|val|default)$/i.test(name) && named?.column === column
+      const asked = isValue && named ? named.name : name
+      if (/^(name|key|variable|var)$/i.test(name)) named = { name: unquoted(value), column }
+      const opens = value === '' || /^[|>]/.test(value)
+      const isMap = /^[{[]/.test(value)
+      if (!isSecretName(asked)) return line
+      if (opens || isMap || !isPlain(asked, unquoted(value))) hidden = { column, isText: value !== '' }
+      if (opens || isPlain(asked, unquoted(value))) return line
+      const [, open = ''] = /^(["'])/.exec(rest) ?? []
+      const tail = /(\s*)$/.exec(line)?.[1] ?? ''
+      const closes = open !== '' && value.length > 1 && value.endsWith(open)
+      return `${lead}${quote}${name}${quote}${sign}${open}${mask}${closes ? open : ''}${tail}`
+    })
+  return maskText(lines.join('\n'))
+}
+
+/** Private keys reach over lines, so they are hidden before those are looked at. */
+const maskKeys = (text: string): string => {
+  let masked = ''
+  for (let at = 0; ; ) {
+    const begin = text.indexOf('-----BEGIN ', at)
+    if (begin === -1) return masked + text.slice(at)
+    const end = text.indexOf('-----END ', begin)
+    const close = end === -1 ? -1 : text.indexOf('-----', end + 9)
+    const stop = close === -1 ? text.length : close + 5
+    masked += text.slice(at, begin) + text.slice(begin, stop).replace(/\S[^\n]*/g, mask)
+    at = stop
+  }
+}
+
+/** A line below a secret name: of a map the value of its pair, else all of it. */
+const hideLine = (line: string, isText: boolean): string => {
+  const found = isText ? null : keyLine.exec(line)
+  if (!found) return line.replace(/^(\s*(?:-\s+)*)\S.*$/, `$1${mask}`)
+  const [, lead = '', quote = '', name = '', sign = '', rest = ''] = found
+  return rest.trim() === '' || /^[|>][\d+-]*\s*$/.test(rest) ? line : `${lead}${quote}${name}${quote}${sign}${mask}`
+}
