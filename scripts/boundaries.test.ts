@@ -57,7 +57,7 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 800,
-  components: 17_000,
+  components: 17_080,
   'lib/client': 380,
   'lib/console': 3_110,
   'lib/contract': 2_780,
@@ -177,12 +177,14 @@ it('has nothing but what a service promises in lib/contract: what only the conso
     'summaries',
     'terminal-limits',
   ]
+  // Of a resource, in a file of their own for pages that need no more of it.
+  const parts = ['benchmark-metadata', 'benchmark-run-states', 'launch-parameters']
   const promised = new Set(endpoints.map(({ id }) => id.split('.')[0]))
   const names = product
     .filter((file) => dirname(file) === 'lib/contract')
     .map((file) => file.slice('lib/contract/'.length, -'.ts'.length))
   const camel = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-  expect(names.filter((name) => !means.includes(name) && !promised.has(camel(name)))).toEqual([])
+  expect(names.filter((name) => ![...means, ...parts].includes(name) && !promised.has(camel(name)))).toEqual([])
 })
 
 it('has no room larger than the table above says: change it in the same commit, with the reason in its body', () => {

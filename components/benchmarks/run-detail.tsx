@@ -19,8 +19,8 @@ import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
 import { LogDownload } from './log-download.tsx'
+import { RunScore } from './run-score.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
-import { RunScore } from './score.tsx'
 
 const detailed = { noun: 'benchmark run', all: { href: paths.benchmarkRuns(), label: 'All runs' } }
 

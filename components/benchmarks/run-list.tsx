@@ -13,14 +13,11 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
-import {
-  type BenchmarkRun,
-  type BenchmarkRunList,
-  BenchmarkRunListQuery,
-  type benchmarkRunStates,
-} from '#lib/contract/benchmark-runs.ts'
+import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
+import type { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
+import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
-import { RunScore } from './score.tsx'
+import { RunScore } from './run-score.tsx'
 
 const source = {
   noun: 'run',
@@ -51,8 +48,8 @@ export const RunList = () => {
           page={page}
           search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
           metadata={{
-            keys: benchmarkRunQueries.benchmarkMetadataKeys(),
-            values: (key) => benchmarkRunQueries.benchmarkMetadataValues(key),
+            keys: benchmarkQueries.metadataKeys(),
+            values: (key) => benchmarkQueries.metadataValues(key),
           }}
         >
           <FilterSelect

@@ -1,10 +1,7 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import { formatScore, scoreBase } from './job-figures.ts'
 
 /** An agent and the model it works with. */
@@ -47,16 +44,3 @@ export const Progress = ({ finished, total, label }: { finished: number; total: 
     </span>
   </span>
 )
-
-/** The score of a run and how many scenario runs it was taken over, completed or not. */
-export const RunScore = ({ run: { id, state, score } }: { run: BenchmarkRun }) => {
-  const { data: count } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: score != null })
-  if (score == null)
-    return <span className="text-muted">{state === 'running' ? 'None before the run has ended' : 'None'}</span>
-  return (
-    <span className="tabular whitespace-nowrap">
-      <span className="font-medium">{formatScore(score)}</span>{' '}
-      <span className="text-muted">(n = {count == null ? '…' : formatCount(count)} scenario runs)</span>
-    </span>
-  )
-}

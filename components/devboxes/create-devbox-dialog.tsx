@@ -12,12 +12,8 @@ import { Select } from '#components/ui/select.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { devboxMutations, devboxQueries } from '#lib/console/queries/devboxes.ts'
-import {
-  type DevboxCreate,
-  defaultKeepAliveSeconds,
-  maxKeepAliveSeconds,
-  resourceSizes,
-} from '#lib/contract/devboxes.ts'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { defaultKeepAliveSeconds, maxKeepAliveSeconds, resourceSizes } from '#lib/contract/launch-parameters.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 import type { TunnelOptions } from '#lib/contract/tunnels.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { benchmarkRunStates } from './benchmark-runs.ts'
+import { benchmarkRunStates } from './benchmark-run-states.ts'
 import { ById, EpochMs, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 

@@ -1,11 +1,9 @@
 import * as z from 'zod/mini'
+import { benchmarkRunStates } from './benchmark-run-states.ts'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
-
-export const benchmarkRunStates = ['running', 'canceled', 'completed', 'failed'] as const
-export type BenchmarkRunState = (typeof benchmarkRunStates)[number]
 
 export const BenchmarkRun = z.object({
   id: z.string(),

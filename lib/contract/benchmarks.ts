@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
+import { benchmarkMetadata } from './benchmark-metadata.ts'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
-import { ById, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
@@ -63,7 +64,7 @@ export const benchmarks = defineEndpoints('benchmarks', 'stable', {
     response: json(BenchmarkList),
   },
   create: { method: 'POST', path: '/v1/benchmarks', body: BenchmarkCreate, response: json(Benchmark) },
-  ...metadataOperations('/v1/benchmarks'),
+  ...benchmarkMetadata,
   startRun: { method: 'POST', path: '/v1/benchmarks/start_run', body: BenchmarkRunStart, response: json(BenchmarkRun) },
   get: { method: 'GET', path: '/v1/benchmarks/:id', params: ById, response: json(Benchmark) },
   update: {

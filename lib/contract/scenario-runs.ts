@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { LaunchParameters } from './devboxes.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
+import { LaunchParameters } from './launch-parameters.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const scenarioRunStates = ['running', 'scoring', 'scored', 'completed', 'canceled', 'timeout', 'failed'] as const

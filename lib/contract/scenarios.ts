@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { ById, Id, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
-import { LaunchParameters } from './devboxes.ts'
 import { defineEndpoints, json } from './endpoint.ts'
+import { LaunchParameters } from './launch-parameters.ts'
 import { MetadataFilter } from './query-string.ts'
 
 export const definitionStatuses = ['active', 'archived'] as const

@@ -1,14 +1,13 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { BenchmarkRun, type BenchmarkRunListQuery, benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
-import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages, metadataWords, pollWhile, pushed } from './list-pages.ts'
+import { listPages, pollWhile, pushed } from './list-pages.ts'
 
-const pageApi = browserApi({ benchmarkRuns, benchmarks })
+const pageApi = browserApi({ benchmarkRuns })
 type Api = typeof pageApi
 
 const runKeys = {
@@ -55,15 +54,6 @@ export const benchmarkRunQueries = {
 
   /** Whether this browser has asked for the run's cancellation; never fetched. */
   cancelling: (id: string) => pushed<boolean>(runKeys.cancelling(id), false),
-
-  benchmarkMetadataKeys: (api: Api = pageApi) =>
-    metadataWords(['benchmarks', 'metadata-keys'], (signal) => api.benchmarks.metadataKeys({ signal })),
-
-  /** The values benchmarks have under a key: what runs of them are most likely found by. */
-  benchmarkMetadataValues: (key: string, api: Api = pageApi) =>
-    metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
-      api.benchmarks.metadataValues({ params: { key }, signal }),
-    ),
 }
 
 /** Keeps a run and its scenario runs up to date until the returned function is called. */

@@ -1,10 +1,6 @@
 import { EventEmitter } from 'node:events'
-import {
-  type BenchmarkRun,
-  type BenchmarkRunAction,
-  type BenchmarkRunState,
-  benchmarkRunRefusal,
-} from '#lib/contract/benchmark-runs.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
+import { type BenchmarkRun, type BenchmarkRunAction, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkRunStart } from '#lib/contract/benchmarks.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'

@@ -1,5 +1,5 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
-import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
+import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'

@@ -1,7 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { resourcesOf, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { StringMap } from '#lib/contract/common.ts'
-import type { DevboxCreate, LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { idleRule, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { launchRefusal } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'

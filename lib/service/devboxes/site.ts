@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { hostnameFor } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'

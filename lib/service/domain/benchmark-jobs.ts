@@ -4,7 +4,7 @@ import type {
   ScenarioOutcome,
   scenarioOutcomeStates,
 } from '#lib/contract/benchmark-jobs.ts'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
+import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
 
 /** What happens to a job; `initialize` is its turn in the queue. */
 export type JobEvent = 'initialize' | 'run' | 'complete' | 'fail' | 'cancel' | 'time_out'

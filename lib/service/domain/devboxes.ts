@@ -1,10 +1,5 @@
-import {
-  type Devbox,
-  type DevboxStatus,
-  type DevboxUsage,
-  defaultKeepAliveSeconds,
-  type LaunchParameters,
-} from '#lib/contract/devboxes.ts'
+import type { Devbox, DevboxStatus, DevboxUsage } from '#lib/contract/devboxes.ts'
+import { defaultKeepAliveSeconds, type LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { Resources } from './launch-parameters.ts'
 
 /** What happens to a devbox, by a caller, by itself or by the service. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { launchRefusal, networkUnder, resourcesOf, suspendDeadlineMs } from './launch-parameters.ts'
 
 const refusal = (parameters: LaunchParameters) => launchRefusal(parameters, 'x86_64')

@@ -1,4 +1,4 @@
-import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { Egress } from '#lib/contract/network-policies.ts'
 
 export interface Resources {

@@ -1,5 +1,5 @@
 import type { StringMap } from '#lib/contract/common.ts'
-import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import { invalid } from '#lib/service/kit/errors.ts'
 

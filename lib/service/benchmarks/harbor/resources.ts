@@ -1,4 +1,4 @@
-import type { LaunchParameters } from '#lib/contract/devboxes.ts'
+import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 
 interface Needs {
   cpus: number | null

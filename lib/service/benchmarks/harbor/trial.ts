@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { maxKeepAliveSeconds } from '#lib/contract/devboxes.ts'
+import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'

@@ -1,0 +1,19 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import { formatScore } from './job-figures.ts'
+
+/** The score of a run and how many scenario runs it was taken over, completed or not. */
+export const RunScore = ({ run: { id, state, score } }: { run: BenchmarkRun }) => {
+  const { data: count } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: score != null })
+  if (score == null)
+    return <span className="text-muted">{state === 'running' ? 'None before the run has ended' : 'None'}</span>
+  return (
+    <span className="tabular whitespace-nowrap">
+      <span className="font-medium">{formatScore(score)}</span>{' '}
+      <span className="text-muted">(n = {count == null ? '…' : formatCount(count)} scenario runs)</span>
+    </span>
+  )
+}

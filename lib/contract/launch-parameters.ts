@@ -1,0 +1,37 @@
+import * as z from 'zod/mini'
+
+export const resourceSizes = ['X_SMALL', 'SMALL', 'MEDIUM', 'LARGE', 'X_LARGE', 'XX_LARGE', 'CUSTOM_SIZE'] as const
+export const defaultKeepAliveSeconds = 3600
+export const maxKeepAliveSeconds = 172_800
+
+export const AfterIdle = z.object({
+  idle_time_seconds: z.int().check(z.minimum(1)),
+  on_idle: z.enum(['shutdown', 'suspend']),
+})
+
+export const LaunchParameters = z.object({
+  resource_size_request: z.nullish(z.enum(resourceSizes)),
+  custom_cpu_cores: z.nullish(z.number()),
+  custom_gb_memory: z.nullish(z.int()),
+  custom_disk_size: z.nullish(z.int()),
+  architecture: z.nullish(z.enum(['x86_64', 'arm64'])),
+  keep_alive_time_seconds: z.nullish(z.int().check(z.minimum(1), z.maximum(maxKeepAliveSeconds))),
+  after_idle: z.nullish(AfterIdle),
+  lifecycle: z.nullish(
+    z.object({
+      after_idle: z.nullish(AfterIdle),
+      lifecycle_hooks: z.nullish(
+        z.object({ suspend_commands: z.nullish(z.array(z.string())), suspend_deadline_ms: z.nullish(z.int()) }),
+      ),
+      resume_triggers: z.nullish(z.object({ axon_event: z.nullish(z.boolean()), http: z.nullish(z.boolean()) })),
+    }),
+  ),
+  /** Run in the devbox at every start, before the entrypoint. */
+  launch_commands: z.nullish(z.array(z.string())),
+  available_ports: z.nullish(z.array(z.int())),
+  network_policy_id: z.nullish(z.string()),
+  provisioning_tier: z.nullish(z.enum(['standard', 'flex'])),
+  required_services: z.nullish(z.array(z.string())),
+  user_parameters: z.nullish(z.object({ uid: z.int(), username: z.string() })),
+})
+export type LaunchParameters = z.infer<typeof LaunchParameters>
