@@ -316,6 +316,25 @@ describe('a packed answer', () => {
     reply = (_, response) => packed(response, { code: 'conflict', message: 'It is suspended' }, 409)
     expect(await (await ask('/api/v1/axons')).json()).toMatchObject({ code: 'conflict', message: 'It is suspended' })
   })
+
+  it('is an error without a reason when what it unpacks to, or what came, is too long or broken', async () => {
+    const long = { code: 'conflict', message: 'x'.repeat(64 * 1024) }
+    const replies: (typeof reply)[] = [
+      (_, response) => packed(response, long, 409),
+      (_, response) => response.writeHead(409, { 'content-type': 'application/json' }).end(JSON.stringify(long)),
+      (_, response) =>
+        response.writeHead(409, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('not packed'),
+    ]
+    for (const each of replies) {
+      reply = each
+      const response = await ask('/api/v1/axons')
+      expect(response.status).toBe(409)
+      expect(await response.json()).toMatchObject({
+        code: 'conflict',
+        message: 'The service answered 409 without a reason',
+      })
+    }
+  })
 })
 
 describe('errors of the service', () => {

@@ -242,9 +242,8 @@ const wrongAnswer = ({ response }: Endpoint, upstream: Answer): string | undefin
 /** An error of the service in the one shape, whatever it looked like. */
 const passOnError = async (upstream: Answer, requestId: string): Promise<Response> => {
   const { statusCode: status } = upstream
-  const bytes = Buffer.from(await upstream.body.arrayBuffer())
-  const text = upstream.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
-  const { code, message, field, requestId: given = requestId } = await readError(new Response(text, { status }))
+  const reason = await readReason(upstream)
+  const { code, message, field, requestId: given = requestId } = await readError(new Response(reason, { status }))
   const body: ErrorBody = { code, message, request_id: given, ...(field === undefined ? {} : { field }) }
   const headers = headersOf(upstream, ['retry-after', 'x-should-retry'])
   headers.set('x-request-id', given)
@@ -252,4 +251,24 @@ const passOnError = async (upstream: Answer, requestId: string): Promise<Respons
     status,
     headers: Object.fromEntries(headers),
   })
+}
+
+const maxReasonBytes = 64 * 1024
+
+/** The body of an error, unpacked; nothing where it is longer than a reason can be, or not what it says it is. */
+const readReason = async ({ headers, body }: Answer): Promise<Buffer<ArrayBuffer> | undefined> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > maxReasonBytes) return undefined
+  }
+  const bytes = Buffer.concat(chunks)
+  if (headers['content-encoding'] !== 'gzip') return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxReasonBytes })
+  } catch {
+    return undefined
+  }
 }
