@@ -2,9 +2,9 @@ import { useRouter, useSearchParams } from 'next/navigation'
 import { useCallback, useSyncExternalStore } from 'react'
 import { terminalsPath } from '#lib/console/address/terminals-path.ts'
 import { parseLayout } from '#lib/terminal/layout/layout.ts'
-import { rememberedLayout } from '#lib/terminal/layout/memory.ts'
 import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'
+import { rememberedLayout } from './layout-memory.ts'
 
 /** Where the terminals of a devbox are: as the page shows them, else as they were last shown in this browser tab. */
 export const useTerminalsHref = (devboxId: string): string => {

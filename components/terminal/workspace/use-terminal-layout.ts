@@ -2,7 +2,7 @@ import { useSearchParams } from 'next/navigation'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { terminalsPath } from '#lib/console/address/terminals-path.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
-import { rememberLayout } from '#lib/terminal/layout/memory.ts'
+import { rememberLayout } from './layout-memory.ts'
 
 /** `push` makes an entry of the history that Back returns from; `replace` is for what nobody goes back to. */
 type How = 'push' | 'replace'

@@ -10,8 +10,8 @@ import {
   type TerminalLayout,
   type TerminalTab,
 } from '#lib/terminal/layout/layout.ts'
-import { rememberClosed, takeClosed } from '#lib/terminal/layout/memory.ts'
 import { closePane, closeTab, freeName, openTab, shownTab, splitPane, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import { rememberClosed, takeClosed } from './layout-memory.ts'
 import type { ChangeLayout } from './use-terminal-layout.ts'
 
 /** A new terminal is not kept waiting for the list of those that are held. */

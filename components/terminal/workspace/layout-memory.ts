@@ -1,26 +1,15 @@
-import { formatLayout, parseLayout, type TerminalLayout, type TerminalTab } from './layout.ts'
+import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
+import { formatLayout, parseLayout, type TerminalLayout, type TerminalTab } from '#lib/terminal/layout/layout.ts'
 
 const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
 
 /** How the terminals of a devbox were last shown in this browser tab, for links that lead back to them. */
-export const rememberLayout = (devboxId: string, layout: TerminalLayout): void => {
-  const text = formatLayout(layout)
-  try {
-    if (text === '') sessionStorage.removeItem(storageKey(devboxId))
-    else sessionStorage.setItem(storageKey(devboxId), text)
-  } catch {
-    // Full or switched off: the link then leads to the one terminal.
-  }
-}
+export const rememberLayout = (devboxId: string, layout: TerminalLayout): void =>
+  writeTab(storageKey(devboxId), formatLayout(layout))
 
-/** As `formatLayout` writes it, so that it can be compared. */
-export const rememberedLayout = (devboxId: string): string => {
-  try {
-    return formatLayout(parseLayout(sessionStorage.getItem(storageKey(devboxId))).layout)
-  } catch {
-    return ''
-  }
-}
+/** As `formatLayout` writes it, so that it can be compared; the one terminal where nothing is kept. */
+export const rememberedLayout = (devboxId: string): string =>
+  formatLayout(parseLayout(readTab(storageKey(devboxId))).layout)
 
 const maxClosed = 10
 const closed = new Map<string, TerminalTab[]>()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { singleTab } from './layout.ts'
-import { rememberClosed, takeClosed } from './memory.ts'
+import { singleTab } from '#lib/terminal/layout/layout.ts'
+import { rememberClosed, takeClosed } from './layout-memory.ts'
 
 describe('closed tabs', () => {
   it('come back the last one first, each once, and only where they fit', () => {
