@@ -5,7 +5,7 @@ import { benchExecutions } from './executions.ts'
 import { benchJobs } from './jobs.ts'
 import { benchLogArchive } from './log-archive.ts'
 import { benchStartup } from './startup.ts'
-import { benchTerminal } from './terminal.ts'
+import { benchTerminal, benchTerminalOpen } from './terminal.ts'
 
 /**
  * Measurements as ratios, so that they mean the same on another machine: each number stands beside what the same work
@@ -21,7 +21,12 @@ const benches: Record<string, () => Promise<void>> = {
 }
 
 /** Run only when they are asked for by name: long ones, and parts of others. */
-const onlyByName: typeof benches = { jobs: benchJobs, 'axon-events': benchAxonEvents, terminal: benchTerminal }
+const onlyByName: typeof benches = {
+  jobs: benchJobs,
+  'axon-events': benchAxonEvents,
+  terminal: benchTerminal,
+  'terminal-open': benchTerminalOpen,
+}
 
 const all = { ...benches, ...onlyByName }
 /** `--quick` is for those that can measure less. */
