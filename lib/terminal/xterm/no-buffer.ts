@@ -1,0 +1,2 @@
+/** A page has none. */
+export const Buffer = undefined
