@@ -354,6 +354,7 @@ interface Namespaces {
 const enter = (site: Site, { holder, init, network, hasOwnUser }: Namespaces, { argv, env, tty }: Command): Launch => {
   const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...env }
   return {
+    limitsItself: true,
     file: perl,
     args: [
       ...['-f', enterScript, callNumbers(), seccompFilter()?.toString('hex') ?? ''],

@@ -56,6 +56,8 @@ export interface Launch {
   joins?: readonly string[]
   /** Options of bash's `ulimit`. */
   ulimits?: readonly string[]
+  /** The program does itself what `spawnIn` has a shell do: it is told in DEVDECK_LAUNCH. */
+  limitsItself?: true
 }
 
 export interface Box {
@@ -130,8 +132,20 @@ shift $((3 + $2 + $3)); unset fd join limit; exec "$@"`
 export const takeTerminal = 'exec <>"$1" >&0 2>&0; shift;'
 
 /** The same launch within its limits and without any open file but the first `kept`. */
-const wrapped = ({ file, args, joins = [], ulimits = [], ...launch }: Launch, kept: number): Launch => ({
-  ...launch,
+const wrapped = (launch: Launch, kept: number): Launch => {
+  const { file, args, joins = [], ulimits = [], env } = launch
+  if (launch.limitsItself)
+    return { ...launch, env: { ...env, DEVDECK_LAUNCH: [kept, ...joins, ...ulimits].join('\n') } }
+  return { ...launch, ...withShell(file, args, joins, ulimits, kept) }
+}
+
+const withShell = (
+  file: string,
+  args: readonly string[],
+  joins: readonly string[],
+  ulimits: readonly string[],
+  kept: number,
+): Pick<Launch, 'file' | 'args'> => ({
   file: '/bin/bash',
   // -p: nothing in the environment, which under plain processes is the devbox's own, is read or run by this bash. --norc:
   // with a socket as its input, as Node gives, it would take itself for a remote shell and run ~/.bashrc.

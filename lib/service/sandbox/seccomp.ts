@@ -44,7 +44,21 @@ export const seccompFilter = (machine: string = process.arch): Buffer | undefine
 /** The numbers that `enter.pl` and `own-user.pl` call the kernel by, in the order they expect. */
 export const callNumbers = (machine: string = process.arch): string => {
   const column = machine === 'arm64' ? 1 : 0
-  return (['setns', 'unshare', 'mount', 'prctl', 'setgroups', 'setresgid', 'setresuid', 'setsid'] as const)
+  return (
+    [
+      'setns',
+      'unshare',
+      'mount',
+      'prctl',
+      'setgroups',
+      'setresgid',
+      'setresuid',
+      'setsid',
+      'seccomp',
+      'prlimit64',
+      'close',
+    ] as const
+  )
     .map((name) => calls[name][column])
     .join(',')
 }
@@ -108,6 +122,9 @@ const calls = {
   setresgid: [119, 149],
   setresuid: [117, 147],
   setsid: [112, 157],
+  seccomp: [317, 277],
+  prlimit64: [302, 261],
+  close: [3, 57],
 } as const satisfies Record<string, readonly [number] | readonly [number, number]>
 
 const refused: readonly [errno: number, readonly (keyof typeof calls)[]][] = [
