@@ -66,7 +66,7 @@ const mostLines: Record<string, number> = {
   'lib/statistics': 910,
   'lib/terminal': 3_780,
   'lib/wire': 600,
-  scripts: 430,
+  scripts: 434,
   'server.ts': 165,
 }
 

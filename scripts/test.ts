@@ -1,46 +1,58 @@
 import { spawn } from 'node:child_process'
 
+type Step = readonly [name: string, command: readonly string[]]
+
 /**
- * The whole proof, one step after the other: types, lint, unit tests, build, journeys in a real browser.
+ * The whole proof: types, lint, build, unit tests, journeys in a real browser. What stands in one group runs side by
+ * side: the checks keep both cores busy for seconds, and the build fills the waits of the unit tests.
  * Ends with the one line `N passed, N failed` over all test runners; a step that fails without counting is one failure.
  */
-const steps = [
+const checks: readonly Step[] = [
   ['types', ['tsc', '--noEmit', '-p', 'tsconfig.check.json']],
   ['lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['unused code', ['knip']],
-  ['unit tests', ['vitest', 'run']],
-  ['build', ['next', 'build']],
-  ['journeys', ['playwright', 'test']],
-] as const
+]
+const unit: Step = ['unit tests', ['vitest', 'run']]
+const build: Step = ['build', ['next', 'build']]
+const journeys: Step = ['journeys', ['playwright', 'test']]
 
-const only = process.argv.includes('--check') ? steps.slice(0, 4) : steps
+const groups = process.argv.includes('--check') ? [checks, [unit]] : [checks, [unit, build], [journeys]]
 
-const run = (command: readonly string[]) =>
-  new Promise<{ ok: boolean; output: string }>((resolve) => {
+/** Prints what the step says: the first of a group as it comes, the others once they have ended. */
+const run = ([name, command]: Step, isFirst: boolean) =>
+  new Promise<{ name: string; ok: boolean; output: string }>((resolve) => {
+    const startedAtMs = Date.now()
     const child = spawn('npx', ['--no-install', ...command], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', isFirst ? 'inherit' : 'pipe'],
       env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1' },
     })
+    if (isFirst) console.log(`\n> ${name}`)
     let output = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      process.stdout.write(chunk)
-      // Only the end matters: that is where a runner counts.
-      output = (output + chunk).slice(-4096)
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        if (isFirst) process.stdout.write(chunk)
+        // Of what is already printed only the end matters: that is where a runner counts.
+        output = isFirst ? (output + chunk).slice(-4096) : output + chunk
+      })
+    child.on('close', (code) => {
+      if (!isFirst) console.log(`\n> ${name}\n${output}`)
+      console.log(`${name}: ${Math.round((Date.now() - startedAtMs) / 1000)} s`)
+      resolve({ name, ok: code === 0, output })
     })
-    child.on('close', (code) => resolve({ ok: code === 0, output }))
   })
 
 const total = { passed: 0, failed: 0, skipped: 0 }
-for (const [name, command] of only) {
-  console.log(`\n> ${name}`)
-  const { ok, output } = await run(command)
-  const counted = [...output.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1)
-  total.passed += Number(counted?.[1] ?? 0)
-  total.failed += Number(counted?.[2] ?? 0)
-  total.skipped += Number(counted?.[3] ?? 0)
-  if (!ok && Number(counted?.[2] ?? 0) === 0) total.failed++
+for (const group of groups) {
+  const results = await Promise.all(group.map((step, index) => run(step, index === 0)))
+  for (const { ok, output } of results) {
+    const counted = [...output.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1)
+    total.passed += Number(counted?.[1] ?? 0)
+    total.failed += Number(counted?.[2] ?? 0)
+    total.skipped += Number(counted?.[3] ?? 0)
+    if (!ok && Number(counted?.[2] ?? 0) === 0) total.failed++
+  }
   // Journeys against a build that does not exist would only repeat its failure.
-  if (!ok && name === 'build') break
+  if (results.some(({ name, ok }) => name === 'build' && !ok)) break
 }
 console.log(`\n${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
