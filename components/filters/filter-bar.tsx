@@ -1,14 +1,15 @@
 'use client'
-import { type QueryKey, skipToken, type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { ListFilter, Search } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import type { ActiveFilter, ListView } from '#lib/console/lists/list-source.ts'
 import { withCondition } from '#lib/console/lists/metadata-condition.ts'
-import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { ActiveFilters } from './active-filters.tsx'
 import { FilterInput } from './filter-input.tsx'
-import { MetadataFilterForm } from './metadata-filter-form.tsx'
+import type { MetadataFilterProps } from './metadata-filter.tsx'
+
+const MetadataFilter = loadOnUse(async () => (await import('./metadata-filter.tsx')).MetadataFilter)
 
 export interface FilterBarProps {
   /** As `useListPage` made it. */
@@ -59,33 +60,5 @@ export const FilterBar = ({ page, search, children, metadata }: FilterBarProps) 
       )}
       <ActiveFilters filters={page.filters} clearHref={page.clearHref} />
     </search>
-  )
-}
-
-type Listed<Words> = UseQueryOptions<Words, Error, Words, QueryKey>
-
-interface MetadataFilterProps {
-  keys: Listed<{ keys: string[] }>
-  /** The values a key has. */
-  values?: (key: string) => Listed<{ key: string; values: string[] }>
-  /** Keys seen in the rows, for a service that does not list them. */
-  seenKeys?: () => readonly string[]
-  onAdd: (condition: MetadataCondition) => void
-}
-
-const MetadataFilter = ({ keys, values, seenKeys, onAdd }: MetadataFilterProps) => {
-  const [key, setKey] = useState('')
-  const known = useQuery({ ...keys, retry: false })
-  const listed = useQuery({
-    ...(values && known.data?.keys.includes(key) ? values(key) : { queryKey: ['metadata-values'], queryFn: skipToken }),
-    retry: false,
-  })
-  return (
-    <MetadataFilterForm
-      keySuggestions={known.data?.keys ?? seenKeys?.()}
-      valueSuggestions={listed.data?.values}
-      onKey={setKey}
-      onAdd={onAdd}
-    />
   )
 }

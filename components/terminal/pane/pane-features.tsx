@@ -1,10 +1,11 @@
 'use client'
+import { useSyncExternalStore } from 'react'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Clipboard } from '../tools/clipboard.tsx'
 import { ClipboardAccess } from '../tools/clipboard-access.tsx'
 import { CommandMarks } from '../tools/command-marks.tsx'
 import { FileDrop } from '../tools/file-drop.tsx'
 import { FindBar, FindButton } from '../tools/find-bar.tsx'
-import { KeyBar } from '../tools/key-bar.tsx'
 import { TerminalLinks } from '../tools/links/terminal-links.tsx'
 import { PlainTextView } from '../tools/plain-text-view.tsx'
 import { RecordButton } from '../tools/record-button.tsx'
@@ -12,6 +13,8 @@ import { FontSize } from '../tools/settings/font-size.ts'
 import { SettingsButton } from '../tools/settings/settings-button.tsx'
 import { Bell } from './bell.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
+
+const KeyBar = loadOnUse(async () => (await import('../tools/key-bar.tsx')).KeyBar)
 
 /*
  * What a terminal has beside its screen. Each part takes the opened terminal, adds to it in an effect what it is for
@@ -42,9 +45,19 @@ export const PaneTools = ({ opened }: { opened: OpenedTerminal }) => (
   </>
 )
 
-/** Between the screen and the bar, over the whole width: what takes room only while it is used. */
-export const PaneFoot = ({ opened }: { opened: OpenedTerminal }) => (
-  <>
-    <KeyBar opened={opened} />
-  </>
-)
+/**
+ * Between the screen and the bar, over the whole width: what takes room only while it is used. The room of the keys is
+ * there before they are: the shell would have to be resized.
+ */
+export const PaneFoot = ({ opened }: { opened: OpenedTerminal }) => {
+  const hasTouch = useSyncExternalStore(onTouchChange, hasTouchNow, () => false)
+  return <div className="hidden min-h-[2.8125rem] pointer-coarse:block">{hasTouch && <KeyBar opened={opened} />}</div>
+}
+
+const touch = '(pointer: coarse)'
+const hasTouchNow = () => matchMedia(touch).matches
+const onTouchChange = (changed: () => void) => {
+  const media = matchMedia(touch)
+  media.addEventListener('change', changed)
+  return () => media.removeEventListener('change', changed)
+}

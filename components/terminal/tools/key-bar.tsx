@@ -51,7 +51,7 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
   }
   const hold = (modifier: keyof Modifiers) => setHeld((before) => ({ ...before, [modifier]: !before[modifier] }))
   return (
-    <div className="hidden border-t border-line bg-surface-1 pointer-coarse:block">
+    <div className="border-t border-line bg-surface-1">
       {isLine && <InputLine opened={opened} />}
       <div
         role="toolbar"

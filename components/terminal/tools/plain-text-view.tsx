@@ -1,75 +1,31 @@
 import { FileText } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
-import { Button } from '#components/ui/button.tsx'
-import { Dialog } from '#components/ui/dialog.tsx'
+import { useState } from 'react'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
-import { saveText } from '#lib/console/lists/export.ts'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { type TerminalText, terminalText } from '#lib/terminal/page/lines.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+
+const PlainTextDialog = loadOnUse(async () => (await import('./plain-text-dialog.tsx')).PlainTextDialog)
+
+export type ReadText = TerminalText & { atMs: number }
 
 /**
  * The terminal as a text to be read: by a screen reader, with the browser's own search, selected by touch. It stands
  * still while it is read.
  */
 export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
-  const [read, setRead] = useState<TerminalText & { atMs: number }>()
-  const { result, copy } = useCopy('the text')
+  const [read, setRead] = useState<ReadText>()
   const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })
-
   return (
     <>
       <IconButton size="sm" icon={FileText} label="Show as plain text" onClick={readNow} />
-      <Dialog
+      <PlainTextDialog
         open={read !== undefined}
         onOpenChange={(open) => !open && setRead(undefined)}
-        title="Terminal as plain text"
-        size="lg"
-        footer={
-          <>
-            <Button onClick={() => read && saveText(`terminal-${opened.name}`, 'txt', read.text)}>Download</Button>
-            <Button onClick={() => read && void copy(read.text)}>
-              {result === 'copied' ? 'Copied' : result === 'refused' ? 'The browser did not allow it' : 'Copy all'}
-            </Button>
-            <Button variant="primary" onClick={readNow}>
-              Read again
-            </Button>
-          </>
-        }
-      >
-        {read && (
-          <div className="space-y-2">
-            <p role="status" className="tabular text-sm text-muted">
-              {formatCount(read.lines)} {read.lines === 1 ? 'line' : 'lines'}, read <RelativeTime ms={read.atMs} />; the
-              newest at the end
-            </p>
-            <TextArea text={read.text} />
-          </div>
-        )}
-      </Dialog>
+        read={read}
+        fileName={`terminal-${opened.name}`}
+        onReadAgain={readNow}
+      />
     </>
-  )
-}
-
-/** It opens at the end: the newest output is what is wanted. */
-const TextArea = ({ text }: { text: string }) => {
-  const area = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    if (!area.current) return
-    area.current.setSelectionRange(text.length, text.length)
-    area.current.scrollTop = area.current.scrollHeight
-  }, [text])
-  return (
-    <textarea
-      ref={area}
-      readOnly
-      aria-label="Text of the terminal"
-      value={text}
-      rows={20}
-      spellCheck={false}
-      className="block w-full resize-y rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre"
-    />
   )
 }

@@ -1,0 +1,97 @@
+import { useMutation } from '@tanstack/react-query'
+import { CommandBlock } from '#components/ui/command-block.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { isLoopback, tunnelAddress } from '#lib/console/address/tunnel-address.ts'
+import { tunnelMutations } from '#lib/console/queries/tunnels.ts'
+import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import type { Tunnel } from '#lib/contract/tunnels.ts'
+
+interface PortDialogProps {
+  port: number
+  path: string
+  devbox: Devbox
+  service: string
+  onOpen: (address: string) => void
+  onClose: () => void
+}
+
+/** Why a port cannot be opened, or what it takes. */
+export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: PortDialogProps) => {
+  const { id, status, tunnel } = devbox
+  const enable = useMutation(tunnelMutations.enable())
+  const refusal = devboxRefusal('enable_tunnel', status)
+  const pattern = tunnelAddress(service, tunnel?.tunnel_key ?? 'key', port)
+  if (refusal || !pattern || tunnel)
+    return (
+      <Dialog open onOpenChange={onClose} size="sm" title={`Port ${port} cannot be opened here`}>
+        <div className="space-y-2 text-lg">
+          {refusal ? (
+            `${refusal}.`
+          ) : pattern && tunnel ? (
+            <TokenNeeded tunnel={tunnel} address={pattern} />
+          ) : (
+            `The service is at ${service}, and tunnels need a name: an IP address has none to put before it.`
+          )}
+        </div>
+      </Dialog>
+    )
+  const enableAndOpen = () =>
+    enable.mutate(id, {
+      onSuccess: ({ tunnel_key }) => {
+        onClose()
+        const address = tunnelAddress(service, tunnel_key, port, path)
+        if (!address) return
+        onOpen(address)
+        // Some browsers take the time the service needed for a page that opens windows by itself.
+        toast.ok('The devbox has a tunnel now', {
+          description: `Port ${port} is at ${address}`,
+          action: { label: 'Open', onClick: () => onOpen(address) },
+          durationMs: 12_000,
+        })
+      },
+    })
+  const isLocal = isLoopback(URL.parse(service)?.hostname ?? '')
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={onClose}
+      title={`Open port ${port} of this devbox?`}
+      tone="primary"
+      confirmLabel="Enable tunnel and open"
+      busy={enable.isPending}
+      error={enable.error}
+      onConfirm={enableAndOpen}
+      consequence={
+        <div className="space-y-2">
+          <p>
+            The devbox has no tunnel yet. With one, every port it listens on, not only {port}, can be reached at{' '}
+            <code className="font-mono text-sm break-all">{pattern.replace('-key.', '-{key}.')}</code> without signing
+            in by whoever has the address. The key in it is random.
+          </p>
+          <p>
+            {isLocal && 'The service listens on its own machine only, so the address works on that machine alone. '}
+            The tunnel stays until it is removed under Ports or the devbox ends.
+          </p>
+        </div>
+      }
+    />
+  )
+}
+
+const TokenNeeded = ({ tunnel: { auth_token }, address }: { tunnel: Tunnel; address: string }) => (
+  <>
+    <p>
+      The tunnel of this devbox asks for a token in a header, which a browser does not send with a link. Its port is at{' '}
+      <VisibleText mono>{address}</VisibleText> for programs that do.
+    </p>
+    {auth_token && /^[\w.~+/=-]+$/.test(auth_token) && (
+      <CommandBlock
+        label="The request with its token"
+        command={`curl -H 'X-Runloop-Tunnel-Authorization: Bearer ${auth_token}' '${address}'`}
+      />
+    )}
+  </>
+)
