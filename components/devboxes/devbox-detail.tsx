@@ -30,6 +30,9 @@ const DevboxSnapshots = dynamic(() =>
 )
 const DevboxTerminal = dynamic(() => import('./devbox-terminal.tsx').then((tab) => tab.DevboxTerminal))
 const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
+// Begun before the terminal's own code, which would begin it once the rest of the page is alive.
+if (typeof location === 'object' && new URLSearchParams(location.search).get('tab') === 'terminal')
+  import('#components/terminal/pane/draw-terminal.ts').catch(() => undefined)
 const EditDevboxDialog = loadOnUse(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
 
 const detailed = {

@@ -8,6 +8,7 @@ import { StreamStatus } from '#components/evictions/stream-status.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { sessionQueries } from '#lib/console/queries/session.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
@@ -33,6 +34,8 @@ export interface ConsoleFrameProps {
 
 /** What stands around every page. */
 export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
+  // The server has it; no part of the page asks for it again.
+  useQuery({ ...sessionQueries.get(), initialData: session })
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
   const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)

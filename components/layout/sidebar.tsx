@@ -38,7 +38,11 @@ export const Sidebar = ({ collapsed, onCollapse }: SidebarProps) => (
 )
 
 export const Home = ({ collapsed }: { collapsed?: boolean }) => (
-  <Link href={paths.overview()} className="flex items-center gap-2 rounded-md text-lg font-semibold tracking-tight">
+  <Link
+    href={paths.overview()}
+    prefetch={false}
+    className="flex items-center gap-2 rounded-md text-lg font-semibold tracking-tight"
+  >
     <Mark className="size-6" />
     <span className={collapsed ? 'sr-only' : undefined}>Devdeck</span>
   </Link>

@@ -70,8 +70,11 @@ export const WorkspaceMenu = ({ workspace, fullWindow, onPorts }: WorkspaceMenuP
 }
 
 /** The shells that run without being shown on this page: to be shown, or to be ended. */
-const HiddenShells = ({ workspace: { devboxId, layout, tooMany, attach } }: { workspace: Workspace }) => {
-  const { data: held = [] } = useQuery(terminalQueries.held(devboxId))
+const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
+  const { devboxId, layout, tooMany, attach, panes, statusOf } = workspace
+  // Asked once those of this page are there: before, it would be answered in their place.
+  const isOpening = panes.some((name) => statusOf(name).phase === 'connecting')
+  const { data: held = [] } = useQuery({ ...terminalQueries.held(devboxId), enabled: !isOpening })
   const end = useMutation(terminalMutations.end())
   const [ending, setEnding] = useState<readonly string[]>()
   const shown = terminalsOf(layout)
