@@ -63,6 +63,7 @@ const columnOf = (id: ColumnId, view: AxonView): Column<Axon> => {
           <MetadataChips
             max={shownPairs}
             metadata={metadata}
+            isFollowed
             hrefFor={(key, value) =>
               axonViewPath({
                 ...view,

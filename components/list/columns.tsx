@@ -81,6 +81,7 @@ export const metadataColumn = <Query extends ListQuery>(
   cell: ({ metadata }) => (
     <MetadataChips
       metadata={metadata}
+      isFollowed
       max={2}
       hrefFor={(key, value) =>
         hrefOf({

@@ -7,6 +7,8 @@ export interface MetadataChipsProps {
   metadata: Readonly<Record<string, string>>
   /** The address of the list filtered by this pair. Without it the chips are only shown. */
   hrefFor?: (key: string, value: string) => string
+  /** What is around follows links of its own address by itself, as a list does: plain links, of which a table has many. */
+  isFollowed?: boolean
   /** Most chips shown; the others are counted. */
   max?: number
   empty?: ReactNode
@@ -16,6 +18,7 @@ export interface MetadataChipsProps {
 export const MetadataChips = ({
   metadata,
   hrefFor,
+  isFollowed = false,
   max = Number.POSITIVE_INFINITY,
   empty = null,
 }: MetadataChipsProps) => {
@@ -25,7 +28,7 @@ export const MetadataChips = ({
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-1">
       {pairs.slice(0, max).map(([key, value]) => (
-        <Chip key={key} pair={[key, value]} href={hrefFor?.(key, value)} />
+        <Chip key={key} pair={[key, value]} href={hrefFor?.(key, value)} isFollowed={isFollowed} />
       ))}
       {rest.length > 0 && (
         <span
@@ -40,7 +43,13 @@ export const MetadataChips = ({
   )
 }
 
-const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: string }) => {
+interface ChipProps {
+  pair: [string, string]
+  href?: string
+  isFollowed: boolean
+}
+
+const Chip = ({ pair: [key, value], href, isFollowed }: ChipProps) => {
   const title = cutEnd(`${key}=${value}`, 1000)
   const face = (
     <>
@@ -55,18 +64,17 @@ const Chip = ({ pair: [key, value], href }: { pair: [string, string]; href?: str
   )
   const shape =
     'inline-flex h-6 max-w-full min-w-0 items-center overflow-hidden rounded-sm border border-line bg-surface-1 px-1.5 font-mono text-xs'
-  return href ? (
-    <Link
-      href={href}
-      prefetch={false}
-      title={`Filter by ${title}`}
-      className={`${shape} hover:border-line-strong hover:bg-surface-2`}
-    >
-      {face}
-    </Link>
-  ) : (
-    <span title={title} className={shape}>
-      {face}
-    </span>
-  )
+  if (!href)
+    return (
+      <span title={title} className={shape}>
+        {face}
+      </span>
+    )
+  const link = {
+    href,
+    title: `Filter by ${title}`,
+    className: `${shape} hover:border-line-strong hover:bg-surface-2`,
+    children: face,
+  }
+  return isFollowed ? <a {...link} /> : <Link {...link} prefetch={false} />
 }
