@@ -1,7 +1,7 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useLayoutEffect, useRef, useState } from 'react'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -19,6 +19,8 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
   const execute = useMutation(executionMutations.executeAsync())
   const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
+  // The server draws the field: it may hold what was typed before this code was there.
+  useLayoutEffect(() => setCommand(box.current?.value ?? ''), [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (command.trim() === '' || refusal || execute.isPending) return
