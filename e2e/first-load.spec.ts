@@ -11,16 +11,16 @@ test.use({ journeys: 'first-load' })
  */
 const budgets = [
   { name: 'sign-in', path: '/sign-in', budgetKiB: 160 },
-  { name: 'overview', path: '/', budgetKiB: 215 },
-  { name: 'axons', path: '/axons', budgetKiB: 230 },
-  { name: 'devboxes', path: '/devboxes', budgetKiB: 230 },
-  { name: 'snapshots', path: '/snapshots', budgetKiB: 230 },
-  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 230 },
-  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 230 },
-  { name: 'recordings', path: '/recordings', budgetKiB: 230 },
-  { name: 'axon', path: '/axons/{axon}', budgetKiB: 235 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 235 },
-  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 362 },
+  { name: 'overview', path: '/', budgetKiB: 205 },
+  { name: 'axons', path: '/axons', budgetKiB: 228 },
+  { name: 'devboxes', path: '/devboxes', budgetKiB: 226 },
+  { name: 'snapshots', path: '/snapshots', budgetKiB: 223 },
+  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 224 },
+  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 224 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 218 },
+  { name: 'axon', path: '/axons/{axon}', budgetKiB: 208 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 212 },
+  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 352 },
 ]
 
 test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
