@@ -154,7 +154,7 @@ const startBox = async (isolation: Isolation, folder: string): Promise<{ box: Bo
     tmp: folder,
     run: folder,
     limits: { cpuCores: 2, memoryBytes: 4 * 2 ** 30, diskBytes: 8 * 2 ** 30 },
-    network: 'host',
+    network: 'public',
   })
   return { box, stop: () => box.stop() }
 }

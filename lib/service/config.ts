@@ -14,6 +14,8 @@ export interface ServiceConfig {
   allowHosts: readonly string[]
   /** How devboxes are kept apart from this machine; `auto` takes bubblewrap where it works. */
   isolation: 'auto' | 'bubblewrap' | 'none'
+  /** Whether devboxes reach the private networks that this machine reaches. */
+  privateNetwork: boolean
   limits: AccountLimits
   pressure: Pressure
   /** Folders that job files may take tasks and data sets from. */

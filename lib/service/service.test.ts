@@ -37,6 +37,7 @@ describe('the service', () => {
       allowHosts: [],
       isolation: 'none',
       oneAccountUnlessIsolated: true,
+      privateNetwork: false,
       limits: defaultLimits,
       pressure: defaultPressure,
       datasets: [],

@@ -138,6 +138,7 @@ export const createService = async (
       sandbox,
       serviceId: dataDir.serviceId,
       folderOf,
+      privateNetwork: config.privateNetwork,
     })
     const terminals = new Terminals(config.limits.terminals)
     const ptyTokens = new TerminalTokens()

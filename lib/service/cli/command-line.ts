@@ -14,6 +14,7 @@ const serveFlags = [
   'allow-host',
   'keys-fd',
   'isolation',
+  'allow-private-network',
   'max-devboxes',
   'max-executions',
   'max-terminals',
@@ -106,6 +107,7 @@ const Flags = z.object({
   'data-dir': z._default(z.string().check(z.minLength(1, 'must not be empty')), '.devdeck/service'),
   'allow-host': z._default(z.array(authority), []),
   isolation: z._default(z.enum(['auto', 'bubblewrap', 'none'], 'must be auto, bubblewrap or none'), 'auto'),
+  'allow-private-network': z._default(z.boolean(), false),
   'max-devboxes': z._default(whole(1, 1_000_000), defaultLimits.devboxes),
   'max-executions': z._default(whole(1, 1_000_000), defaultLimits.executions),
   'max-terminals': z._default(whole(1, 1_000_000), defaultLimits.terminals),
@@ -153,6 +155,7 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
     oneAccountUnlessIsolated: true,
     allowHosts: flags.data['allow-host'],
     isolation,
+    privateNetwork: flags.data['allow-private-network'],
     limits: {
       devboxes: flags.data['max-devboxes'],
       executions: flags.data['max-executions'],
@@ -192,6 +195,8 @@ serve
   --isolation KIND    auto, bubblewrap or none: how devboxes are kept apart from this machine (auto);
                       none, or auto where bubblewrap does not work, takes the keys of one account only
   --keys-fd N         read the keys from this open file, as 0 for standard input, instead of DEVDECK_API_KEYS
+  --allow-private-network  let devboxes reach private addresses (10.0.0.0/8, 192.168.0.0/16 and the like);
+                      never this machine itself
   --max-devboxes N    devboxes one account may have that have not ended (${defaultLimits.devboxes})
   --max-executions N  commands of one account that may wait or run (${defaultLimits.executions})
   --max-terminals N   terminal sessions one account may have (${defaultLimits.terminals})
@@ -227,6 +232,7 @@ const parseFlags = (args: readonly string[]) => {
         ...Object.fromEntries(Object.keys(Flags.shape).map((name) => [name, { type: 'string' as const }])),
         'allow-host': { type: 'string', multiple: true },
         datasets: { type: 'string', multiple: true },
+        'allow-private-network': { type: 'boolean' },
         'stop-with-parent': { type: 'boolean' },
         'validate-answers': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },

@@ -283,21 +283,23 @@ describeUnderEachIsolation('the life of a devbox under isolation', (isolation) =
     expect(end_time_ms ?? 0).toBeGreaterThanOrEqual(asked + 3900)
   })
 
-  it('takes a network policy that allows all, and says what it cannot do', async () => {
+  it('takes a network policy that allows all, names or nothing, and says what it cannot do', async () => {
     const policy = async (rules: object) =>
       (await service.client.networkPolicies.create({ body: { name: `p${Math.random()}`, ...rules } })).id
     const under = (network_policy_id: string) =>
       service.client.devboxes.create({ body: { launch_parameters: { network_policy_id } } })
-    const [all, none, some] = [
+    const [all, none, names, some] = [
       await policy({ allow_all: true }),
       await policy({}),
       await policy({ allowed_hostnames: ['example.com'] }),
+      await policy({ allowed_cidrs: [{ cidr: '198.51.100.0/24' }] }),
     ]
     expect((await under(all)).launch_parameters.network_policy_id).toBe(all)
     const field = 'launch_parameters.network_policy_id'
     await expect(under(some)).rejects.toMatchObject({ status: 501, field })
-    if (isolation === 'none') await expect(under(none)).rejects.toMatchObject({ status: 501, field })
-    else await reach((await under(none)).id, 'running')
+    for (const each of [none, names])
+      if (isolation === 'none') await expect(under(each)).rejects.toMatchObject({ status: 501, field })
+      else await reach((await under(each)).id, 'running')
   })
 
   it('answers a repeated create call with the devbox the first one made', async () => {

@@ -48,6 +48,7 @@ export interface LifeOptions {
   sandbox: Sandbox
   serviceId: string
   folderOf: (devboxId: string) => string
+  privateNetwork: boolean
 }
 
 /** What a life asks of `Devboxes`, which keeps the status of its devbox. */
@@ -202,7 +203,7 @@ export class Life {
       await removeFolder(site.run)
       await mkdir(site.run, { mode: 0o700 })
       over.throwIfAborted()
-      this.#box = await sandbox.start(site)
+      this.#box = await sandbox.start(site, (sentence) => this.#tell('warn', sentence))
       return this.#box
     })
     void box.ended.then(() => this.#fail('health_check_failed'))
@@ -308,7 +309,7 @@ export class Life {
 }
 
 const isolationWords = {
-  bubblewrap: 'Isolated by bubblewrap: own users, processes, files and host name; the system is read-only',
+  bubblewrap: 'Isolated by bubblewrap: own users, processes, network, files and host name; the system is read-only',
   none: 'Not isolated: its processes are those of the user the service runs as',
 }
 

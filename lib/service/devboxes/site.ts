@@ -3,7 +3,7 @@ import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { hostnameFor } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
+import type { Network, Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import { rootOf } from './mounts.ts'
@@ -13,6 +13,8 @@ interface Options {
   sandbox: Sandbox
   serviceId: string
   folderOf: (devboxId: string) => string
+  /** Whether devboxes reach the neighbours of this machine. */
+  privateNetwork: boolean
 }
 
 /** Where and as whom a devbox lives. Throws what `networkOf` throws. */
@@ -28,6 +30,7 @@ export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, o
     tmp: join(folder, 'tmp'),
     run: join(folder, 'run'),
     limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
+    privateNetwork: options.privateNetwork,
     network: root?.network ?? networkOf(account, launch_parameters, options),
     ...(root && { root: root.folder }),
   }
@@ -38,16 +41,17 @@ export const networkOf = (
   account: string,
   { network_policy_id: id }: LaunchParameters,
   { networkPolicies, sandbox }: Pick<Options, 'networkPolicies' | 'sandbox'>,
-): Site['network'] => {
-  if (!id) return 'host'
+): Network => {
+  if (!id) return 'public'
   const field = 'launch_parameters.network_policy_id'
   const policy = networkPolicies.get(account, id)
   if (!policy) throw new ServiceError('invalid_argument', `${field}: there is no network policy ${id}`, { field })
   const network = networkUnder(policy.egress)
   const refuse = (problem: string) =>
     new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
-  if (!network) throw refuse(`policy ${id} allows some of the network; this service can allow all of it or none`)
-  if (network === 'none' && sandbox.isolation === 'none')
-    throw refuse(`policy ${id} allows no network; devboxes without isolation have the network of the machine`)
+  if (!network)
+    throw refuse(`policy ${id} allows addresses or devboxes; this service can allow everything, names, or nothing`)
+  if (network !== 'public' && sandbox.isolation === 'none')
+    throw refuse(`policy ${id} does not allow everything; devboxes without isolation have the network of the machine`)
   return network
 }

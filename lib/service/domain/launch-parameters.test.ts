@@ -110,9 +110,9 @@ describe('networkUnder', () => {
     allowed_cidrs: [],
   }
   it('is the whole of it, none of it, or nothing this service can make', () => {
-    expect(networkUnder({ ...nothing, allow_all: true, allowed_hostnames: ['x.test'] })).toBe('host')
+    expect(networkUnder({ ...nothing, allow_all: true, allowed_hostnames: ['x.test'] })).toBe('public')
     expect(networkUnder(nothing)).toBe('none')
-    expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toBeUndefined()
+    expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toEqual({ hostnames: ['x.test'] })
     expect(networkUnder({ ...nothing, allowed_cidrs: [{ cidr: '10.0.0.0/8' }] })).toBeUndefined()
     expect(networkUnder({ ...nothing, allow_devbox_to_devbox: true })).toBeUndefined()
   })

@@ -101,12 +101,12 @@ const machineRefusal = (parameters: LaunchParameters, machine: Architecture): Re
   return undefined
 }
 
-/** The network a policy leaves a devbox: the machine's, none, or undefined for what lies between. */
-export const networkUnder = (egress: Egress): 'host' | 'none' | undefined => {
-  if (egress.allow_all) return 'host'
-  const { allow_all: _, allowed_hostnames, allowed_cidrs, ...switches } = egress
-  const allowsSome = allowed_hostnames.length > 0 || allowed_cidrs.length > 0 || Object.values(switches).some(Boolean)
-  return allowsSome ? undefined : 'none'
+/** The network a policy leaves a devbox: all, some names, nothing; undefined for what no devbox here can have. */
+export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: string[] } | undefined => {
+  if (egress.allow_all) return 'public'
+  const { allow_all: _, allowed_hostnames: hostnames, allowed_cidrs, ...switches } = egress
+  if (allowed_cidrs.length > 0 || Object.values(switches).some(Boolean)) return undefined
+  return hostnames.length > 0 ? { hostnames } : 'none'
 }
 
 const present = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined

@@ -7,7 +7,8 @@ import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { type Enforcement, enforceLimits } from './limits.ts'
-import { connectToLoopback } from './loopback.ts'
+import type { Ground, Outbound } from './network/ground.ts'
+import { openOutbound, resolverFile } from './network/outbound.ts'
 import { createConnector } from './own-network.ts'
 import { asOwnUser, giveDiskTo, hasOwnUsers, takeOwnUser } from './own-user.ts'
 import { privatePaths } from './private-paths.ts'
@@ -39,14 +40,13 @@ const run = '/run/devdeck'
 const bashrcInside = '/run/devdeck-bashrc'
 
 /**
- * One set of namespaces per devbox (user, mount, pid, ipc, uts, and network when it is to have none), held by a first
- * process that does nothing but wait. Commands join it, so they see one another, and the kernel ends them all with the
- * first process.
+ * One set of namespaces per devbox (user, mount, pid, ipc, uts and network), held by a first process that does nothing
+ * but wait. Commands join it, so they see one another, and the kernel ends them all with the first process.
  */
 export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
-  start: async (site) => startBox(site, await secretPaths()),
+  start: async (site, tell) => startBox(site, await secretPaths(), tell),
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
   async problem() {
@@ -64,7 +64,7 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
           tmp: folder,
           run: folder,
           limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
-          network: 'host',
+          network: 'none',
         },
         [],
       )
@@ -82,7 +82,11 @@ export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = 
   },
 }
 
-const startBox = async (site: Site, secrets: readonly string[]): Promise<Box> => {
+const startBox = async (
+  site: Site,
+  secrets: readonly string[],
+  tell: (sentence: string) => void = () => undefined,
+): Promise<Box> => {
   const python = site.root === undefined ? undefined : await machinePython()
   const enforcement = await enforceLimits(site, 'bubblewrap')
   const user = hasOwnUsers() ? takeOwnUser(site.devboxId) : undefined
@@ -111,7 +115,13 @@ const startBox = async (site: Site, secrets: readonly string[]): Promise<Box> =>
     filter?.end(seccompFilter())
     const init = await readInitPid(holder)
     for (const pid of [holder.pid ?? 0, init]) spareFromOutOfMemory(pid)
-    return runningBox(site, { ...enforcement, end }, holder, init, user?.uid)
+    const namespaces = { holder: holder.pid ?? 0, init, hasOwnUser: user !== undefined }
+    const ground = groundOf(site, namespaces, enforcement)
+    const outbound = await openOutbound(ground, site.network, site.privateNetwork ?? false, tell).catch((error) => {
+      holder.kill('SIGKILL')
+      throw error
+    })
+    return runningBox(site, { ...enforcement, end }, holder, { ...namespaces, uid: user?.uid }, outbound)
   } catch (error) {
     await end()
     throw error
@@ -124,21 +134,21 @@ const runningBox = (
   site: Site,
   enforcement: Enforcement,
   holder: ChildProcess,
-  init: number,
-  uid: number | undefined,
+  namespaces: Namespaces & { uid: number | undefined },
+  outbound: Outbound,
 ): Box => {
-  const namespaces = { holder: holder.pid ?? 0, init, network: site.network === 'none', hasOwnUser: uid !== undefined }
-  const connector = namespaces.network
-    ? createConnector((command) => enterNetwork(site, namespaces, command))
-    : undefined
+  const { init, uid } = namespaces
+  const connector = createConnector((command) => enterNetwork(site, namespaces, command))
   const gone = once(holder, 'exit')
   const cleanUp = async () => {
-    await gone
-    connector?.close()
+    if (holder.exitCode === null && holder.signalCode === null) await gone
+    outbound.end()
+    connector.close()
     await enforcement.end()
   }
+  const cleaned = cleanUp()
   // A failure is reported by `stop`, which cleans up again.
-  const ended = cleanUp().catch(() => undefined)
+  const ended = cleaned.catch(() => undefined)
   return {
     home: homeOf(site),
     tmp,
@@ -146,17 +156,17 @@ const runningBox = (
     bashrc: bashrcInside,
     ended,
     ...(uid !== undefined && { uid }),
-    launch: (command) => ({ ...enforcement.launch, ...enter(site, namespaces, command) }),
+    launch: (command) => ({ ...enforcement.launch, ...enter(site, namespaces, outbound.environment, command) }),
     ptmx: `/proc/${init}/root/dev/pts/ptmx`,
     leader: (spawnedPid) => childrenOf(spawnedPid)[0],
     notEnforced: [
-      ...(connector ? [] : ['Network: that of this machine, abstract sockets included']),
+      ...(outbound.notEnforced === undefined ? [] : [outbound.notEnforced]),
       ...(seccompFilter() ? [] : [`System calls: not filtered on ${process.arch}`]),
       ...(uid === undefined ? ['User: outside of the devbox that of the service'] : []),
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,
-    connect: connector?.connect ?? connectToLoopback,
+    connect: connector.connect,
     async stop() {
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()
@@ -164,7 +174,8 @@ const runningBox = (
         if (childrenOf(holder.pid ?? 0).includes(init)) signal(init, 'SIGKILL')
         else holder.kill('SIGKILL')
       }
-      await cleanUp()
+      // Not beside the first: the devbox may be started again as soon as this is over.
+      await cleaned.catch(cleanUp)
       await waitUntil(() => isGone(init))
     },
   }
@@ -219,15 +230,13 @@ const boxArguments = (
 ): string[] => [
   ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
-  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', ...(site.network === 'none' ? ['--unshare-net'] : [])],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
   // In a user namespace of their own, processes could mount the cgroups and lift their limits.
   ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
   ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
   ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
   ...publicEtc(),
   ...secrets.filter(existsSync).flatMap(hide),
-  // Name resolution often points there.
-  ...['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'],
   ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
   // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
   ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
@@ -235,6 +244,7 @@ const boxArguments = (
   ...['--bind', at(site.home), homeOf(site)],
   ...['--bind', at(site.run), run],
   ...['--ro-bind', at(bashrc), bashrcInside],
+  ...['--ro-bind', at(resolverFile), '/etc/resolv.conf'],
   ...(site.root === undefined ? [] : rootFolders(site.root, at)),
   ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', at(folder), folder]),
   ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group', '--remount-ro', '/etc'],
@@ -345,14 +355,17 @@ const prefix = 'DEVDECK_SET_'
 interface Namespaces {
   holder: number
   init: number
-  /** Whether the devbox has a network of its own. */
-  network: boolean
   hasOwnUser: boolean
 }
 
 // Every mount of the box is nosuid, and none can be made without a user namespace: no file gives further rights.
-const enter = (site: Site, { holder, init, network, hasOwnUser }: Namespaces, { argv, env, tty }: Command): Launch => {
-  const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...env }
+const enter = (
+  site: Site,
+  { holder, init, hasOwnUser }: Namespaces,
+  outbound: Outbound['environment'],
+  { argv, env, tty }: Command,
+): Launch => {
+  const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...outbound, ...env }
   return {
     limitsItself: true,
     file: perl,
@@ -360,7 +373,7 @@ const enter = (site: Site, { holder, init, network, hasOwnUser }: Namespaces, { 
       ...['-f', enterScript, callNumbers(), seccompFilter()?.toString('hex') ?? ''],
       ...[hasOwnUser ? String(userOf(site).uid) : '', isPrivileged ? '' : String(holder), String(init)],
       // The user namespace last: the others belong to those above it.
-      [...(network ? ['net'] : []), 'ipc', 'uts', 'pid', 'mnt', 'user'].join(','),
+      'net,ipc,uts,pid,mnt,user',
       tty ?? '',
       ...argv,
     ],
@@ -380,6 +393,24 @@ const enterNetwork = (site: Site, namespaces: Namespaces, argv: readonly string[
   env: { PATH: '/usr/bin:/bin', ...markers(site) },
   cwd: '/',
 })
+
+const groundOf = (site: Site, namespaces: Namespaces, { launch: { joins } }: Enforcement): Ground => {
+  const command = ([file = '', ...args]: readonly string[]): Launch => ({
+    file,
+    args,
+    env: { PATH: '/usr/bin:/bin', ...markers(site) },
+    cwd: '/',
+    joins,
+  })
+  const toRights = throughHolder(namespaces).slice(0, -1)
+  return {
+    onNetwork: (argv) => enterNetwork(site, namespaces, argv),
+    beside: (argv) => command([...(toRights.length > 0 ? [nsenter, ...toRights] : []), ...argv]),
+    outside: command,
+    spare: spareFromOutOfMemory,
+    path: `/proc/${namespaces.init}/ns/net`,
+  }
+}
 
 const throughHolder = ({ holder }: Namespaces) =>
   isPrivileged ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]

@@ -39,7 +39,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       tmp: at('tmp'),
       run: at('run'),
       limits,
-      network: 'host',
+      network: 'public',
     }
     const box = await sandbox.start(site)
     boxes.push(box)

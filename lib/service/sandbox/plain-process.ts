@@ -37,7 +37,7 @@ const runningBox = (site: Site, enforcement: Enforcement): Box => {
     notEnforced: [
       'Files, processes and network of this machine are within reach',
       ...(site.user ? ['User: that of the service, whoever was asked for'] : []),
-      ...(site.network === 'none' ? ['Network: none asked for, that of this machine is used'] : []),
+      ...(site.network === 'public' ? [] : ['Network: none or some asked for, that of this machine is used']),
       ...enforcement.notEnforced,
     ],
     outOfMemoryKills: enforcement.outOfMemoryKills,

@@ -1,13 +1,13 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
  * What programs look up in /etc that is the same for every user: names, accounts, certificates, defaults of tools. A list
  * of what is seen, and not of what is hidden: a mask on a single file comes off when the machine replaces that file.
- * /etc/passwd and /etc/group are written for each devbox, and its name is its own.
+ * /etc/passwd and /etc/group are written for each devbox, and its name and its name server are its own.
  */
 const publicNames = [
-  ...['nsswitch.conf', 'hosts', 'host.conf', 'resolv.conf', 'gai.conf', 'networks', 'protocols', 'services', 'rpc'],
+  ...['nsswitch.conf', 'hosts', 'host.conf', 'gai.conf', 'networks', 'protocols', 'services', 'rpc'],
   ...[
     'ethertypes',
     'netconfig',
@@ -39,8 +39,6 @@ const entry = (etc: string, name: string): string[] => {
   const path = join(etc, name)
   const target = join('/etc', name)
   if (!existsSync(path) || !isPublic(path)) return []
-  // Programs that keep the file of name servers do so in /run, which a devbox does not see.
-  if (name === 'resolv.conf') return ['--ro-bind', realpathSync(path), target]
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), target] : ['--ro-bind', path, target]
 }
 

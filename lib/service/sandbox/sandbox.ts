@@ -18,11 +18,15 @@ export interface Site {
   /** Host directory; each folder in it is one at `/`, and the devbox may make more there. Absent: `/` is read-only. */
   root?: string
   limits: Limits
-  /** `none`: nothing but its own loopback. */
-  network: 'host' | 'none'
+  network: Network
+  /** Whether the neighbours of this machine are reached beside public addresses. */
+  privateNetwork?: boolean
   /** The user of the devbox's processes, where the sandbox has users of its own; absent: `user`, 1000. Never root. */
   user?: User
 }
+
+/** What a devbox reaches beyond a loopback of its own: nothing, any public address, or these names alone. */
+export type Network = 'none' | 'public' | { hostnames: readonly string[] }
 
 export interface User {
   uid: number
@@ -98,7 +102,8 @@ export interface RunningDevbox {
 
 export interface Sandbox {
   readonly isolation: Isolation
-  start(site: Site): Promise<Box>
+  /** `tell`: takes a sentence for the devbox's log on what happens later, as a name it called in vain. */
+  start(site: Site, tell?: (sentence: string) => void): Promise<Box>
 }
 
 /** Spawns a launch. Its environment replaces the service's; the cast is for Next's types, which want NODE_ENV. */

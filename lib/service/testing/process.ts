@@ -10,9 +10,14 @@ export interface Ended {
   stderr: string
 }
 
-/** The service's command in a process of its own. Whoever starts one ends it. */
-export const runCommand = (args: readonly string[], environment: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [main, ...args], {
+/** The service's command in a process of its own, started by `through` if given. Whoever starts one ends it. */
+export const runCommand = (
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  through: readonly string[] = [],
+) => {
+  const [file = '', ...rest] = [...through, process.execPath, main, ...args]
+  const child = spawn(file, rest, {
     env: { NODE_ENV: 'test', PATH: '/usr/local/bin:/usr/bin:/bin', ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

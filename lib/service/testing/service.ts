@@ -44,6 +44,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     oneAccountUnlessIsolated: false,
     allowHosts: [],
     isolation: 'auto',
+    privateNetwork: false,
     limits: defaultLimits,
     // What else runs on the machine must not evict the devboxes of a test.
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },

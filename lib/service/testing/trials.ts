@@ -79,6 +79,7 @@ export const startTrials = (): Trials => {
     sandbox: bubblewrap,
     serviceId,
     folderOf,
+    privateNetwork: false,
   })
   return {
     folder,

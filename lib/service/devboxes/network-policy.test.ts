@@ -1,0 +1,104 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '#lib/client/client.ts'
+import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
+import { startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
+
+// Names are told to the service in an /etc/hosts of its own, so this needs root as well as a line to another machine.
+const neighbour = (await bubblewrap.problem()) === undefined ? await startNeighbour() : undefined
+const machine = await startOwnServer()
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-policy-'))
+afterAll(() => {
+  neighbour?.close()
+  machine.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe.skipIf(neighbour === undefined)('a devbox that may call some names', () => {
+  const { address, privateAddress, port } = neighbour ?? { address: '', privateAddress: '', port: 0 }
+  let service: ReturnType<typeof runCommand>
+  let client: Client
+  let id: string
+
+  beforeAll(async () => {
+    const hosts = join(folder, 'hosts')
+    const names = [
+      ['127.0.0.1', 'localhost'],
+      [address, 'registry.allowed.example', 'allowed.example', 'other.example'],
+      [privateAddress, 'inner.allowed.example'],
+      ['127.0.0.1', 'self.allowed.example'],
+    ]
+    writeFileSync(hosts, `${names.map((words) => words.join(' ')).join('\n')}\n`)
+    const dataDir = join(folder, 'data')
+    service = runCommand(['--port', '0', '--data-dir', dataDir, '--drain-seconds', '0'], {}, [
+      ...['unshare', '--mount', '/bin/sh', '-c', 'mount --bind "$0" /etc/hosts && exec "$@"', hosts],
+    ])
+    const baseUrl = await service.ready
+    const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
+    client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
+    const policy = await client.networkPolicies.create({
+      body: { name: 'some', allowed_hostnames: ['Allowed.example', '*.allowed.example'] },
+    })
+    const launch_parameters = { network_policy_id: policy.id }
+    id = (await client.devboxes.createAndAwaitRunning({ body: { launch_parameters } })).id
+  })
+  afterAll(async () => {
+    service.child.kill('SIGTERM')
+    await service.ended
+  })
+
+  const run = async (command: string) => {
+    const { stdout, stderr } = await client.executions.executeSync({ params: { id }, body: { command } })
+    return `${stdout}${stderr}`.trim()
+  }
+  /** What npm, pip and git do for https: a tunnel by CONNECT, here without encryption inside. */
+  const connect = (target: string) =>
+    `exec 3<>/dev/tcp/127.0.0.1/\${HTTPS_PROXY##*:}; printf 'CONNECT ${target} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\nGET /t HTTP/1.0\\r\\nHost: t\\r\\n\\r\\n' >&3; timeout 20 cat <&3`
+
+  it('calls them by name, plainly and through a tunnel', async () => {
+    expect(
+      await run(`/usr/bin/env python3 -c 'import urllib.request as u
+print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345")).read().decode())'`),
+    ).toBe(`POST registry.allowed.example:${port}/x?y 5`)
+    expect(await run(connect(`allowed.example:${port}`))).toMatch(/200 Connection established[\s\S]*GET t\/t 0$/)
+  })
+
+  it.skipIf(!existsSync('/usr/bin/curl'))('are called by curl as well', async () => {
+    expect(await run(`curl -s http://allowed.example:${port}/c`)).toBe(`GET allowed.example:${port}/c 0`)
+    expect(await run(`curl -sp http://allowed.example:${port}/d`)).toBe(`GET allowed.example:${port}/d 0`)
+  })
+
+  it('is refused every other name, and the log says so once', async () => {
+    for (const _ of [1, 2]) expect(await run(connect(`other.example:${port}`))).toMatch(/403[\s\S]*not among the names/)
+    expect(await run(connect(`${address}:${port}`))).toMatch(/403/)
+    expect(await run(connect(`[::ffff:${address}]:${port}`))).toMatch(/403/)
+    const { logs } = await client.logs.list({ params: { id } })
+    const refusals = logs.map(({ message }) => message ?? '').filter((message) => message.startsWith('Refused'))
+    expect(refusals.filter((message) => message.includes('other.example'))).toEqual([
+      `Refused: other.example:${port} is not among the names its network policy allows`,
+    ])
+  })
+
+  it('reaches neither this machine nor a private network by a name it may call', async () => {
+    expect(await run(connect(`inner.allowed.example:${port}`))).toMatch(/403[\s\S]*private network/)
+    expect(await run(connect(`self.allowed.example:${machine.port}`))).toMatch(/403[\s\S]*this machine/)
+  })
+
+  it('has no other way out', async () => {
+    expect(await run(`cat < /dev/tcp/${address}/${port}`)).toMatch(/unreachable/)
+    expect(await run(`cat < /dev/tcp/127.0.0.1/${machine.port}`)).toMatch(/refused/)
+    expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1')).toBe('lo')
+  })
+
+  it('has its names again after it was suspended', async () => {
+    await client.devboxes.suspend({ params: { id } })
+    await expect.poll(async () => (await client.devboxes.get({ params: { id } })).status).toBe('suspended')
+    await client.devboxes.resume({ params: { id } })
+    await expect.poll(async () => (await client.devboxes.get({ params: { id } })).status).toBe('running')
+    expect(await run(connect(`allowed.example:${port}`))).toMatch(/GET t\/t 0$/)
+    expect(await run(connect(`other.example:${port}`))).toMatch(/403/)
+  })
+})

@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readProc } from '#lib/service/kit/proc.ts'
+import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { bubblewrap } from '../bubblewrap.ts'
+import { type Box, type Site, spawnIn } from '../sandbox.ts'
+import { slirpProblem } from './outbound.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-outbound-'))
+const serviceId = `outbound-${process.pid}`
+
+const start = (devboxId: string, more: Partial<Site> = {}, tell?: (sentence: string) => void) => {
+  const at = (name: string) => join(folder, devboxId, name)
+  for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
+  const limits = { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 24 }
+  const folders = { home: at('home'), tmp: at('tmp'), run: at('run') }
+  return bubblewrap.start(
+    { devboxId, serviceId, hostname: devboxId, ...folders, limits, network: 'public', ...more },
+    tell,
+  )
+}
+
+/** What a command wrote, its complaints included. */
+const outputOf = async (box: Box, script: string) => {
+  const launch = box.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} })
+  const child = spawnIn(launch, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+  const [words] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
+  return words.trim()
+}
+
+const call = (address: string, port: number) =>
+  `exec 3<>/dev/tcp/${address}/${port} && printf 'GET /x HTTP/1.0\\r\\nHost: h\\r\\n\\r\\n' >&3 && timeout 10 tail -n 1 <&3`
+
+/** Connects past the routes, by naming the interface. */
+const callBound = (address: string, port: number) => `/usr/bin/env python3 - <<'END'
+import socket
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    s = socket.socket(socket.AF_INET, kind)
+    s.settimeout(2)
+    try:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"tap0")
+        s.connect(("${address}", ${port}))
+        if kind == socket.SOCK_STREAM:
+            print("connected")
+        else:
+            s.send(b"from-a-devbox")
+    except OSError as e:
+        print(e)
+END`
+
+const problem = (await bubblewrap.problem()) ?? slirpProblem()
+const neighbour = problem === undefined ? await startNeighbour() : undefined
+const machine = await startOwnServer()
+afterAll(() => {
+  neighbour?.close()
+  machine.close()
+  rmSync(folder, { recursive: true })
+})
+
+const ownAddresses = () =>
+  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+
+describe.skipIf(problem !== undefined)('a devbox with a network', () => {
+  let box: Box
+  beforeAll(async () => {
+    box = await start('one')
+  })
+  afterAll(() => box.stop())
+
+  it('reaches nothing of the machine, under whatever address', async () => {
+    const addresses = [...ownAddresses(), '127.0.0.1', '::1', '0.0.0.0', '10.0.2.2', '::ffff:127.0.0.1']
+    for (const address of addresses)
+      expect(await outputOf(box, call(address.replace(/%.*/, ''), machine.port)), address).toMatch(
+        /refused|No route|unreachable|Invalid argument|Cannot assign/,
+      )
+    for (const address of ['10.0.2.2', ...ownAddresses().filter((one) => !one.includes(':'))])
+      expect(await outputOf(box, callBound(address, machine.port)), address).not.toContain('connected')
+  })
+
+  it('cannot change its routes', async () => {
+    const words = await outputOf(
+      box,
+      'ip route del unreachable 10.0.0.0/8; ip link set tap0 down; unshare -Urn true; ip xfrm policy flush; ip route',
+    )
+    expect(words).toMatch(/not permitted/)
+    expect(words).toMatch(/^unreachable 10\.0\.0\.0\/8/m)
+    expect(words).toMatch(/^default via 10\.0\.2\.2 dev tap0/m)
+  })
+
+  it('asks the resolver of its own network', async () => {
+    expect(await outputOf(box, 'cat /etc/resolv.conf')).toBe('nameserver 10.0.2.3')
+  })
+
+  it('keeps its network when the process behind it ends', async () => {
+    const stack = () =>
+      findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'one' }).filter((pid) => {
+        return readProc(pid, 'cmdline')?.split('\0')[0]?.endsWith('slirp4netns')
+      })
+    const [first = 0] = stack()
+    process.kill(first, 'SIGKILL')
+    await expect.poll(stack, { timeout: 20_000 }).not.toContain(first)
+    await expect.poll(() => outputOf(box, 'ip route'), { timeout: 20_000 }).toMatch(/^default via/m)
+  })
+
+  describe.skipIf(neighbour === undefined)('beside another machine', () => {
+    const { address, own, privateAddress, port } = neighbour ?? { address: '', own: '', privateAddress: '', port: 0 }
+
+    it('reaches a public address and no private one', async () => {
+      expect(await outputOf(box, call(address, port))).toBe('GET h/x 0')
+      expect(await outputOf(box, call(privateAddress, port))).toMatch(/No route to host/)
+      expect(await outputOf(box, call(own, machine.port))).toMatch(/No route to host/)
+      expect(await outputOf(box, callBound(privateAddress, port))).not.toContain('connected')
+      await outputOf(box, callBound('239.9.9.9', port))
+      expect(neighbour?.heard()).not.toContain('datagram')
+    })
+
+    it('reaches private addresses where that is allowed, and still not the machine', async () => {
+      const other = await start('other', { privateNetwork: true })
+      try {
+        expect(await outputOf(other, call(privateAddress, port))).toBe('GET h/x 0')
+        for (const mine of ownAddresses().filter((one) => !one.includes(':') && !one.startsWith('127.')))
+          expect(await outputOf(other, call(mine, machine.port)), mine).toMatch(/No route to host/)
+      } finally {
+        await other.stop()
+      }
+    })
+  })
+})
+
+describe.skipIf(problem !== undefined)('two devboxes', () => {
+  it('listen on the same port at once, each for itself', async () => {
+    const boxes = await Promise.all([start('left'), start('right')])
+    try {
+      const serve = (word: string) =>
+        `/usr/bin/env python3 -c 'import socket
+s = socket.create_server(("", 8000))
+open("/tmp/up", "w").close()
+while True: s.accept()[0].sendall(b"${word}")'`
+      const servers = boxes.map((box, i) =>
+        spawnIn(box.launch({ argv: ['/bin/bash', '-c', serve(`box ${i}`)], env: {} }), {
+          stdio: ['ignore', 'ignore', 'ignore'],
+          detached: true,
+        }),
+      )
+      for (const [i, box] of boxes.entries()) {
+        await outputOf(box, 'until [ -e /tmp/up ]; do sleep 0.01; done')
+        expect(await outputOf(box, 'cat < /dev/tcp/127.0.0.1/8000')).toBe(`box ${i}`)
+        expect(await text(await box.connect(8000))).toBe(`box ${i}`)
+      }
+      for (const server of servers) server.kill()
+    } finally {
+      await Promise.all(boxes.map((box) => box.stop()))
+    }
+    expect(findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'left' })).toEqual([])
+  })
+})

@@ -1,0 +1,59 @@
+import { networkInterfaces } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { allowsName, isReachable, refusedIpv4 } from './rules.ts'
+
+const rules = { privateNetwork: false }
+
+describe('names', () => {
+  const named = { ...rules, hostnames: ['github.com', '*.npmjs.org'] }
+
+  it.each(['github.com', 'GitHub.com', 'github.com.', 'registry.npmjs.org', 'a.b.npmjs.org'])('allow %s', (name) =>
+    expect(allowsName(name, named)).toBe(true),
+  )
+
+  it.each(['npmjs.org', 'x.github.com', 'evilgithub.com', 'evilnpmjs.org', '.npmjs.org', 'github.com.evil.org', ''])(
+    'refuse %j',
+    (name) => expect(allowsName(name, named)).toBe(false),
+  )
+
+  it('are all allowed where there are none', () => expect(allowsName('any.org', rules)).toBe(true))
+})
+
+describe('addresses', () => {
+  it.each(['93.184.216.34', '2606:2800:220:1::1'])('%s is reached', (address) =>
+    expect(isReachable(address, rules)).toBe(true),
+  )
+
+  const never = [
+    '127.0.0.1',
+    '127.9.9.9',
+    '0.0.0.0',
+    '::',
+    '::1',
+    '224.0.0.1',
+    '255.255.255.255',
+    'ff02::1',
+    'name',
+    '',
+  ]
+  const hidden = ['::ffff:127.0.0.1', '::ffff:93.184.216.34', '64:ff9b::7f00:1', '2002:7f00:1::']
+  it.each([...never, ...hidden])('%j is never reached', (address) => {
+    expect(isReachable(address, rules)).toBe(false)
+    expect(isReachable(address, { privateNetwork: true })).toBe(false)
+  })
+
+  it.each(['10.1.2.3', '100.64.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', 'fd00::1', 'fe80::1'])(
+    '%s is reached where private networks are',
+    (address) => {
+      expect(isReachable(address, rules)).toBe(false)
+      expect(isReachable(address, { privateNetwork: true })).toBe(true)
+    },
+  )
+
+  it('of this machine are refused, whatever they are', () => {
+    for (const { address, family } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
+      expect(isReachable(address, { privateNetwork: true })).toBe(false)
+      if (family === 'IPv4') expect(refusedIpv4({ privateNetwork: true })).toContain(`${address}/32`)
+    }
+  })
+})

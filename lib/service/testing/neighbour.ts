@@ -1,0 +1,95 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+
+interface Neighbour {
+  /** One that no private network has. The machine itself has `own` on the same line. */
+  address: string
+  own: string
+  /** The same machine under an address of a private network. */
+  privateAddress: string
+  port: number
+  close(): void
+}
+
+const program = `
+const http = require('node:http')
+const server = http.createServer((request, answer) => {
+  let bytes = 0
+  request.on('data', (chunk) => (bytes += chunk.length))
+  request.on('end', () => answer.end(request.method + ' ' + request.headers.host + request.url + ' ' + bytes + '\\n'))
+})
+const datagrams = require('node:dgram').createSocket('udp4')
+datagrams.bind(8080, () => {
+  for (const own of process.argv.slice(1)) try { datagrams.addMembership('239.9.9.9', own) } catch {}
+})
+datagrams.on('message', (bytes) => console.log('datagram ' + bytes))
+server.listen(8080, '0.0.0.0', () => console.log('listening'))
+`
+
+/**
+ * Another machine on the line of this one: an HTTP server on a network of its own, reached under a public address and
+ * under a private one. Undefined where such a network cannot be made, as without root.
+ */
+export const startNeighbour = async (): Promise<(Neighbour & { heard(): string }) | undefined> => {
+  const octet = process.pid % 250
+  const number = `${process.pid}`
+  const addresses = { own: `198.51.${octet}.1`, address: `198.51.${octet}.2` }
+  const privateAddresses = { own: `10.213.${octet}.1`, address: `10.213.${octet}.2` }
+  const script =
+    'until ip link show dev far >/dev/null 2>&1; do sleep 0.02; done; ip link set lo up; ip link set far up;'
+  const assign = [addresses, privateAddresses].map(({ address }) => `ip address add ${address}/24 dev far`).join('; ')
+  const node = '"$@" 198.51.100.1'
+  const child = spawn(
+    'unshare',
+    ['--net', '/bin/sh', '-c', `${script} ${assign}; ip route add default dev far; exec ${node}`, 'neighbour'].concat([
+      process.execPath,
+      '-e',
+      program,
+    ]),
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  const near = `near${number}`
+  const close = () => {
+    child.kill('SIGKILL')
+    spawnSync('ip', ['link', 'delete', near])
+  }
+  const ended = once(child, 'exit').catch(() => undefined)
+  const ip = (line: string) => spawnSync('ip', line.split(' ')).status === 0
+  const isLinked =
+    child.pid !== undefined &&
+    ip(`link add ${near} type veth peer name far netns ${child.pid}`) &&
+    [addresses, privateAddresses].every(({ own }) => ip(`address add ${own}/24 dev ${near}`)) &&
+    ip(`link set ${near} up`)
+  let words = ''
+  const isListening =
+    isLinked &&
+    (await Promise.race([
+      ended.then(() => false),
+      new Promise<boolean>((resolve) => {
+        child.stdout.setEncoding('utf8').on('data', (text) => {
+          words += text
+          if (words.includes('listening')) resolve(true)
+        })
+      }),
+    ]))
+  if (!isListening) {
+    close()
+    return undefined
+  }
+  return {
+    address: addresses.address,
+    own: addresses.own,
+    privateAddress: privateAddresses.address,
+    port: 8080,
+    heard: () => words,
+    close,
+  }
+}
+
+/** A server of this machine on all of its addresses. */
+export const startOwnServer = async () => {
+  const server = createServer((_, answer) => answer.end('the machine')).listen(0, '::')
+  await once(server, 'listening')
+  return { port: (server.address() as { port: number }).port, close: () => server.close() }
+}
