@@ -1,5 +1,6 @@
 import { bubblewrap } from './bubblewrap.ts'
 import { describeLimits, type LimitKind } from './limits.ts'
+import { slirpProblem } from './network/outbound.ts'
 
 export interface IsolationReport {
   bubblewrap: { works: boolean; problem?: string }
@@ -14,6 +15,11 @@ export const describeIsolation = async (): Promise<IsolationReport> => {
   return {
     bubblewrap: works ? { works } : { works, problem },
     limits: describeLimits(works ? 'bubblewrap' : 'none'),
-    network: works ? "this machine's, or none but its own loopback on request" : "this machine's",
+    network: works ? networkWords(slirpProblem()) : "this machine's",
   }
 }
+
+const networkWords = (problem: string | undefined) =>
+  problem === undefined
+    ? 'one of its own for each devbox, outbound by slirp4netns'
+    : `one of its own for each devbox, outbound through an HTTP proxy only (${problem})`
