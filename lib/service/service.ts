@@ -98,6 +98,9 @@ export const createService = async (
   try {
     const database = openDatabase(join(dataDir.path, databaseName))
     undo.push(() => database.close())
+    // After the devboxes: one on the machine's own network could take the port and be sent the keys of others.
+    let http: Awaited<ReturnType<typeof listen>> | undefined
+    undo.push(async () => http?.close())
     const store = createStores(database, join(dataDir.path, 'secrets-key'))
     // Logged once the service is up: a service that cannot start prints one line and nothing else.
     const sandbox = await choice.sandbox
@@ -277,19 +280,20 @@ export const createService = async (
       stopping: stopping.signal,
       log: logError,
     }
-    const http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
-    undo.push(http.close)
+    http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
+    undo.push(http.drain)
     for (const message of warnings) logError({ level: 'warn', message })
-    const url = `http://${bracketed(config.host)}:${http.port}`
+    const { port } = http
+    const url = `http://${bracketed(config.host)}:${port}`
     // A wildcard address cannot be called.
-    const address = `http://${isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host)}:${http.port}`
+    const address = `http://${isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host)}:${port}`
     undo.push(publishAddress(dataDir, { address, operatorToken }))
     database.keepReserve(join(dataDir.path, reserveName))
     return {
       url,
       prepare: () => axonSql.prepare(),
       announceEnd: (deadlineMs) => drain.announce(deadlineMs) > 0,
-      port: http.port,
+      port,
       serviceId: dataDir.serviceId,
       routes,
       close,
@@ -329,8 +333,8 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
 })
 
 const asStartError = (error: unknown, { host, port, dataDir }: ServiceConfig): unknown => {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return new StartError(`Port ${port} on ${host} is taken; choose another with --port`)
+  const { code, message, address = host } = error as NodeJS.ErrnoException & { address?: string }
+  if (code === 'EADDRINUSE') return new StartError(`Port ${port} on ${address} is taken; choose another with --port`)
   if (code === 'EACCES') return new StartError(`Port ${port} on ${host} may not be used: ${message}`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new StartError(`${host} is no address of this machine; choose another with --host`)

@@ -28,7 +28,8 @@ export interface OtherHosts {
 /** Answers every request but upgrades, whatever happens, and never throws. */
 export const createListener =
   (context: ListenerContext) => async (request: IncomingMessage, response: ServerResponse) => {
-    if (context.otherHosts?.takes(request)) return context.otherHosts.answer(request, response)
+    if (!context.stopping.aborted && context.otherHosts?.takes(request))
+      return context.otherHosts.answer(request, response)
     const requestId = requestIdOf(request)
     let operation = 'unknown'
     const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)

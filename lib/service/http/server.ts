@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { createConnectionLimit, refuseConnection } from './connection-limit.ts'
 import type { Upgrades } from './upgrade.ts'
 
@@ -9,6 +11,8 @@ const headersTimeoutMs = 10_000
 const keepAliveTimeoutMs = 65_000
 const closeGraceMs = 1_500
 const sessionGraceMs = 200
+/** For answers that say that the service is stopping, on connections that were made meanwhile. */
+const lastGraceMs = 100
 /** How every HTTP/2 connection begins. No HTTP/1.1 request can. */
 const http2Preface = Buffer.from('PRI * HTTP/2.0')
 
@@ -23,7 +27,12 @@ interface ServerOptions {
 
 interface HttpServer {
   port: number
-  /** Stops accepting at once, then lets open answers finish for a moment; done within two seconds. */
+  /**
+   * Lets the answers that are open finish for a moment, and cuts them then. The port stays this server's, and what comes
+   * later is the listener's to refuse.
+   */
+  drain: () => Promise<void>
+  /** Gives the port back. Done within two seconds, those of `drain` included. */
   close: () => Promise<void>
 }
 
@@ -35,6 +44,12 @@ export const listen = async ({
   upgrades,
   idleTimeoutMs = keepAliveTimeoutMs,
 }: ServerOptions): Promise<HttpServer> => {
+  const open = new Set<ServerResponse>()
+  const counted: typeof listener = (request, response) => {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    listener(request, response)
+  }
   const http1 = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -44,13 +59,13 @@ export const listen = async ({
       keepAliveTimeout: idleTimeoutMs,
       shouldUpgradeCallback: upgrades.wants,
     },
-    listener,
+    counted,
   )
   http1.on('upgrade', upgrades.upgrade)
   // The compatibility classes of http2 are those of http in all that is used here.
   const http2 = createHttp2Server(
     { settings: { maxConcurrentStreams: 100 } },
-    listener as unknown as Parameters<typeof createHttp2Server>[1],
+    counted as unknown as Parameters<typeof createHttp2Server>[1],
   )
   const sessions = new Set<Http2Session>()
   http2.on('session', (session) => {
@@ -82,13 +97,14 @@ export const listen = async ({
     })
   })
 
-  await new Promise<void>((resolve, reject) => {
-    http1.once('error', reject)
-    http1.listen(port, host, () => resolve(http1.off('error', reject) && undefined))
-  })
+  const other = createTcpServer((socket) => http1.emit('connection', socket))
+  const ownPort = await listenOnBoth(http1, other, host, port)
 
-  const close = async () => {
-    const closed = new Promise<void>((resolve) => http1.close(() => resolve()))
+  let cutAtMs = 0
+  const drain = async () => {
+    cutAtMs = performance.now() + closeGraceMs
+    const before = [...open].map((response) => once(response, 'close').then(() => undefined))
+    http1.closeIdleConnections()
     upgrades.close()
     // Not at once: clients whose stream ends call again on the same session, and the public ones lose a call that
     // crosses the end of the session.
@@ -99,12 +115,70 @@ export const listen = async ({
       upgrades.terminate()
       for (const socket of sockets) socket.destroy()
     }, closeGraceMs)
-    await closed
+    await Promise.allSettled(before)
     clearTimeout(closeSessions)
     clearTimeout(cut)
   }
-  return { port: (http1.address() as AddressInfo).port, close }
+
+  let drained: Promise<void> | undefined
+  const drainOnce = () => {
+    drained ??= drain()
+    return drained
+  }
+
+  const close = async () => {
+    await drainOnce()
+    const closed = [http1, other].map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    for (const session of sessions) session.close()
+    const cut = setTimeout(
+      () => {
+        upgrades.terminate()
+        for (const socket of sockets) socket.destroy()
+      },
+      Math.max(lastGraceMs, cutAtMs - performance.now()),
+    )
+    await Promise.all(closed)
+    clearTimeout(cut)
+  }
+  return { port: ownPort, drain: drainOnce, close }
 }
+
+const loopbacks = ['127.0.0.1', '::1']
+
+/**
+ * Listens on the other loopback address as well where the host is one: `localhost` leads to either, and another process
+ * that had the same port there would be sent keys that are this server's. `other` may stay closed.
+ */
+const listenOnBoth = async (server: Server, other: Server, host: string, port: number): Promise<number> => {
+  const [first = host, second] =
+    host === 'localhost'
+      ? loopbacks
+      : loopbacks.includes(host)
+        ? [host, ...loopbacks.filter((one) => one !== host)]
+        : []
+  for (let attempts = 10; ; attempts--) {
+    await listening(server, first, port)
+    const { port: found } = server.address() as AddressInfo
+    if (second === undefined || !hasAddress(second)) return found
+    try {
+      await listening(other, second, found)
+      return found
+    } catch (error) {
+      await new Promise((resolve) => server.close(resolve))
+      // A port that is free on one of them need not be on the other.
+      if (port !== 0 || attempts === 0) throw error
+    }
+  }
+}
+
+const listening = (server: Server, host: string, port: number) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve(server.off('error', reject) && undefined))
+  })
+
+const hasAddress = (address: string) =>
+  Object.values(networkInterfaces()).some((all) => all?.some((each) => each.address === address))
 
 /** Reads the first bytes of a new connection, decides on the protocol and puts the bytes back. */
 const whenProtocolIsKnown = (socket: Socket, decide: (isHttp2: boolean) => void) => {

@@ -28,18 +28,21 @@ export const createUpgrades = (context: ListenerContext) => {
   server.on('headers', (headers, request) => headers.push(...(answerHeaders.get(request) ?? [])))
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (context.otherHosts?.takes(request)) return context.otherHosts.upgrade(request, socket, head)
+    const stopping = new ServiceError('unavailable', 'The service is stopping', { retryAfterSeconds: 3 })
+    if (!context.stopping.aborted && context.otherHosts?.takes(request))
+      return context.otherHosts.upgrade(request, socket, head)
     const requestId = requestIdOf(request)
     const gone = new AbortController()
     const onClose = () => gone.abort()
     socket.once('close', onClose).on('error', onClose)
     try {
+      if (context.stopping.aborted) throw stopping
       const { identity, call } = await admit(request, requestId, context)
       const headers: string[] = []
       const setHeader = (name: string, value: string) => headers.push(`${name}: ${value}`)
       const take = (await call({ signal: gone.signal, setHeader })) as (socket: WebSocket) => void
       if (gone.signal.aborted) return
-      if (context.stopping.aborted) throw new ServiceError('unavailable', 'The service is stopping')
+      if (context.stopping.aborted) throw stopping
       if (identity.protocol !== undefined) protocols.set(request, identity.protocol)
       answerHeaders.set(request, headers)
       server.handleUpgrade(request, socket, head, (client) => {
