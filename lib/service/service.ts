@@ -13,6 +13,7 @@ import { ScenarioRuns } from './benchmarks/scenario-runs.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Deps } from './deps.ts'
 import { Devboxes } from './devboxes/devboxes.ts'
+import { DiskWatch } from './devboxes/disk-watch.ts'
 import { Snapshots } from './devboxes/snapshots.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
@@ -204,11 +205,21 @@ export const createService = async (
     undo.push(() => jobs.close())
     jobs.recover()
     const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
+    const disks = new DiskWatch({
+      dataDir: dataDir.path,
+      folderOf,
+      isolation: sandbox.isolation,
+      serviceId: dataDir.serviceId,
+      running: () => devboxes.runningDisks(),
+      exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),
+    })
+    undo.push(() => disks.close())
     const pressure = await PressureWatch.start({
       pressure: config.pressure,
       dataDir: dataDir.path,
       evictions,
       leastRecentlyUsed: () => devboxes.leastRecentlyUsed(),
+      growing: () => disks.growing(),
       statusOf: (id) => store.devboxes.spec(id).status,
     })
     undo.push(() => pressure.close())

@@ -201,7 +201,7 @@ serve
   --max-executions N  commands of one account that may wait or run (${defaultLimits.executions})
   --max-terminals N   terminal sessions one account may have (${defaultLimits.terminals})
   --min-free-memory SIZE   with less free memory the devbox used longest ago is evicted; 0 never (256M, at most 5%)
-  --min-free-disk SIZE     the same for the disk the data folder is on
+  --min-free-disk SIZE     the same for the disk the data folder is on and the devbox that is filling it
   --eviction-notice TIME   from the announcement of such an eviction to its deadline (60s)
   --datasets DIR      a folder that the YAML of a benchmark job may take data sets and tasks from;
                       may be repeated (the samples that come with Devdeck)

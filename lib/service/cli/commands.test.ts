@@ -237,7 +237,7 @@ describe('an error nobody foresaw', () => {
 
 describe('pressure', () => {
   it('evicts one devbox at a time, the one used longest ago first, and says why', async () => {
-    const { url, output } = await serve('--min-free-disk', '1P', '--eviction-notice', '1s')
+    const { url, output } = await serve('--min-free-memory', '1P', '--eviction-notice', '1s')
     const client = clientOf(url)
     const boxes: string[] = []
     for (let i = 0; i < 2; i++) boxes.push((await client.devboxes.createAndAwaitRunning({ body: {} })).id)
@@ -246,8 +246,29 @@ describe('pressure', () => {
       if (seen.push({ devbox_id, at: Date.now() }) === 2) break
     expect(seen.map(({ devbox_id }) => devbox_id)).toEqual(boxes)
     expect(await client.devboxes.get({ params: { id: boxes[0] ?? '' } })).toMatchObject({ status: 'suspended' })
-    expect(output.stderr).toMatch(/Short of disk: \d+ MiB of disk free, the floor is 1073741824 MiB/)
+    expect(output.stderr).toMatch(/Short of memory: \d+ MiB of memory free, the floor is 1073741824 MiB/)
     expect(output.stderr.match(/was used longest ago and is evicted at/g)).toHaveLength(2)
+  })
+
+  it('evicts who fills the disk, and nobody who does not', async () => {
+    const { url, output } = await serve('--min-free-disk', '1P', '--eviction-notice', '1s')
+    const client = clientOf(url)
+    const [idle, filling] = [
+      await client.devboxes.createAndAwaitRunning({ body: { name: 'idle' } }),
+      await client.devboxes.createAndAwaitRunning({ body: { name: 'filling' } }),
+    ]
+    await client.executions.executeSync({
+      params: { id: filling.id },
+      body: { command: 'head -c 3M /dev/urandom > ~/f' },
+    })
+    for await (const { devbox_id } of client.evictions.watch({})) {
+      expect(devbox_id).toBe(filling.id)
+      break
+    }
+    const suspended = { statuses: ['suspended' as const], timeout_seconds: 30 }
+    await client.devboxes.waitForStatus({ params: { id: filling.id }, body: suspended })
+    expect(output.stderr).toMatch(/is filling the disk and is evicted at/)
+    expect(await client.devboxes.get({ params: { id: idle.id } })).toMatchObject({ status: 'running' })
   })
 })
 

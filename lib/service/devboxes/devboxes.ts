@@ -9,6 +9,7 @@ import {
   hasEnded,
 } from '#lib/contract/devboxes.ts'
 import { type DevboxEvent, idleRule, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import { resourcesOf } from '#lib/service/domain/launch-parameters.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -19,6 +20,7 @@ import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
+import type { WatchedDisk } from './disk-watch.ts'
 import { Life, type LifeOptions, type Reasons } from './life.ts'
 import { makeRoot, removeDisk, removeFolder, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
@@ -202,6 +204,27 @@ export class Devboxes {
       .filter(({ id }) => this.#spec(id).status === 'running')
       .map(({ id, account, lastUsedMs }) => ({ id, account, lastUsedMs }))
       .sort((a, b) => a.lastUsedMs - b.lastUsedMs)
+  }
+
+  /** The running devboxes, with what each may hold. */
+  runningDisks(): WatchedDisk[] {
+    return [...this.#lives.keys()]
+      .map((id) => this.#spec(id))
+      .filter(({ status }) => status === 'running')
+      .map(({ id, account, create_time_ms, launch_parameters }) => {
+        const limitBytes = resourcesOf(launch_parameters).diskGb * 2 ** 30
+        return { id, account, limitBytes, createTimeMs: create_time_ms }
+      })
+  }
+
+  /** Suspends a running devbox whose disk holds more than it may, and says so in its log. */
+  suspendFull(id: string, usedBytes: number): void {
+    const { launch_parameters, status } = this.#spec(id)
+    if (status !== 'running') return
+    const gigabytes = (usedBytes / 2 ** 30).toFixed(2)
+    const message = `Out of disk: ${gigabytes} of ${resourcesOf(launch_parameters).diskGb} GiB are used, and the devbox is suspended. Resume it to remove files: it may be used as long as it does not grow`
+    this.#options.logs.append(id, { level: 'error', source: 'kmsg', message })
+    void this.#suspendUnasked(id)
   }
 
   suspend(account: string, id: string): Devbox {

@@ -140,6 +140,27 @@ export const sizeOf = async (
   return bytes
 }
 
+/** Bytes that folders take on the disk, which a devbox may be changing meanwhile; a file with several names counts once. */
+export const usageOf = async (
+  folders: readonly string[],
+  how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
+): Promise<number> => {
+  let [bytes, lines] = [0, 0]
+  const code = await run({
+    ...how,
+    argv: ['du', '-s', '-x', '-B1', '--', ...folders],
+    reads: folders,
+    onOutput: (line) => {
+      bytes += Number.parseInt(line, 10)
+      lines++
+    },
+    // Files that vanish meanwhile take nothing.
+    onComplaint: () => undefined,
+  })
+  if (lines < folders.length) throw new Error(`du ended with ${code}`)
+  return bytes
+}
+
 /**
  * Removes a folder and everything below it, however deep: Node's own way goes by whole paths, which the system limits
  * to 4096 bytes, and stops at folders without permissions.

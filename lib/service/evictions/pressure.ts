@@ -9,7 +9,10 @@ const defaultFloorShare = 0.05
 /** Pressure ends only this far above the floor, so that it does not start and end with every page of memory. */
 const relief = 1.1
 
-/** When the machine itself runs short, the devbox used longest ago is evicted. */
+/**
+ * When the machine itself runs short of memory, the devbox used longest ago is evicted; when it runs short of disk, the
+ * one that is filling it, and nobody if none is: a devbox that is suspended keeps its disk.
+ */
 export interface Pressure {
   /** Free bytes below which devboxes are evicted; 0 never, absent: 256 MiB, or 5 % where that is less. */
   minFreeMemoryBytes?: number
@@ -27,6 +30,8 @@ interface Options {
   evictions: Pick<Evictions, 'schedule' | 'deadlineOf'>
   /** Running devboxes of all accounts, the one used longest ago first. */
   leastRecentlyUsed: () => readonly { id: string; account: string }[]
+  /** Running devboxes whose disks have grown lately, the one that has grown most first. */
+  growing: () => readonly { id: string; account: string }[]
   statusOf: (devboxId: string) => string
 }
 
@@ -37,7 +42,14 @@ interface Resource {
   isShort: boolean
 }
 
-/** Evicts the devbox used longest ago while the machine has less free memory or disk than it needs, one at a time. */
+interface Shortage {
+  of: Resource['name']
+  text: string
+  /** Less than half of the floor is left. */
+  isUrgent: boolean
+}
+
+/** Evicts devboxes while the machine has less free memory or disk than it needs, one at a time. */
 export class PressureWatch {
   readonly #options: Options
   readonly #resources: Resource[]
@@ -71,11 +83,14 @@ export class PressureWatch {
     if (this.#looking) return
     this.#looking = true
     try {
-      let reason: string | undefined
-      for (const resource of this.#resources) reason = (await this.#shortage(resource)) ?? reason
-      if (reason === undefined) this.#spared.clear()
+      const shortages: Shortage[] = []
+      for (const resource of this.#resources) {
+        const shortage = await this.#shortage(resource)
+        if (shortage) shortages.push(shortage)
+      }
+      if (shortages.length === 0) this.#spared.clear()
       this.#follow()
-      if (reason !== undefined && this.#evicting === undefined) this.#evictNext(reason)
+      for (const shortage of shortages) if (this.#evicting === undefined) this.#evictNext(shortage)
     } catch (error) {
       logFailure('The free memory and disk could not be looked at')(error)
     } finally {
@@ -83,8 +98,8 @@ export class PressureWatch {
     }
   }
 
-  /** The text of a shortage; undefined when there is enough. */
-  async #shortage(resource: Resource): Promise<string | undefined> {
+  /** Undefined when there is enough. */
+  async #shortage(resource: Resource): Promise<Shortage | undefined> {
     const free = await resource.freeBytes()
     const wasShort = resource.isShort
     resource.isShort = free < resource.floorBytes * (wasShort ? relief : 1)
@@ -94,7 +109,8 @@ export class PressureWatch {
         level: resource.isShort ? 'warn' : 'info',
         message: `${resource.isShort ? 'Short' : 'No longer short'} of ${resource.name}: ${text}`,
       })
-    return resource.isShort ? text : undefined
+    const isUrgent = free < resource.floorBytes / 2
+    return resource.isShort ? { of: resource.name, text, isUrgent } : undefined
   }
 
   /** Forgets the devbox being evicted once its processes are gone or its eviction was cancelled. */
@@ -106,15 +122,18 @@ export class PressureWatch {
     this.#evicting = undefined
   }
 
-  #evictNext(reason: string) {
-    const { evictions, leastRecentlyUsed, pressure } = this.#options
-    const next = leastRecentlyUsed().find(({ id }) => !this.#spared.has(id) && evictions.deadlineOf(id) === undefined)
+  #evictNext({ of, text, isUrgent }: Shortage) {
+    const { evictions, leastRecentlyUsed, growing, pressure } = this.#options
+    const candidates = of === 'disk' ? growing() : leastRecentlyUsed()
+    const next = candidates.find(({ id }) => !this.#spared.has(id) && evictions.deadlineOf(id) === undefined)
     if (!next) return
     this.#evicting = next.id
-    const deadlineMs = Date.now() + pressure.noticeMs
+    // A disk fills faster than any notice: what is left of it is for the service, and for removing files.
+    const deadlineMs = Date.now() + (of === 'disk' && isUrgent ? 0 : pressure.noticeMs)
     evictions.schedule(next.account, { devbox_id: next.id, eviction_deadline_ms: deadlineMs })
     const at = new Date(deadlineMs).toISOString()
-    logError({ level: 'warn', message: `Devbox ${next.id} was used longest ago and is evicted at ${at}: ${reason}` })
+    const why = of === 'disk' ? 'is filling the disk' : 'was used longest ago'
+    logError({ level: 'warn', message: `Devbox ${next.id} ${why} and is evicted at ${at}: ${text}` })
   }
 }
 

@@ -139,7 +139,7 @@ describe.skipIf(problem !== undefined)('a box of bubblewrap', () => {
 
   it('tells what does not hold', () => {
     expect(other.notEnforced.join()).not.toContain('Network')
-    expect(one.notEnforced).toContain('Disk: 0.02 GB for each file, not for all together')
+    expect(one.notEnforced.join()).toContain('Disk: 0.02 GB at once for each file')
   })
 
   describe('without a network', () => {

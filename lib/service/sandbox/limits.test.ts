@@ -144,7 +144,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
 
   it('are told where they do not hold', async () => {
     const { notEnforced } = await startBox('told')
-    expect(notEnforced).toContain('Disk: 1 GB for each file, not for all together')
+    expect(notEnforced.join()).toContain('Disk: 1 GB at once for each file')
     expect(notEnforced.some((each) => each.startsWith('Memory: 0.25 GB'))).toBe(!limited.includes('memory'))
     expect(notEnforced.includes('Files, processes and network of this machine are within reach')).toBe(
       isolation === 'none',

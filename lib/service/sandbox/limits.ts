@@ -32,7 +32,9 @@ export const enforceLimits = async (site: Site, isolation: Isolation): Promise<E
     if (countsProcesses(isolation)) ulimits.push(`-u ${maxProcesses(limits)}`)
     else notEnforced.push('Processes: any number, not limited')
   }
-  notEnforced.push(`Disk: ${gigabytes(limits.diskBytes)} for each file, not for all together`)
+  notEnforced.push(
+    `Disk: ${gigabytes(limits.diskBytes)} at once for each file; for all together it is measured every few seconds, and a devbox that holds more is suspended`,
+  )
   return {
     launch: { joins: group?.joins ?? [], ulimits },
     notEnforced,

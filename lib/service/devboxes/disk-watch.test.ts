@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DiskWatch, type WatchedDisk } from './disk-watch.ts'
+
+const mebibyte = 2 ** 20
+
+describe('the watch over disks', () => {
+  let dataDir: string
+  let watch: DiskWatch
+  let running: WatchedDisk[]
+  let exceeded: { id: string; usedBytes: number }[]
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'devdeck-disks-'))
+    running = []
+    exceeded = []
+    watch = new DiskWatch({
+      dataDir,
+      folderOf: (id) => join(dataDir, id),
+      isolation: 'none',
+      serviceId: 'disk-watch-test',
+      running: () => running,
+      exceeded: (id, usedBytes) => {
+        exceeded.push({ id, usedBytes })
+        // As a devbox that is suspended.
+        running = running.filter((each) => each.id !== id)
+      },
+    })
+  })
+  afterEach(async () => {
+    await watch.close()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  const disk = (id: string, createTimeMs = Date.now()): WatchedDisk => {
+    mkdirSync(join(dataDir, id, 'home'), { recursive: true })
+    return { id, account: 'test', limitBytes: 4 * mebibyte, createTimeMs }
+  }
+  const write = (id: string, name: string, size: number) =>
+    writeFileSync(join(dataDir, id, 'home', name), Buffer.alloc(size, 1))
+
+  it('stops the one that holds more in all than it may, however many files that is', async () => {
+    running = [disk('small'), disk('large')]
+    write('small', 'a', mebibyte)
+    for (const name of ['a', 'b', 'c']) write('large', name, 2 * mebibyte)
+    await expect.poll(() => exceeded, { timeout: 20_000 }).toHaveLength(1)
+    expect(exceeded[0]?.id).toBe('large')
+    expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte)
+  })
+
+  it('lets one that was stopped clean up, and stops it again when it grows', async () => {
+    const large = disk('large')
+    write('large', 'a', 6 * mebibyte)
+    running = [large]
+    await expect.poll(() => exceeded, { timeout: 20_000 }).toHaveLength(1)
+    running = [large, disk('marker')]
+    write('marker', 'a', 2 * mebibyte)
+    // The other is measured after it.
+    await expect.poll(() => watch.growing().map(({ id }) => id), { timeout: 20_000 }).toContain('marker')
+    expect(exceeded).toHaveLength(1)
+    write('large', 'b', 32 * mebibyte)
+    await expect.poll(() => exceeded, { timeout: 60_000 }).toHaveLength(2)
+  }, 90_000)
+
+  it('names those that grow, the one that has grown most first, and none that is only large', async () => {
+    const before = Date.now() - 24 * 3600 * 1000
+    const old = disk('old', before)
+    write('old', 'a', 3 * mebibyte)
+    running = [old, disk('two'), disk('three')]
+    write('two', 'a', 2 * mebibyte)
+    write('three', 'a', 3 * mebibyte)
+    await expect.poll(() => watch.growing().map(({ id }) => id), { timeout: 20_000 }).toEqual(['three', 'two'])
+  })
+})
