@@ -84,7 +84,13 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
           ref={table}
           aria-busy={busy || undefined}
           aria-rowcount={totalRows === null ? -1 : totalRows + 1}
-          style={{ '--table-min': `${minWidth}px` } as React.CSSProperties}
+          // In a scroll of its own a head that keeps clear of the frame would lie over the rows.
+          style={
+            {
+              '--table-min': `${minWidth}px`,
+              '--head-top': isTooWide ? '0px' : 'var(--frame-top)',
+            } as React.CSSProperties
+          }
           onFocus={({ target }) => setFocusedKey(keyOfRowAround(target))}
           onBlur={({ currentTarget, relatedTarget }) =>
             focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
@@ -289,4 +295,4 @@ const minWidthOf = (columns: readonly Column<never>[]): number =>
   }, 0)
 
 const headClasses =
-  'relative z-10 h-8 @4xl:sticky @4xl:top-(--frame-top) border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'
+  'relative z-10 h-8 @4xl:sticky @4xl:top-(--head-top) border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'
