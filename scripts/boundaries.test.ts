@@ -57,16 +57,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 800,
-  components: 17_080,
+  components: 20_250,
   'lib/client': 380,
-  'lib/console': 3_110,
+  'lib/console': 3_260,
   'lib/contract': 2_780,
   'lib/gateway': 6_100,
   'lib/service': 20_560,
   'lib/statistics': 910,
   'lib/terminal': 3_780,
   'lib/wire': 600,
-  scripts: 434,
+  scripts: 460,
   'server.ts': 165,
 }
 

@@ -43,6 +43,10 @@ const looks: Record<'job' | 'run' | 'outcome' | 'scenario-run', Record<string, S
   'scenario-run': scenarioRunLooks,
 }
 
+/** How an outcome is shown where there is no room for a badge; undefined for a state nobody knows. */
+export const outcomeLook = (state: string): StateLook | undefined =>
+  Object.hasOwn(outcomeLooks, state) ? outcomeLooks[state as keyof typeof outcomeLooks] : undefined
+
 /** The wire spells cancellation in three ways; the word shown is one, and the title has the wire's. */
 export const BenchmarkState = ({ of, state }: { of: keyof typeof looks; state: string }) => (
   <StateBadge looks={looks[of]} state={state} title={state} />

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkJob, BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { agentRows, formatScore, progressOf, scoreBase, yamlProblems } from './job-figures.ts'
+import { agentRows, formatScore, progressOf, shortLabels, yamlProblems } from './job-figures.ts'
 
 const outcome = (id: string, agent: string, finished: number): BenchmarkOutcome => ({
   benchmark_run_id: id,
@@ -87,9 +87,16 @@ describe('progress', () => {
   })
 })
 
-it('writes scores with as many digits as they need, and what they are of', () => {
+it('tells agents apart by what differs', () => {
+  const of = (...pairs: [string, string | null][]) => shortLabels(pairs.map(([name, model]) => ({ name, model })))
+  expect(of(['command', 'careful'], ['command', 'hasty'])).toEqual(['careful', 'hasty'])
+  expect(of(['command', 'careful'], ['command', 'careful'])).toEqual(['command · careful', 'command · careful'])
+  expect(of(['oracle', null], ['nop', 'x'])).toEqual(['oracle', 'nop · x'])
+  expect(of(['command', 'careful'])).toEqual(['command · careful'])
+})
+
+it('writes scores with as many digits as they need', () => {
   expect([0, 1, 0.5, 1 / 3, 0.125].map(formatScore)).toEqual(['0.00', '1.00', '0.50', '0.333', '0.125'])
-  expect(scoreBase({ ...outcome('b', 'a', 12), n_completed: 9 })).toBe('n = 9 of 12 completed')
 })
 
 it('finds the line of each problem of a refused job file', () => {

@@ -39,6 +39,18 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   return rows.toSorted((a, b) => place(a) - place(b))
 }
 
+/** An agent in one line of text. */
+export const agentLabel = ({ name, model }: { name: string; model: string | null | undefined }): string =>
+  model ? `${name} · ${model}` : name
+
+/** What tells the agents of a job apart: their models alone where all have one name. */
+export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
+  const models = agents.flatMap(({ model }) => model ?? [])
+  const isByModel =
+    new Set(agents.map(({ name }) => name)).size === 1 && new Set(models).size === agents.length && agents.length > 1
+  return isByModel ? models : agents.map(agentLabel)
+}
+
 const stateOf = (run: InProgressRun | null) => (run?.state === 'running' ? 'running' : 'finished')
 
 const isSame = (agent: AgentConfig, row: Pick<AgentRow, 'name' | 'model'>) =>
@@ -81,10 +93,6 @@ export const progressOf = (job: BenchmarkJob): JobProgress => {
 /** `0.67`, with as many digits as tell it apart: "1.00", "0.333". */
 export const formatScore = (score: number): string =>
   score.toFixed(score === 0 || score === 1 ? 2 : 3).replace(/^(-?\d\.\d\d)0$/, '$1')
-
-/** How many outcomes a mean was taken over, and how many there are: "n = 9 of 12 completed". */
-export const scoreBase = ({ n_completed, scenario_outcomes }: BenchmarkOutcome): string =>
-  `n = ${n_completed} of ${scenario_outcomes.length} completed`
 
 /** A problem of a job file at its place; `line` counts from 1. */
 export interface YamlProblem {

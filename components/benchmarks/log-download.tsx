@@ -6,11 +6,16 @@ import { problemOf } from '#components/ui/problem.ts'
 import { type DownloadState, fileNameOf, readZip } from '#lib/console/api/log-download.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { saveFile } from '#lib/console/lists/export.ts'
-import { downloadRunLogs } from '#lib/console/queries/benchmark-runs.ts'
-import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 
-/** Downloads the logs of a run, says how far it is, and saves them only when they are whole. */
-export const LogDownload = ({ run: { id, name } }: { run: BenchmarkRun }) => {
+interface LogDownloadProps {
+  id: string
+  name: string | null | undefined
+  /** Asks the service for the zip. */
+  request: (id: string, signal: AbortSignal) => Promise<Response>
+}
+
+/** Downloads the logs of a run or a scenario run, says how far it is, and saves them only when they are whole. */
+export const LogDownload = ({ id, name, request }: LogDownloadProps) => {
   const [state, setState] = useState<DownloadState>({ phase: 'idle' })
   const leaving = useRef<AbortController>(undefined)
   useEffect(() => () => leaving.current?.abort(), [])
@@ -20,7 +25,7 @@ export const LogDownload = ({ run: { id, name } }: { run: BenchmarkRun }) => {
     setState({ phase: 'loading', receivedBytes: 0 })
     let received = 0
     try {
-      const zip = await readZip(await downloadRunLogs(id, abort.signal), (receivedBytes) => {
+      const zip = await readZip(await request(id, abort.signal), (receivedBytes) => {
         received = receivedBytes
         setState({ phase: 'loading', receivedBytes })
       })

@@ -1,6 +1,7 @@
 'use client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban } from 'lucide-react'
+import Link from 'next/link'
 import { useEffect, useState } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { Button } from '#components/ui/button.tsx'
@@ -14,13 +15,20 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { benchmarkRunMutations, benchmarkRunQueries, followRun } from '#lib/console/queries/benchmark-runs.ts'
+import {
+  benchmarkRunMutations,
+  benchmarkRunQueries,
+  downloadRunLogs,
+  followRun,
+} from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
+import { formatScore } from './job-figures.ts'
 import { LogDownload } from './log-download.tsx'
 import { RunScore } from './run-score.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
+import { AgentName } from './score.tsx'
 
 const detailed = { noun: 'benchmark run', all: { href: paths.benchmarkRuns(), label: 'All runs' } }
 
@@ -40,7 +48,7 @@ const Run = ({ run }: { run: BenchmarkRun }) => {
   return (
     <>
       <Header run={run} scenarioRuns={scenarioRuns.data} />
-      <RunFacts run={run} />
+      <RunFacts run={run} scenarioRuns={scenarioRuns.data} />
       <section aria-label="Scenario runs" className="mt-8 space-y-2">
         <h2 className="text-lg font-medium">Scenario runs</h2>
         {scenarioRuns.data ? (
@@ -70,7 +78,7 @@ const Header = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scenar
       }
       actions={
         <>
-          <LogDownload run={run} />
+          <LogDownload id={run.id} name={run.name} request={downloadRunLogs} />
           <Button
             icon={Ban}
             busy={cancel.isPending}
@@ -127,13 +135,16 @@ const Consequence = ({ list }: { list: ScenarioRunList | undefined }) => {
   )
 }
 
-const RunFacts = ({ run }: { run: BenchmarkRun }) => {
-  const secrets = Object.keys(run.secrets_provided ?? {})
+const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: ScenarioRunList | undefined }) => {
+  const secrets = Object.entries(run.secrets_provided ?? {})
+  const variables = Object.entries(run.environment_variables ?? {})
   return (
     <Facts>
       <Fact label="Score">
         <RunScore run={run} />
+        {run.score != null && scenarioRuns && <p className="tabular text-sm text-muted">{scoreWords(scenarioRuns)}</p>}
       </Fact>
+      <Origin run={run} />
       <Fact label="Started">
         <RelativeTime ms={run.start_time_ms} />
         {run.duration_ms != null && `, took ${formatDurationMs(run.duration_ms)}`}
@@ -150,11 +161,52 @@ const RunFacts = ({ run }: { run: BenchmarkRun }) => {
           empty={<span className="text-muted">None</span>}
         />
       </Fact>
+      {variables.length > 0 && (
+        <Fact label="Environment" className="font-mono text-sm break-all">
+          {variables.map(([name, value]) => (
+            <div key={name}>
+              <VisibleText max={120}>{name}</VisibleText>=<VisibleText max={400}>{value}</VisibleText>
+            </div>
+          ))}
+        </Fact>
+      )}
       {secrets.length > 0 && (
         <Fact label="Secrets" className="font-mono text-sm break-all">
-          {secrets.join(', ')}
+          {secrets.map(([name, secret]) => (
+            <div key={name}>
+              <VisibleText max={120}>{name}</VisibleText> <span className="font-sans text-muted">from the secret</span>{' '}
+              <VisibleText max={120}>{secret}</VisibleText>
+            </div>
+          ))}
         </Fact>
       )}
     </Facts>
   )
+}
+
+/** The job and the agent of a run; nothing for one that a script started. */
+const Origin = ({ run }: { run: BenchmarkRun }) => {
+  const { data: origin } = useQuery(benchmarkRunQueries.origin(run))
+  if (!origin) return null
+  return (
+    <>
+      <Fact label="Agent">
+        <AgentName name={origin.agent_name} model={origin.model_name} />
+      </Fact>
+      <Fact label="Job">
+        <Link href={paths.benchmarkJob(origin.job_id)} prefetch={false} className="text-accent hover:underline">
+          <VisibleText max={200}>{origin.job_name}</VisibleText>
+        </Link>
+      </Fact>
+    </>
+  )
+}
+
+/** The sum behind the score of a run that has ended: what has none counts 0. */
+const scoreWords = ({ runs, has_more, total_count }: ScenarioRunList): string => {
+  const scored = runs.filter(({ state, scoring_contract_result }) => state === 'completed' && scoring_contract_result)
+  const sum = scored.reduce((total, { scoring_contract_result }) => total + (scoring_contract_result?.score ?? 0), 0)
+  if (has_more)
+    return `The sum of the scores, divided by all ${total_count == null ? '' : formatCount(total_count)} scenario runs; those without a score count 0.`
+  return `${formatScore(sum)} points of ${formatCount(scored.length)} completed, divided by all ${formatCount(runs.length)} scenario runs: the other ${formatCount(runs.length - scored.length)} count 0.`
 }

@@ -1,5 +1,7 @@
 'use client'
+import { useQuery } from '@tanstack/react-query'
 import { ListChecks } from 'lucide-react'
+import Link from 'next/link'
 import { useMemo } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
@@ -7,16 +9,17 @@ import { durationColumn, metadataColumn, nameColumn, timeColumn } from '#compone
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import { benchmarkRunQueries, type RunOrigins } from '#lib/console/queries/benchmark-runs.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import type { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { agentLabel } from './job-figures.ts'
 import { RunScore } from './run-score.tsx'
 
 const source = {
@@ -38,7 +41,8 @@ const source = {
 export const RunList = () => {
   const page = useListPage(source)
   const { view, narrow } = page
-  const columns = useMemo(() => columnsFor(view), [view])
+  const { data: origins, isPending } = useQuery(benchmarkRunQueries.origins())
+  const columns = useMemo(() => columnsFor(view, origins, isPending), [view, origins, isPending])
   return (
     <ListPage
       title="Benchmark runs"
@@ -89,8 +93,46 @@ const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
   failed: 'Failed',
 }
 
-const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
+const columnsFor = (
+  query: BenchmarkRunListQuery,
+  origins: RunOrigins | undefined,
+  isPending: boolean,
+): Column<BenchmarkRun>[] => [
   nameColumn,
+  {
+    id: 'agent',
+    header: 'Agent',
+    priority: 3,
+    width: '11rem',
+    cell: ({ id }) => {
+      const origin = origins?.[id]
+      return (
+        origin && (
+          <VisibleText truncate>{agentLabel({ name: origin.agent_name, model: origin.model_name })}</VisibleText>
+        )
+      )
+    },
+  },
+  {
+    id: 'job',
+    header: 'Job',
+    priority: 3,
+    width: '10rem',
+    cell: ({ id }) => {
+      const origin = origins?.[id]
+      return (
+        origin && (
+          <Link
+            href={paths.benchmarkJob(origin.job_id)}
+            prefetch={false}
+            className="relative z-1 text-accent hover:underline"
+          >
+            <VisibleText truncate>{origin.job_name}</VisibleText>
+          </Link>
+        )
+      )
+    },
+  },
   {
     id: 'state',
     header: 'State',
@@ -103,14 +145,8 @@ const columnsFor = (query: BenchmarkRunListQuery): Column<BenchmarkRun>[] => [
     header: 'Score',
     priority: 3,
     width: '14rem',
-    cell: (run) => <RunScore run={run} />,
-  },
-  {
-    id: 'benchmark',
-    header: 'Benchmark',
-    priority: 3,
-    width: '11.5rem',
-    cell: ({ benchmark_id }) => benchmark_id && <CopyableId value={benchmark_id} label="benchmark id" />,
+    // A run that has ended has as many scenario runs as outcomes; those of no job are asked for one by one.
+    cell: (run) => !isPending && <RunScore run={run} known={origins?.[run.id]?.outcomes} />,
   },
   metadataColumn(query, paths.benchmarkRuns),
   durationColumn,

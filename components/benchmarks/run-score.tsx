@@ -5,9 +5,11 @@ import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import { formatScore } from './job-figures.ts'
 
-/** The score of a run and how many scenario runs it was taken over, completed or not. */
-export const RunScore = ({ run: { id, state, score } }: { run: BenchmarkRun }) => {
-  const { data: count } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: score != null })
+/** The score of a run and how many scenario runs it was taken over, completed or not; `known` where a list knows it. */
+export const RunScore = ({ run: { id, state, score }, known }: { run: BenchmarkRun; known?: number | undefined }) => {
+  const isAsked = score != null && known === undefined
+  const { data } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: isAsked })
+  const count = known ?? data
   if (score == null)
     return <span className="text-muted">{state === 'running' ? 'None before the run has ended' : 'None'}</span>
   return (

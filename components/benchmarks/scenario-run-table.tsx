@@ -11,16 +11,40 @@ import { BenchmarkState } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'
 
 export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { list: ScenarioRunList }) => {
+  const attempts = attemptsOf(runs)
   if (runs.length === 0) return <p className="text-muted">The run has no scenario runs yet.</p>
   return (
     <>
       <p role="status" className="tabular text-sm text-muted">
         {formatShown(runs.length, has_more, total_count)}
       </p>
-      <DataTable caption="Scenario runs, newest first" columns={columns} rows={runs} rowKey={({ id }) => id} />
+      <DataTable
+        caption="Scenario runs, newest first"
+        columns={attempts.size > 0 ? [...columns.slice(0, 1), attemptColumn(attempts), ...columns.slice(1)] : columns}
+        rows={runs}
+        rowKey={({ id }) => id}
+      />
     </>
   )
 }
+
+/** "2 of 3" for each run of a scenario that was run several times, by the id of the run; the newest comes first in `runs`. */
+const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> => {
+  const byScenario = Map.groupBy(runs, ({ scenario_id }) => scenario_id)
+  return new Map(
+    [...byScenario.values()].flatMap((same) =>
+      same.length < 2 ? [] : same.map(({ id }, at): [string, string] => [id, `${same.length - at} of ${same.length}`]),
+    ),
+  )
+}
+
+const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRun> => ({
+  id: 'attempt',
+  header: <span title="Of a scenario, in the order they began">Attempt</span>,
+  priority: 3,
+  width: '6rem',
+  cell: ({ id }) => attempts.get(id) ?? '',
+})
 
 const columns: Column<ScenarioRun>[] = [
   {

@@ -1,8 +1,6 @@
 'use client'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import type { BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { formatScore, scoreBase } from './job-figures.ts'
 
 /** An agent and the model it works with. */
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
@@ -14,18 +12,6 @@ export const AgentName = ({ name, model }: { name: string; model: string | null 
       </span>
     )}
   </>
-)
-
-/** The mean of an agent and what it was taken over: never one without the other. */
-export const AverageScore = ({ outcome }: { outcome: BenchmarkOutcome }) => (
-  <span className="tabular whitespace-nowrap" title={`Mean over the completed: ${scoreBase(outcome)}`}>
-    <span className="font-medium">
-      {outcome.average_score == null ? 'No score' : formatScore(outcome.average_score)}
-    </span>{' '}
-    <span className="text-muted">
-      (n = {formatCount(outcome.n_completed)} of {formatCount(outcome.scenario_outcomes.length)})
-    </span>
-  </span>
 )
 
 /** How many are done of how many there will be. */

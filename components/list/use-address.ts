@@ -1,7 +1,7 @@
 'use client'
 import { useSearchParams } from 'next/navigation'
 import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
+import type { ZodMiniType } from 'zod/mini'
 import { type FieldProblem, parseQuery } from '#lib/contract/query-string.ts'
 
 /** Typing settles when it pauses. */
@@ -11,13 +11,16 @@ const pauseMs = 150
 export type HowToChange = 'type' | 'replace' | 'push'
 
 /**
- * The address of a list as its state, changed without asking the server for the page again. `view` is what was typed
- * last, `settled` what the address says, or the list without filters when that has `problems`.
+ * The address of a page as its state, changed without asking the server for the page again. `view` is what was typed
+ * last, `settled` what the address says, or the page without filters when that has `problems`.
  */
-export const useAddress = <View extends ListView>({
+export const useAddress = <View extends object>({
   schema,
   path,
-}: Pick<ListSource<View, unknown, unknown, unknown>, 'schema' | 'path'>) => {
+}: {
+  schema: ZodMiniType<View>
+  path: (view: Partial<View>) => string
+}) => {
   const text = useSearchParams().toString()
   const read = useCallback(
     (search: string): { view: View; problems: FieldProblem[] } => {

@@ -60,6 +60,10 @@ describe('colour tokens (WCAG 2.2, 1.4.3 and 1.4.11)', () => {
     expect(below(['accent'], () => [...surfaces, 'accent-soft'], 4.5)).toEqual([])
   })
 
+  it('give the words on the scale of scores 4.5:1 at both of its ends, between which it only brightens or darkens', () => {
+    expect(below(['text'], () => ['score-low', 'score-high'], 4.5)).toEqual([])
+  })
+
   it('give the words of a tone 4.5:1 on surfaces and on their own ground', () => {
     expect(below(tones, (tone) => [...surfaces, `${tone}-bg`], 4.5)).toEqual([])
   })

@@ -1,4 +1,5 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { type BenchmarkJob, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkRun, type BenchmarkRunListQuery, benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
@@ -7,7 +8,7 @@ import { browserApi } from '../api/browser-api.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, pollWhile, pushed } from './list-pages.ts'
 
-const pageApi = browserApi({ benchmarkRuns })
+const pageApi = browserApi({ benchmarkJobs, benchmarkRuns })
 type Api = typeof pageApi
 
 const runKeys = {
@@ -17,6 +18,48 @@ const runKeys = {
   scenarioRuns: (id: string) => ['benchmark-runs', 'scenario-runs', id] as const,
   cancelling: (id: string) => ['benchmark-runs', 'cancelling', id] as const,
 }
+
+/** The job that made a run, and the agent it is of. */
+export interface RunOrigin {
+  job_id: string
+  job_name: string
+  agent_name: string
+  model_name: string | null
+  /** Outcomes there are of it. */
+  outcomes: number
+}
+
+/** By the id of the run. */
+export type RunOrigins = Readonly<Record<string, RunOrigin>>
+
+const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
+  Object.fromEntries(
+    jobs.flatMap(({ id: job_id, name: job_name, benchmark_outcomes, in_progress_runs }) => [
+      ...(in_progress_runs ?? []).map(({ benchmark_run_id, agent_config: agent }): [string, RunOrigin] => [
+        benchmark_run_id,
+        {
+          job_id,
+          job_name,
+          agent_name: agent?.name ?? agent?.info ?? '',
+          model_name: agent?.model_name ?? null,
+          outcomes: 0,
+        },
+      ]),
+      ...(benchmark_outcomes ?? []).map((outcome): [string, RunOrigin] => [
+        outcome.benchmark_run_id,
+        {
+          job_id,
+          job_name,
+          agent_name: outcome.agent_name,
+          model_name: outcome.model_name ?? null,
+          outcomes: outcome.scenario_outcomes.length,
+        },
+      ]),
+    ]),
+  )
+
+/** Jobs that are looked through for the runs of a page of them. */
+const jobsLookedThrough = 50
 
 export const benchmarkRunQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
@@ -41,6 +84,37 @@ export const benchmarkRunQueries = {
       queryKey: runKeys.scenarioRuns(id),
       queryFn: ({ signal }) =>
         api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
+    }),
+
+  /** Where the runs of the newest jobs come from: a run itself does not tell. */
+  origins: (api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'origins'] as const,
+      queryFn: async ({ signal }) =>
+        originsOf((await api.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })).jobs),
+      staleTime: 10_000,
+    }),
+
+  /** Where one run comes from, found by its name, which begins with that of its job; null when it is of none. */
+  origin: ({ id, name }: Pick<BenchmarkRun, 'id' | 'name'>, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'origin', id] as const,
+      queryFn: async ({ signal }) => {
+        const jobName = name?.slice(0, Math.max(0, name.lastIndexOf(': ')))
+        if (!jobName) return null
+        const { jobs } = await api.benchmarkJobs.list({ query: { name: jobName, limit: 10 }, signal })
+        return originsOf(jobs)[id] ?? null
+      },
+      staleTime: 10_000,
+    }),
+
+  /** The scenario runs of a run that goes on which are not at their end, looked at often. */
+  runningScenarios: (id: string, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['benchmark-runs', 'running-scenarios', id] as const,
+      queryFn: ({ signal }) =>
+        api.benchmarkRuns.scenarioRuns({ params: { id }, query: { state: 'running', limit: 50 }, signal }),
+      refetchInterval: 3000,
     }),
 
   /** How many scenario runs a run has: what its score was divided by, once it has ended. */
@@ -95,6 +169,17 @@ export const benchmarkRunMutations = {
         client.setQueryData(runKeys.cancelling(id), false)
         void client.invalidateQueries({ queryKey: runKeys.one(id) })
       },
+    }),
+
+  /** Cancels the runs of a job one after the other: a job has no call of its own for that, and ends with its runs. */
+  cancelAll: (api: Api = pageApi) =>
+    mutationOptions({
+      mutationKey: [...runKeys.all, 'cancel-all'],
+      mutationFn: async (ids: readonly string[]) => {
+        for (const id of ids) await api.benchmarkRuns.cancel({ params: { id } })
+      },
+      onSettled: (_runs, _error, _ids, _result, { client }) =>
+        Promise.all([runKeys.all, ['benchmark-jobs']].map((queryKey) => client.invalidateQueries({ queryKey }))),
     }),
 }
 

@@ -1,0 +1,97 @@
+import { memo } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import type { FailureRule } from '#lib/wire/reports.ts'
+import { outcomeLook } from '../benchmark-state.tsx'
+import { formatScore } from '../job-figures.ts'
+import type { GridCell } from './scenario-grid.ts'
+
+/** More attempts than that are counted instead of drawn one by one. */
+const maxMarks = 6
+
+interface CellViewProps {
+  cell: GridCell
+  rule: FailureRule
+  column: number
+  isFocused: boolean
+  isOpen: boolean
+}
+
+/** The score of one agent at one scenario and what its attempts came to, readable without their colours. */
+export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellViewProps) => {
+  const { attempts } = cell
+  const score = cell.score[rule]
+  const [only] = attempts
+  return (
+    <td
+      aria-colindex={column + 2}
+      aria-label={cellWords(cell, rule)}
+      data-column={column}
+      tabIndex={isFocused ? 0 : -1}
+      style={score === null ? undefined : ({ '--score': `${score * 100}%` } as React.CSSProperties)}
+      className={classes(
+        'h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
+        score !== null && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
+        isOpen && 'shadow-[inset_0_0_0_2px_var(--accent)]',
+      )}
+    >
+      <span aria-hidden className="flex items-center gap-1.5">
+        <span className={classes('tabular w-8.5 shrink-0', score === null && 'text-muted')}>
+          {score === null ? '–' : formatScore(score)}
+        </span>
+        {attempts.length > maxMarks ? (
+          <span className="tabular text-xs">
+            {attempts.filter((each) => each.score === 1).length}/{attempts.length}
+          </span>
+        ) : only && attempts.length === 1 && only.state !== 'COMPLETED' ? (
+          <StateWord state={only.state} />
+        ) : (
+          attempts.map((attempt, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its number
+            <AttemptMark key={index} attempt={attempt} />
+          ))
+        )}
+      </span>
+    </td>
+  )
+})
+
+const StateWord = ({ state }: { state: string }) => {
+  const look = outcomeLook(state)
+  return (
+    <span className="inline-flex min-w-0 items-center gap-1 text-xs">
+      {look && <look.icon className="size-3 shrink-0" strokeWidth={2.25} />}
+      <span className="truncate">{look?.word ?? <VisibleText max={24}>{state}</VisibleText>}</span>
+    </span>
+  )
+}
+
+const letters: Record<string, string> = { FAILED: 'E', TIMEOUT: 'T', CANCELED: 'C' }
+
+/** A full square for a score of 1, an empty one for 0, a partly filled one between; a letter for what has no score. */
+export const AttemptMark = ({ attempt: { state, score } }: { attempt: Pick<ScenarioOutcome, 'state' | 'score'> }) =>
+  state === 'COMPLETED' && score != null ? (
+    <span
+      style={{ '--part': `${score * 100}%` } as React.CSSProperties}
+      className="size-2.5 shrink-0 rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
+    />
+  ) : (
+    <span className="shrink-0 font-mono text-xs leading-none font-semibold">{letters[state] ?? '?'}</span>
+  )
+
+const cellWords = ({ attempts, score, state }: GridCell, rule: FailureRule): string => {
+  const [only] = attempts
+  if (!only || state === null) return 'no outcome yet'
+  const value = score[rule]
+  const scored = value === null ? 'no score' : formatScore(value)
+  if (attempts.length === 1) return `${scored}, ${wordOf(only)}`
+  return `${scored} over ${attempts.length} attempts: ${attempts.map(wordOf).join(', ')}`
+}
+
+const wordOf = ({ state, score }: ScenarioOutcome): string =>
+  state === 'COMPLETED' && score != null
+    ? score === 1
+      ? 'passed'
+      : `scored ${formatScore(score)}`
+    : (outcomeLook(state)?.word ?? state).toLowerCase()

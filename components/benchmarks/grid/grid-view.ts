@@ -1,0 +1,85 @@
+import type { JobView } from '#lib/console/address/job-view.ts'
+import type { FailureRule } from '#lib/wire/reports.ts'
+import { attemptsDisagree, type GridCell, isPass, otherGroup, type ScenarioRow } from './scenario-grid.ts'
+
+export type GridLine =
+  | { kind: 'scenario'; key: string; row: ScenarioRow }
+  | { kind: 'group'; key: string; name: string; rows: readonly ScenarioRow[] }
+
+/** The scenarios that a view asks for, in its order; in groups, each after a line of its own. */
+export const gridLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
+  const shown = rows.filter((row) => isAsked(row, view)).sort(byOrder(view))
+  if (view.group !== 'prefix') return shown.map(lineOf)
+  const groups = Map.groupBy(shown, ({ group }) => group)
+  return [...groups]
+    .sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup) || collator.compare(a, b))
+    .flatMap(([name, members]): GridLine[] => [
+      { kind: 'group', key: `group ${name}`, name, rows: members },
+      ...members.map(lineOf),
+    ])
+}
+
+const lineOf = (row: ScenarioRow): GridLine => ({ kind: 'scenario', key: row.id, row })
+
+const isAsked = (row: ScenarioRow, view: JobView): boolean => {
+  const text = view.search?.trim().toLowerCase()
+  return (
+    (!text || row.name.toLowerCase().includes(text) || row.id.toLowerCase().includes(text)) &&
+    (view.only !== 'disagreeing' || isDisagreed(row, view.failures ?? 'zero')) &&
+    ((!view.state && !view.score) || row.cells.some((cell) => isCellAsked(cell, view)))
+  )
+}
+
+/** Whether agents, or the attempts of one, differ at a scenario. */
+const isDisagreed = (row: ScenarioRow, rule: FailureRule): boolean =>
+  (row.spread[rule] ?? 0) > 0 || row.cells.some(attemptsDisagree)
+
+const isCellAsked = (cell: GridCell, { state, score, failures = 'zero' }: JobView): boolean =>
+  (!state || (state === 'none' ? cell.state === null : cell.attempts.some((each) => each.state === state))) &&
+  (!score || scoreKind(cell.score[failures]) === score)
+
+const scoreKind = (score: number | null): NonNullable<JobView['score']> =>
+  score === null ? 'none' : isPass(score) ? 'pass' : score === 0 ? 'zero' : 'partial'
+
+/** One for all comparisons: to make one takes longer than to sort a thousand names with it. */
+const collator = new Intl.Collator('en', { numeric: true })
+
+type Key = (row: ScenarioRow) => number | null
+
+const byOrder = ({ sort = 'disagreement', failures = 'zero' }: JobView) => {
+  const mean: Key = (row) => row.mean[failures]
+  if (sort === 'name') return byKeys()
+  if (sort === 'hardest') return byKeys(mean)
+  if (sort === 'easiest') return byKeys(falling(mean))
+  if (sort === 'slowest') return byKeys(falling(({ duration_ms }) => duration_ms))
+  if (sort === 'disagreement')
+    return byKeys(
+      falling((row) => row.spread[failures]),
+      falling((row) => row.cells.filter(attemptsDisagree).length),
+      mean,
+    )
+  const isFalling = sort.startsWith('-')
+  const at = Number(sort.slice(isFalling ? 2 : 1))
+  const score: Key = (row) => row.cells[at]?.score[failures] ?? null
+  return byKeys(isFalling ? falling(score) : score)
+}
+
+const falling =
+  (key: Key): Key =>
+  (row) => {
+    const value = key(row)
+    return value === null ? null : -value
+  }
+
+/** By each key in turn, lowest first and what has none last; then by name. */
+const byKeys =
+  (...keys: readonly Key[]) =>
+  (a: ScenarioRow, b: ScenarioRow): number => {
+    for (const key of keys) {
+      const [one, other] = [key(a), key(b)]
+      if (one === other) continue
+      if (one === null || other === null) return one === null ? 1 : -1
+      return one - other
+    }
+    return collator.compare(a.name, b.name)
+  }

@@ -1,0 +1,262 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { ChevronDown, ChevronLeft, ChevronRight, ChevronUp } from 'lucide-react'
+import Link from 'next/link'
+import type { KeyboardEvent, ReactNode } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { isTyping } from '#components/ui/is-typing.ts'
+import { SheetFrame } from '#components/ui/overlay/sheet-frame.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { downloadScenarioRunLogs, scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
+import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { formatScore } from '../job-figures.ts'
+import { LogDownload } from '../log-download.tsx'
+import { AgentName } from '../score.tsx'
+import { AttemptMark } from './grid-cell.tsx'
+import type { Neighbour, OutcomePlace } from './outcome-place.ts'
+
+interface OutcomeSheetProps {
+  place: OutcomePlace
+  /** Opens the outcome beside this one; undefined where there is none. */
+  neighbours: Record<Neighbour, (() => void) | undefined>
+  onAttempt: (attempt: number) => void
+  onClose: () => void
+}
+
+const moves: { direction: Neighbour; key: string; icon: typeof ChevronUp; label: string; none: string }[] = [
+  { direction: 'up', key: 'ArrowUp', icon: ChevronUp, label: 'Scenario above', none: 'this is the first' },
+  { direction: 'down', key: 'ArrowDown', icon: ChevronDown, label: 'Scenario below', none: 'this is the last' },
+  { direction: 'left', key: 'ArrowLeft', icon: ChevronLeft, label: 'Agent before', none: 'this is the first' },
+  { direction: 'right', key: 'ArrowRight', icon: ChevronRight, label: 'Agent after', none: 'this is the last' },
+]
+
+/** One outcome: its attempts, score, failure, timing, what was asked, and where to look further. */
+export const OutcomeSheet = ({ place, neighbours, onAttempt, onClose }: OutcomeSheetProps) => {
+  const { row, agent, attempts, attempt } = place
+  const outcome = attempts[attempt - 1]
+  const listen = (event: KeyboardEvent) => {
+    const move = moves.find(({ key }) => key === event.key)
+    const isInRadio = event.target instanceof HTMLInputElement
+    if (!move || isInRadio || isTyping(event.target as Element) || event.ctrlKey || event.metaKey || event.altKey)
+      return
+    event.preventDefault()
+    neighbours[move.direction]?.()
+  }
+  return (
+    <SheetFrame
+      title={<VisibleText max={200}>{row.name}</VisibleText>}
+      actions={
+        <span className="flex">
+          {moves.map(({ direction, icon, label, none }) => (
+            <IconButton
+              key={direction}
+              size="sm"
+              icon={icon}
+              label={label}
+              disabledReason={neighbours[direction] ? null : none}
+              onClick={neighbours[direction]}
+            />
+          ))}
+        </span>
+      }
+      onClose={onClose}
+      onKeyDown={listen}
+    >
+      <p className="font-medium" role="status">
+        <AgentName name={agent.name} model={agent.model} />
+      </p>
+      {attempts.length > 1 && <Attempts attempts={attempts} attempt={attempt} onAttempt={onAttempt} />}
+      {outcome ? (
+        <Outcome outcome={outcome} runId={agent.runId} attempts={attempts} />
+      ) : (
+        <p className="text-muted">
+          {agent.state === 'finished'
+            ? 'The run of this agent has ended without an outcome of this scenario.'
+            : 'No outcome yet: the run of this agent goes on.'}
+        </p>
+      )}
+      <Instruction scenarioId={row.id} />
+    </SheetFrame>
+  )
+}
+
+const Attempts = ({
+  attempts,
+  attempt,
+  onAttempt,
+}: Pick<OutcomePlace, 'attempts' | 'attempt'> & Pick<OutcomeSheetProps, 'onAttempt'>) => (
+  <fieldset className="flex flex-wrap gap-1">
+    <legend className="mb-1 text-sm text-muted">{formatCount(attempts.length)} attempts</legend>
+    {attempts.map((each, index) => (
+      <label
+        // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its number
+        key={index}
+        className={classes(
+          'inline-flex h-7 cursor-pointer items-center gap-1.5 rounded-md border border-line px-2 text-sm',
+          'has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus',
+        )}
+      >
+        <input
+          type="radio"
+          name="attempt"
+          className="sr-only"
+          checked={index + 1 === attempt}
+          onChange={() => onAttempt(index + 1)}
+        />
+        <AttemptMark attempt={each} />
+        <span className="tabular">
+          #{index + 1} {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
+        </span>
+      </label>
+    ))}
+  </fieldset>
+)
+
+const Outcome = ({
+  outcome,
+  runId,
+  attempts,
+}: {
+  outcome: ScenarioOutcome
+  runId: string | null
+  attempts: readonly ScenarioOutcome[]
+}) => {
+  const id = outcome.scenario_run_id
+  const run = useQuery({ ...scenarioRunQueries.get(id ?? ''), enabled: id != null })
+  return (
+    <>
+      <Facts>
+        <Fact label="State">
+          <BenchmarkState of="outcome" state={outcome.state} />
+        </Fact>
+        <Fact label="Score">
+          {outcome.score == null ? (
+            <NoScore outcome={outcome} />
+          ) : (
+            <b className="tabular">{formatScore(outcome.score)}</b>
+          )}
+          {outcome.score != null && attempts.length > 1 && (
+            <span className="text-muted"> of this attempt, 1 of {formatCount(attempts.length)}</span>
+          )}
+        </Fact>
+        {outcome.duration_ms != null && <Fact label="Duration">{formatDurationMs(outcome.duration_ms)}</Fact>}
+        {run.data?.start_time_ms != null && (
+          <Fact label="Started">
+            <RelativeTime ms={run.data.start_time_ms} />
+          </Fact>
+        )}
+        <Fact label="Scenario run">
+          {id == null ? (
+            <span className="text-muted">None: set-up failed before it began</span>
+          ) : (
+            <CopyableId value={id} full label="scenario run id" />
+          )}
+        </Fact>
+        <Fact label="Links">
+          <span className="flex flex-wrap gap-x-4 gap-y-1">
+            {runId && <TextLink href={paths.benchmarkRun(runId)}>Run of the agent</TextLink>}
+            {run.data?.devbox_id && (
+              <TextLink href={paths.devbox(run.data.devbox_id, 'log')}>Devbox and its log</TextLink>
+            )}
+          </span>
+          {run.error && (
+            <span className="text-muted">The scenario run could not be read: {problemOf(run.error).message}</span>
+          )}
+        </Fact>
+      </Facts>
+      {outcome.failure_reason && (
+        <section aria-label="Failure" className="space-y-1">
+          <h3 className="font-medium">
+            <code className="font-mono">
+              <VisibleText max={200}>{outcome.failure_reason.exception_type}</VisibleText>
+            </code>
+          </h3>
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            tabIndex={0}
+            className="max-h-72 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
+          >
+            <VisibleLines max={20_000}>{outcome.failure_reason.exception_message}</VisibleLines>
+          </pre>
+        </section>
+      )}
+      {run.data?.scoring_contract_result && run.data.scoring_contract_result.scoring_function_results.length > 0 && (
+        <section aria-label="Scoring" className="space-y-2">
+          <h3 className="font-medium">Scoring</h3>
+          {run.data.scoring_contract_result.scoring_function_results.map((result) => (
+            <div key={result.scoring_function_name} className="space-y-1">
+              <p>
+                <VisibleText max={120}>{result.scoring_function_name}</VisibleText>{' '}
+                <span className="tabular text-muted">
+                  {result.state === 'complete' ? formatScore(result.score) : result.state}
+                </span>
+              </p>
+              {result.output.trim() !== '' && (
+                <pre
+                  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+                  tabIndex={0}
+                  className="max-h-60 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
+                >
+                  <VisibleLines max={20_000}>{result.output}</VisibleLines>
+                </pre>
+              )}
+            </div>
+          ))}
+        </section>
+      )}
+      {id != null && (
+        <div className="flex flex-wrap items-center gap-2">
+          <LogDownload key={id} id={id} name={outcome.scenario_name} request={downloadScenarioRunLogs} />
+        </div>
+      )}
+    </>
+  )
+}
+
+const NoScore = ({ outcome: { state } }: { outcome: ScenarioOutcome }) => (
+  <span className="text-muted">
+    None
+    {state === 'FAILED' || state === 'TIMEOUT'
+      ? '; the mean counts it 0 or leaves it out, as is chosen above'
+      : state === 'CANCELED'
+        ? '; what was cancelled counts nothing'
+        : ''}
+  </span>
+)
+
+const Instruction = ({ scenarioId }: { scenarioId: string }) => {
+  const scenario = useQuery({ ...scenarioRunQueries.scenario(scenarioId), retry: false })
+  return (
+    <section aria-label="Instruction" className="space-y-1">
+      <h3 className="font-medium">Instruction</h3>
+      {scenario.data ? (
+        <div className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 break-words whitespace-pre-wrap">
+          <VisibleLines max={20_000}>
+            {scenario.data.input_context.problem_statement || 'The scenario has none.'}
+          </VisibleLines>
+        </div>
+      ) : (
+        <p className="text-muted">
+          {scenario.error
+            ? `The scenario could not be read: ${problemOf(scenario.error).message}`
+            : 'Reading the scenario …'}
+        </p>
+      )}
+      <CopyableId value={scenarioId} full label="scenario id" className="text-muted" />
+    </section>
+  )
+}
+
+const TextLink = ({ href, children }: { href: string; children: ReactNode }) => (
+  <Link href={href} prefetch={false} className="text-accent hover:underline">
+    {children}
+  </Link>
+)

@@ -1,0 +1,99 @@
+'use client'
+import { useMemo, useState } from 'react'
+import { durationColumn } from '#components/list/columns.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { type AgentRow, agentLabel, formatScore } from '../job-figures.ts'
+import type { GridLine } from './grid-view.ts'
+
+interface Row extends ScenarioOutcome {
+  key: string
+  agent: string
+  /** "2 of 3"; of one attempt nothing. */
+  attempt: string
+}
+
+/** Rows of the first page and of each that is asked for: the rest of the page stays near. */
+const pageRows = 100
+
+/** The outcomes that the grid shows, one attempt to a row. */
+export const OutcomeTable = ({ lines, agents }: { lines: readonly GridLine[]; agents: readonly AgentRow[] }) => {
+  const [shown, setShown] = useState(pageRows)
+  const rows = useMemo(() => outcomesOf(lines, agents), [lines, agents])
+  const part = useMemo(() => rows.slice(0, shown), [rows, shown])
+  return (
+    <>
+      <DataTable
+        caption="Outcomes of the scenarios shown, one attempt to a row"
+        columns={columns}
+        rows={part}
+        totalRows={rows.length}
+        rowKey={({ key }) => key}
+      />
+      <p className="flex flex-wrap items-center gap-3 text-sm text-muted">
+        <span className="tabular" role="status">
+          Showing {formatCount(part.length)} of {formatCount(rows.length)} outcomes
+        </span>
+        {part.length < rows.length && (
+          <Button size="sm" onClick={() => setShown(shown + pageRows)}>
+            Show {formatCount(Math.min(pageRows, rows.length - part.length))} more
+          </Button>
+        )}
+      </p>
+    </>
+  )
+}
+
+const outcomesOf = (lines: readonly GridLine[], agents: readonly AgentRow[]): Row[] =>
+  lines.flatMap((line) =>
+    line.kind === 'group'
+      ? []
+      : line.row.cells.flatMap(({ attempts }, column) =>
+          attempts.map((outcome, index) => ({
+            ...outcome,
+            key: `${line.key} ${column} ${index}`,
+            agent: agentLabel(agents[column] ?? { name: '', model: null }),
+            attempt: attempts.length > 1 ? `${index + 1} of ${attempts.length}` : '',
+          })),
+        ),
+  )
+
+const columns: Column<Row>[] = [
+  {
+    id: 'scenario',
+    header: 'Scenario',
+    priority: 1,
+    cell: ({ scenario_name, scenario_definition_id }) => (
+      <VisibleText truncate>{scenario_name || scenario_definition_id}</VisibleText>
+    ),
+  },
+  { id: 'agent', header: 'Agent', priority: 3, cell: ({ agent }) => <VisibleText truncate>{agent}</VisibleText> },
+  { id: 'attempt', header: 'Attempt', priority: 3, width: '6rem', cell: ({ attempt }) => attempt },
+  {
+    id: 'state',
+    header: 'State',
+    priority: 2,
+    width: '8.5rem',
+    cell: ({ state }) => <BenchmarkState of="outcome" state={state} />,
+  },
+  {
+    id: 'score',
+    header: 'Score',
+    priority: 3,
+    align: 'right',
+    width: '6rem',
+    cell: ({ score }) => (score == null ? <span className="text-muted">None</span> : formatScore(score)),
+  },
+  durationColumn,
+  {
+    id: 'failure',
+    header: 'Failure',
+    priority: 3,
+    cell: ({ failure_reason }) => failure_reason && <VisibleText truncate>{failure_reason.exception_type}</VisibleText>,
+  },
+]

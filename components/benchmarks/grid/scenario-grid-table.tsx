@@ -1,0 +1,293 @@
+'use client'
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { Fragment, type KeyboardEvent, type MouseEvent, memo, useMemo, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { classes } from '#components/ui/classes.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { meanOf } from '#lib/statistics/means.ts'
+import type { FailureRule } from '#lib/wire/reports.ts'
+import { type AgentRow, agentLabel, formatScore, shortLabels } from '../job-figures.ts'
+import { CellView } from './grid-cell.tsx'
+import type { GridLine } from './grid-view.ts'
+import type { ScenarioRow } from './scenario-grid.ts'
+
+/** A place in the grid: the key of a line and the column of an agent. */
+export interface GridPlace {
+  key: string
+  column: number
+}
+
+interface ScenarioGridTableProps {
+  lines: readonly GridLine[]
+  agents: readonly AgentRow[]
+  rule: FailureRule
+  sort: string | undefined
+  onSort: (sort: string | undefined) => void
+  opened: GridPlace | null
+  onOpen: (place: GridPlace) => void
+}
+
+/** Of a line, in pixels: `h-9`. */
+const lineHeight = 36
+/** Of the head that stays in view: `h-8` and its line. */
+const headHeight = 33
+
+/**
+ * Scenarios by agents in a scroll of its own, of which the lines near the view are in the page. One cell is in the tab
+ * order; the arrow keys, Home, End and the page keys move it, Enter opens its outcome.
+ */
+export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, onOpen }: ScenarioGridTableProps) => {
+  const labels = useMemo(() => shortLabels(agents), [agents])
+  const region = useRef<HTMLDivElement>(null)
+  const [focused, setFocused] = useState<GridPlace | null>(null)
+  const firstKey = lines.find(({ kind }) => kind === 'scenario')?.key
+  const indexOf = useMemo(() => new Map(lines.map(({ key }, index) => [key, index])), [lines])
+  // A line that was filtered away hands its place to the first.
+  const current = focused && indexOf.has(focused.key) ? focused : firstKey ? { key: firstKey, column: 0 } : null
+  const currentIndex = current ? (indexOf.get(current.key) ?? 0) : 0
+  const virtualizer = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => region.current,
+    estimateSize: () => lineHeight,
+    overscan: 3,
+    scrollPaddingStart: headHeight,
+    // What the server draws, and the first draw of the browser with it.
+    initialRect: { width: 1280, height: 600 },
+    // The line that has the focus stays in the page, as the focus would go with it.
+    rangeExtractor: (range) => {
+      const near = defaultRangeExtractor(range)
+      return near.includes(currentIndex) || currentIndex >= range.count
+        ? near
+        : [...near, currentIndex].sort((a, b) => a - b)
+    },
+  })
+  const move = (event: KeyboardEvent) => {
+    const cell = cellOf(event.target)
+    if (!cell || !current || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'Enter' || event.key === ' ') onOpen(current)
+    else {
+      const place = stepFrom(event.key, lines, currentIndex, current.column, agents.length)
+      if (!place) return
+      flushSync(() => setFocused(place))
+      virtualizer.scrollToIndex(indexOf.get(place.key) ?? 0, { align: 'auto' })
+      const next = region.current?.querySelector<HTMLElement>('td[tabindex="0"]')
+      next?.focus({ preventScroll: true })
+      next?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    }
+    event.preventDefault()
+  }
+  const open = ({ target }: MouseEvent) => {
+    const cell = cellOf(target)
+    const key = cell?.closest('tr')?.getAttribute('data-key')
+    if (!cell || key == null) return
+    const place = { key, column: Number(cell.dataset.column) }
+    setFocused(place)
+    onOpen(place)
+  }
+  let drawnTo = 0
+  const gapBefore = ({ start, end }: { start: number; end: number }) => {
+    const gap = start - drawnTo
+    drawnTo = end
+    return gap > 0 && <Gap height={gap} />
+  }
+  const items = virtualizer.getVirtualItems()
+  const totalSize = virtualizer.getTotalSize()
+  const widths = { '--grid-min': `${9 + agents.length * 7.5}rem` } as React.CSSProperties
+  return (
+    <div ref={region} className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]">
+      <table
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells take the focus is a grid
+        role="grid"
+        aria-label="Scores of each agent at each scenario"
+        aria-rowcount={lines.length + 1}
+        aria-colcount={agents.length + 1}
+        style={widths}
+        onKeyDown={move}
+        onClick={open}
+        className="w-full min-w-(--grid-min) table-fixed border-separate border-spacing-0 text-left text-sm"
+      >
+        <thead>
+          <tr aria-rowindex={1}>
+            <th
+              scope="col"
+              aria-colindex={1}
+              className="sticky top-0 left-0 z-20 w-64 border-b border-line bg-surface-0 p-0 max-sm:w-36"
+            >
+              <SortButton label="Scenario" up="name" sort={sort} onSort={onSort} />
+            </th>
+            {agents.map((agent, column) => (
+              <th
+                key={agent.key}
+                scope="col"
+                aria-colindex={column + 2}
+                aria-sort={sort === `a${column}` ? 'ascending' : sort === `-a${column}` ? 'descending' : undefined}
+                className="sticky top-0 z-10 border-b border-l border-line bg-surface-0 p-0"
+              >
+                <SortButton
+                  label={labels[column] ?? ''}
+                  title={agentLabel(agent)}
+                  up={`a${column}`}
+                  down={`-a${column}`}
+                  sort={sort}
+                  onSort={onSort}
+                />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => {
+            const line = lines[item.index]
+            if (!line) return null
+            return (
+              <Fragment key={line.key}>
+                {gapBefore(item)}
+                {line.kind === 'group' ? (
+                  <GroupLine line={line} index={item.index} agents={agents.length} rule={rule} />
+                ) : (
+                  <ScenarioLine
+                    row={line.row}
+                    index={item.index}
+                    rule={rule}
+                    focusedColumn={line.key === current?.key ? current.column : null}
+                    openColumn={line.key === opened?.key ? opened.column : null}
+                  />
+                )}
+              </Fragment>
+            )
+          })}
+          {totalSize > drawnTo && <Gap height={totalSize - drawnTo} />}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Stands for the lines that are not in the page. */
+const Gap = ({ height }: { height: number }) => (
+  <tr aria-hidden>
+    <td style={{ height }} className="p-0" />
+  </tr>
+)
+
+interface ScenarioLineProps {
+  row: ScenarioRow
+  index: number
+  rule: FailureRule
+  focusedColumn: number | null
+  openColumn: number | null
+}
+
+const ScenarioLine = memo(({ row, index, rule, focusedColumn, openColumn }: ScenarioLineProps) => (
+  <tr data-key={row.id} aria-rowindex={index + 2} className="group/row">
+    <th
+      scope="row"
+      aria-colindex={1}
+      className="sticky left-0 z-1 h-9 overflow-hidden border-b border-line bg-surface-0 px-3 font-medium whitespace-nowrap group-hover/row:bg-surface-1"
+    >
+      <VisibleText truncate>{row.name}</VisibleText>
+    </th>
+    {row.cells.map((cell, column) => (
+      <CellView
+        // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
+        key={column}
+        cell={cell}
+        rule={rule}
+        column={column}
+        isFocused={column === focusedColumn}
+        isOpen={column === openColumn}
+      />
+    ))}
+  </tr>
+))
+
+interface GroupLineProps {
+  line: Extract<GridLine, { kind: 'group' }>
+  index: number
+  agents: number
+  rule: FailureRule
+}
+
+/** The scenarios of a group that are shown, and the mean of each agent over those that have a score. */
+const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps) => (
+  <tr aria-rowindex={index + 2} className="bg-surface-2">
+    <th
+      scope="row"
+      aria-colindex={1}
+      className="sticky left-0 z-1 h-9 overflow-hidden border-b border-line bg-surface-2 px-3 font-semibold whitespace-nowrap"
+    >
+      <VisibleText max={60}>{name}</VisibleText>{' '}
+      <span className="font-normal text-muted">
+        {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
+      </span>
+    </th>
+    {Array.from({ length: agents }, (_, column) => {
+      const scores = rows.flatMap(({ cells }) => cells[column]?.score[rule] ?? [])
+      const mean = meanOf(scores)
+      return (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
+        <td key={column} className="tabular border-b border-l border-line px-2 whitespace-nowrap">
+          {mean === null ? '–' : `${formatScore(mean)} `}
+          <span className="text-muted">(n = {formatCount(scores.length)})</span>
+        </td>
+      )
+    })}
+  </tr>
+)
+
+interface SortButtonProps {
+  label: string
+  title?: string
+  /** The order of the first press; of the second, where there is one. */
+  up: string
+  down?: string
+  sort: string | undefined
+  onSort: (sort: string | undefined) => void
+}
+
+const SortButton = ({ label, title, up, down, sort, onSort }: SortButtonProps) => {
+  const isSorted = sort === up || (down !== undefined && sort === down)
+  const Arrow = sort === down && isSorted ? ArrowDown : ArrowUp
+  return (
+    <button
+      type="button"
+      title={title}
+      onClick={() => onSort(sort === up ? down : sort === down ? undefined : up)}
+      className={classes(
+        'group/sort flex h-8 w-full items-center gap-1 px-2 text-left font-medium -outline-offset-2 hover:text-text',
+        isSorted ? 'text-text' : 'text-muted',
+      )}
+    >
+      <VisibleText truncate>{label}</VisibleText>
+      <Arrow aria-hidden className={classes('size-3 shrink-0', !isSorted && 'opacity-0 group-hover/sort:opacity-60')} />
+    </button>
+  )
+}
+
+const cellOf = (target: EventTarget): HTMLElement | null =>
+  target instanceof Element ? target.closest<HTMLElement>('td[data-column]') : null
+
+const pageLines = 12
+
+/** Where a key leads from a cell; null for a key that leads nowhere. Lines of groups are stepped over. */
+const stepFrom = (
+  key: string,
+  lines: readonly GridLine[],
+  index: number,
+  column: number,
+  columns: number,
+): GridPlace | null => {
+  const here = lines[index]
+  const across: Record<string, number> = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: columns - 1 }
+  const next = across[key]
+  if (next !== undefined) return here ? { key: here.key, column: Math.min(columns - 1, Math.max(0, next)) } : null
+  const down: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: pageLines, PageUp: -pageLines }
+  const step = down[key]
+  if (!step) return null
+  const scenarios = lines.filter(({ kind }) => kind === 'scenario')
+  const at = scenarios.findIndex((line) => line.key === here?.key)
+  const target = scenarios[Math.min(scenarios.length - 1, Math.max(0, at + step))]
+  return target ? { key: target.key, column } : null
+}

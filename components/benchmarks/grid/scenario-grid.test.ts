@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { JobView } from '#lib/console/address/job-view.ts'
+import { jobOf } from '../job/testing.ts'
+import { agentRows } from '../job-figures.ts'
+import { gridLines } from './grid-view.ts'
+import { scenarioRows } from './scenario-grid.ts'
+
+const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
+
+describe('rows of the grid', () => {
+  it('hold the attempts of each agent and their mean by both rules', () => {
+    const [row] = rowsOf(jobOf({ a: { s: [1, 'FAILED'] }, b: { s: [0.5, 0] } }))
+    expect(row?.cells.map(({ score, state }) => ({ ...score, state }))).toEqual([
+      { zero: 0.5, leave_out: 1, state: 'MIXED' },
+      { zero: 0.25, leave_out: 0.25, state: 'COMPLETED' },
+    ])
+    expect(row?.spread).toEqual({ zero: 0.25, leave_out: 0.75 })
+  })
+
+  it('stand in the order of the specification, with those that have no outcome yet', () => {
+    const job = jobOf(
+      { a: { late: 1, other: 1 } },
+      { job_spec: { scenario_ids: ['scn_first', 'scn_late'], agent_configs: [] } },
+    )
+    expect(rowsOf(job).map(({ id, name, cells }) => [id, name, cells[0]?.state])).toEqual([
+      ['scn_first', 'scn_first', null],
+      ['scn_late', 'late', 'COMPLETED'],
+      ['scn_other', 'other', 'COMPLETED'],
+    ])
+  })
+
+  it('have no score where nothing counts, and say a state nobody knows', () => {
+    const [row] = rowsOf(jobOf({ a: { s: 'TIMEOUT' }, b: { s: { state: 'PAUSED', score: 1 } } }))
+    expect(row?.cells.map(({ score, state }) => [score.zero, score.leave_out, state])).toEqual([
+      [0, null, 'TIMEOUT'],
+      [null, null, 'PAUSED'],
+    ])
+  })
+
+  it('come without outcomes, without a specification and without agents', () => {
+    const job = jobOf({}, { job_spec: null, benchmark_outcomes: null })
+    expect(rowsOf(job)).toEqual([])
+  })
+
+  it('are grouped by a prefix that two share', () => {
+    const names = {
+      'django__django-1': 1,
+      'django__django-2': 1,
+      'org/one': 1,
+      'org/two': 1,
+      alone: 1,
+      'sort-names': 1,
+    }
+    expect(rowsOf(jobOf({ a: names })).map(({ group }) => group)).toEqual([
+      'django',
+      'django',
+      'org',
+      'org',
+      'other',
+      'other',
+    ])
+  })
+})
+
+describe('the grid a view asks for', () => {
+  const rows = rowsOf(
+    jobOf({
+      a: { 'x-1': 1, 'x-2': 1, 'y-1': 0, 'y-2': [1, 0], z: 'FAILED' },
+      b: { 'x-1': 1, 'x-2': 0, 'y-1': 0.5, 'y-2': [1, 0], z: 'TIMEOUT' },
+    }),
+  )
+  const names = (view: JobView) =>
+    gridLines(rows, view).map((line) => (line.kind === 'scenario' ? line.row.name : `[${line.name}]`))
+
+  it.each<[JobView, string[]]>([
+    // Between agents first, then between attempts, then the hardest.
+    [{}, ['x-2', 'y-1', 'y-2', 'z', 'x-1']],
+    [{ sort: 'name' }, ['x-1', 'x-2', 'y-1', 'y-2', 'z']],
+    [{ sort: 'hardest' }, ['z', 'y-1', 'x-2', 'y-2', 'x-1']],
+    [{ sort: '-a1' }, ['x-1', 'y-1', 'y-2', 'x-2', 'z']],
+    [{ sort: 'a0', failures: 'leave_out' }, ['y-1', 'y-2', 'x-1', 'x-2', 'z']],
+    [{ only: 'disagreeing', sort: 'name' }, ['x-2', 'y-1', 'y-2']],
+    [{ state: 'TIMEOUT' }, ['z']],
+    [{ score: 'partial', sort: 'name' }, ['y-1', 'y-2']],
+    [{ search: ' X-' }, ['x-2', 'x-1']],
+    [{ group: 'prefix' }, ['[x]', 'x-2', 'x-1', '[y]', 'y-1', 'y-2', '[other]', 'z']],
+    [{ state: 'CANCELED' }, []],
+  ])('%j', (view, expected) => expect(names(view)).toEqual(expected))
+})

@@ -1,0 +1,123 @@
+import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { meanOf } from '#lib/statistics/means.ts'
+import type { FailureRule } from '#lib/wire/reports.ts'
+import type { AgentRow } from '../job-figures.ts'
+
+/** The attempts of one agent at one scenario. */
+export interface GridCell {
+  attempts: readonly ScenarioOutcome[]
+  /** The mean of the attempts by each rule; null where none counts. */
+  score: Record<FailureRule, number | null>
+  /** The state that all attempts ended in, `MIXED` when they differ, null before the first has ended. */
+  state: string | null
+  /** The longest attempt. */
+  duration_ms: number | null
+}
+
+/** One scenario with a cell for each agent, in the order of the agents. */
+export interface ScenarioRow {
+  id: string
+  name: string
+  group: string
+  cells: readonly GridCell[]
+  /** The highest score of an agent less the lowest; null where fewer than two have one. */
+  spread: Record<FailureRule, number | null>
+  /** The mean over the agents that have a score. */
+  mean: Record<FailureRule, number | null>
+  duration_ms: number | null
+}
+
+export const isPass = (score: number | null): boolean => score === 1
+
+/** A scenario passes when all of its attempts score 1; two attempts disagree when one scores 1 and the other does not. */
+export const attemptsDisagree = ({ attempts }: GridCell): boolean => {
+  const passes = attempts.filter(({ score }) => score === 1).length
+  return passes > 0 && passes < attempts.length
+}
+
+/** What an attempt counts, or null when it does not: what was cancelled never does, nor a state nobody knows. */
+export const countedScore = ({ state, score }: ScenarioOutcome, rule: FailureRule): number | null => {
+  if (state === 'COMPLETED') return score ?? null
+  return rule === 'zero' && (state === 'FAILED' || state === 'TIMEOUT') ? 0 : null
+}
+
+/** The scenarios of a job in the order of its specification, then those that only outcomes name. */
+export const scenarioRows = (job: BenchmarkJob, agents: readonly AgentRow[]): ScenarioRow[] => {
+  const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
+  const rowOf = (id: string) => {
+    const known = found.get(id)
+    if (known) return known
+    const row = { name: '', attempts: agents.map(() => []) }
+    found.set(id, row)
+    return row
+  }
+  for (const id of job.job_spec?.scenario_ids ?? []) rowOf(id)
+  for (const [at, { outcome }] of agents.entries())
+    for (const each of outcome?.scenario_outcomes ?? []) {
+      const row = rowOf(each.scenario_definition_id)
+      row.name ||= each.scenario_name
+      row.attempts[at]?.push(each)
+    }
+  const groups = groupsOf([...found.values()].map(({ name }) => name))
+  return [...found].map(([id, { name, attempts }]): ScenarioRow => {
+    const cells = attempts.map(cellOf)
+    return {
+      id,
+      name: name || id,
+      group: groups.get(name) ?? otherGroup,
+      cells,
+      spread: { zero: spreadOf(cells, 'zero'), leave_out: spreadOf(cells, 'leave_out') },
+      mean: { zero: meanOf(scoresOf(cells, 'zero')), leave_out: meanOf(scoresOf(cells, 'leave_out')) },
+      duration_ms: longest(cells),
+    }
+  })
+}
+
+const cellOf = (attempts: readonly ScenarioOutcome[]): GridCell => {
+  const states = new Set(attempts.map(({ state }) => state))
+  return {
+    attempts,
+    score: { zero: meanOf(countedOf(attempts, 'zero')), leave_out: meanOf(countedOf(attempts, 'leave_out')) },
+    state: states.size > 1 ? 'MIXED' : (attempts[0]?.state ?? null),
+    duration_ms: longest(attempts),
+  }
+}
+
+const countedOf = (attempts: readonly ScenarioOutcome[], rule: FailureRule): number[] =>
+  attempts.flatMap((attempt) => countedScore(attempt, rule) ?? [])
+
+const longest = (timed: readonly { duration_ms?: number | null | undefined }[]): number | null =>
+  timed.reduce<number | null>(
+    (most, { duration_ms }) => (duration_ms == null ? most : Math.max(most ?? 0, duration_ms)),
+    null,
+  )
+
+const scoresOf = (cells: readonly GridCell[], rule: FailureRule): number[] =>
+  cells.flatMap(({ score }) => score[rule] ?? [])
+
+const spreadOf = (cells: readonly GridCell[], rule: FailureRule): number | null => {
+  const scores = scoresOf(cells, rule)
+  return scores.length < 2 ? null : Math.max(...scores) - Math.min(...scores)
+}
+
+/** Where the first part of a scenario's name ends: `django__django-123`, `org/task`, `sort-names`. */
+const separators = [/\//, /__/, /[-_.: ]/]
+export const otherGroup = 'other'
+
+const prefixOf = (name: string): string => {
+  for (const separator of separators) {
+    const at = name.search(separator)
+    if (at > 0) return name.slice(0, at)
+  }
+  return name
+}
+
+/** The group of each name: the prefix it shares with another one, else the rest. */
+const groupsOf = (names: readonly string[]): Map<string, string> => {
+  const sizes = new Map<string, number>()
+  const distinct = new Set(names)
+  for (const name of distinct) sizes.set(prefixOf(name), (sizes.get(prefixOf(name)) ?? 0) + 1)
+  return new Map(
+    [...distinct].map((name) => [name, (sizes.get(prefixOf(name)) ?? 0) > 1 ? prefixOf(name) : otherGroup]),
+  )
+}

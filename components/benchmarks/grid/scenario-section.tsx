@@ -1,0 +1,220 @@
+'use client'
+import { Grid3x3, Rows3, Search } from 'lucide-react'
+import { useId, useMemo } from 'react'
+import { FilterInput } from '#components/filters/filter-input.tsx'
+import { FilterSelect } from '#components/filters/filter-select.tsx'
+import type { HowToChange } from '#components/list/use-address.ts'
+import { Button } from '#components/ui/button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { Select } from '#components/ui/select.tsx'
+import type { JobView } from '#lib/console/address/job-view.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { type AgentRow, agentLabel } from '../job-figures.ts'
+import { AttemptMark } from './grid-cell.tsx'
+import { type GridLine, gridLines } from './grid-view.ts'
+import { type Neighbour, neighbourOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
+import type { ScenarioRow } from './scenario-grid.ts'
+import { ScenarioGridTable } from './scenario-grid-table.tsx'
+
+const OutcomeSheet = loadOnUse(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
+const OutcomeTable = loadOnUse(async () => (await import('./outcome-table.tsx')).OutcomeTable)
+
+interface ScenarioSectionProps {
+  rows: readonly ScenarioRow[]
+  agents: readonly AgentRow[]
+  view: JobView
+  change: (part: Partial<JobView>, how: HowToChange) => void
+}
+
+/** Agents by scenarios: what to show of them, the grid or the same as a table, and the outcome that is open. */
+export const ScenarioSection = ({ rows, agents, view, change }: ScenarioSectionProps) => {
+  const lines = useLines(rows, view)
+  const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
+  const rule = view.failures ?? 'zero'
+  const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
+  const open = (row: string, column: number) =>
+    change({ scenario: row, run: agents[column]?.key, attempt: undefined }, 'replace')
+  return (
+    <section aria-label="Scenarios" className="space-y-2">
+      <h2 className="text-lg font-medium">Scenarios</h2>
+      <Controls view={view} change={change} agents={agents} />
+      <p role="status" className="tabular text-sm text-muted">
+        Showing {formatCount(shown)} of {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
+        {agents.length > 0 && `, ${formatCount(agents.length)} ${agents.length === 1 ? 'agent' : 'agents'}`}
+      </p>
+      {rows.length === 0 ? (
+        <p className="text-muted">The job has not told its scenarios yet.</p>
+      ) : shown === 0 ? (
+        <p className="py-6 text-center text-muted">
+          No scenario matches.{' '}
+          <Button size="sm" onClick={() => change(noFilter, 'push')}>
+            Clear filters
+          </Button>
+        </p>
+      ) : view.as === 'table' ? (
+        <OutcomeTable lines={lines} agents={agents} />
+      ) : (
+        <>
+          <ScenarioGridTable
+            lines={lines}
+            agents={agents}
+            rule={rule}
+            sort={view.sort}
+            onSort={(sort) => change({ sort }, 'replace')}
+            opened={place && { key: place.row.id, column: place.column }}
+            onOpen={({ key, column }) => open(key, column)}
+          />
+          <Legend />
+        </>
+      )}
+      {place && <Sheet place={place} lines={lines} agents={agents} change={change} />}
+    </section>
+  )
+}
+
+const noFilter = { search: undefined, state: undefined, score: undefined, only: undefined }
+
+/** What is open changes nothing of the lines, and they are many. */
+const useLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
+  const { failures, search, state, score, only, sort, group } = view
+  return useMemo(
+    () => gridLines(rows, { failures, search, state, score, only, sort, group }),
+    [rows, failures, search, state, score, only, sort, group],
+  )
+}
+
+const orders = [
+  { value: '', label: 'Disagreement first' },
+  { value: 'name', label: 'By name' },
+  { value: 'hardest', label: 'Hardest first' },
+  { value: 'easiest', label: 'Easiest first' },
+  { value: 'slowest', label: 'Slowest first' },
+]
+
+const Controls = ({ view, change, agents }: Pick<ScenarioSectionProps, 'view' | 'change' | 'agents'>) => {
+  const byAgent = /^-?a(\d+)$/.exec(view.sort ?? '')
+  const agent = byAgent && agents[Number(byAgent[1])]
+  return (
+    <search className="flex flex-wrap items-center gap-2">
+      <FilterInput
+        data-filter-input
+        icon={Search}
+        type="search"
+        label="Search scenarios"
+        className="w-full sm:w-56"
+        value={view.search}
+        onFilter={(search) => change({ search }, 'type')}
+      />
+      <FilterSelect
+        label="State"
+        value={view.state}
+        words={{
+          COMPLETED: 'Completed',
+          FAILED: 'Failed',
+          TIMEOUT: 'Timed out',
+          CANCELED: 'Cancelled',
+          none: 'No outcome yet',
+        }}
+        onFilter={(state) => change({ state }, 'push')}
+      />
+      <FilterSelect
+        label="Score"
+        value={view.score}
+        words={{ pass: 'Score 1', partial: 'Between 0 and 1', zero: 'Score 0', none: 'No score' }}
+        onFilter={(score) => change({ score }, 'push')}
+      />
+      <Select
+        aria-label="Order"
+        className="w-44 max-sm:flex-1 max-sm:basis-32"
+        value={view.sort ?? ''}
+        onChange={({ target }) => change({ sort: target.value || undefined }, 'replace')}
+        options={agent && view.sort ? [...orders, { value: view.sort, label: `By ${agentLabel(agent)}` }] : orders}
+      />
+      <Check
+        label="Only disagreeing"
+        isOn={view.only === 'disagreeing'}
+        onChange={(isOn) => change({ only: isOn ? 'disagreeing' : undefined }, 'push')}
+      />
+      <Check
+        label="Group by prefix"
+        isOn={view.group === 'prefix'}
+        onChange={(isOn) => change({ group: isOn ? 'prefix' : undefined }, 'replace')}
+      />
+      <Button
+        variant="ghost"
+        className="ml-auto"
+        icon={view.as === 'table' ? Grid3x3 : Rows3}
+        onClick={() => change({ as: view.as === 'table' ? undefined : 'table' }, 'replace')}
+      >
+        {view.as === 'table' ? 'Show as grid' : 'Show as table'}
+      </Button>
+    </search>
+  )
+}
+
+const Check = ({ label, isOn, onChange }: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) => {
+  const id = useId()
+  return (
+    <span className="inline-flex h-8 items-center gap-1.5">
+      <input
+        id={id}
+        type="checkbox"
+        className="size-4 accent-(--accent-solid)"
+        checked={isOn}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+      <label htmlFor={id}>{label}</label>
+    </span>
+  )
+}
+
+const marks: { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }[] = [
+  { attempt: { state: 'COMPLETED', score: 1 }, word: 'score 1' },
+  { attempt: { state: 'COMPLETED', score: 0.5 }, word: 'between' },
+  { attempt: { state: 'COMPLETED', score: 0 }, word: 'score 0' },
+  { attempt: { state: 'FAILED' }, word: 'exception' },
+  { attempt: { state: 'TIMEOUT' }, word: 'timed out' },
+  { attempt: { state: 'CANCELED' }, word: 'cancelled' },
+]
+
+const Legend = () => (
+  <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
+    <span className="inline-flex items-center gap-1.5">
+      Score 0
+      <span
+        aria-hidden
+        className="h-2.5 w-24 rounded-[2px] border border-line bg-[linear-gradient(to_right_in_oklch,var(--score-low),var(--score-high))]"
+      />
+      1
+    </span>
+    <span>A mark for each attempt:</span>
+    {marks.map(({ attempt, word }) => (
+      <span key={word} className="inline-flex items-center gap-1.5">
+        <AttemptMark attempt={attempt} />
+        {word}
+      </span>
+    ))}
+    <span>– nothing that counts</span>
+  </p>
+)
+
+interface SheetProps extends Pick<ScenarioSectionProps, 'agents' | 'change'> {
+  place: OutcomePlace
+  lines: readonly GridLine[]
+}
+
+const Sheet = ({ place, lines, agents, change }: SheetProps) => {
+  const to = (direction: Neighbour) => {
+    const next = neighbourOf(place, direction, lines, agents)
+    return next ? () => change(next, 'replace') : undefined
+  }
+  return (
+    <OutcomeSheet
+      place={place}
+      neighbours={{ up: to('up'), down: to('down'), left: to('left'), right: to('right') }}
+      onAttempt={(attempt) => change({ attempt: attempt === 1 ? undefined : attempt }, 'replace')}
+      onClose={() => change({ scenario: undefined, run: undefined, attempt: undefined }, 'replace')}
+    />
+  )
+}

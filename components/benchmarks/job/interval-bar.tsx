@@ -1,0 +1,42 @@
+interface IntervalBarProps {
+  value: number
+  low: number | null
+  high: number | null
+  /** The ends of the axis. Values beyond them are drawn at its edge. */
+  from?: number
+  to?: number
+}
+
+const height = 14
+
+/** A bar from zero to a value, with the interval it lies in as a whisker. The numbers stand beside it as text. */
+export const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) => {
+  const x = (at: number) => ((Math.min(to, Math.max(from, at)) - from) / (to - from)) * 100
+  const [zero, end] = [x(0), x(value)]
+  const middle = height / 2
+  return (
+    <svg aria-hidden viewBox={`0 0 100 ${height}`} preserveAspectRatio="none" className="h-3.5 w-full overflow-visible">
+      {[from, (from + to) / 2, to].map((tick) => (
+        <Stroke key={tick} x1={x(tick)} x2={x(tick)} y1={0} y2={height} className="stroke-(--line)" />
+      ))}
+      <rect
+        x={Math.min(zero, end)}
+        width={Math.abs(end - zero)}
+        y={3}
+        height={height - 6}
+        className="fill-(--score-high)"
+      />
+      {from < 0 && <Stroke x1={zero} x2={zero} y1={0} y2={height} className="stroke-(--line-strong)" />}
+      {low !== null && high !== null && (
+        <g className="stroke-(--text) stroke-[1.5]">
+          <Stroke x1={x(low)} x2={x(high)} y1={middle} y2={middle} />
+          <Stroke x1={x(low)} x2={x(low)} y1={3} y2={height - 3} />
+          <Stroke x1={x(high)} x2={x(high)} y1={3} y2={height - 3} />
+        </g>
+      )}
+    </svg>
+  )
+}
+
+/** As wide as it is said to be, however the picture is stretched. */
+const Stroke = (line: React.SVGProps<SVGLineElement>) => <line vectorEffect="non-scaling-stroke" {...line} />

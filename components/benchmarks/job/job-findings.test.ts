@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { scenarioRows } from '../grid/scenario-grid.ts'
+import { agentRows } from '../job-figures.ts'
+import { etaWords } from './eta.ts'
+import { failureGroups, normalised } from './failure-groups.ts'
+import { lossCauses, lostPoints } from './lost-points.ts'
+import { suspiciousScenarios } from './suspicious.ts'
+import { jobOf } from './testing.ts'
+
+describe('where the points went', () => {
+  const lostOf = (job: ReturnType<typeof jobOf>, at = 0) => lostPoints(scenarioRows(job, agentRows(job)), at)
+
+  it('splits what is short of 1, each scenario weighing the same whatever its attempts', () => {
+    const lost = lostOf(jobOf({ a: { one: [1, 0.5], two: 'FAILED', three: ['TIMEOUT', 1, 1, 1], four: 0.5 } }))
+    expect(lost?.score).toBeCloseTo((0.75 + 0 + 0.75 + 0.5) / 4, 12)
+    expect(lost).toMatchObject({
+      scenarios: 4,
+      points: { wrong: 0.1875, exception: 0.25, timeout: 0.0625 },
+      attempts: { wrong: 2, exception: 1, timeout: 1 },
+      cancelled: 0,
+    })
+  })
+
+  it('leaves out what was cancelled, as the mean does', () => {
+    const lost = lostOf(jobOf({ a: { one: [1, 'CANCELED'], two: 'CANCELED', three: 0 } }))
+    expect(lost).toMatchObject({ score: 0.5, scenarios: 2, points: { wrong: 0.5 }, cancelled: 2 })
+  })
+
+  it('sums to 1 with the score', () => {
+    const lost = lostOf(jobOf({ a: { one: [0.3, 'FAILED', 'X' as 'FAILED'], two: [0.1, 'TIMEOUT'], three: 1 } }))
+    const sum = lossCauses.reduce((total, cause) => total + (lost?.points[cause] ?? 0), lost?.score ?? 0)
+    expect(sum).toBeCloseTo(1, 12)
+  })
+
+  it('is unknown before the first attempt that counts', () => {
+    expect(lostOf(jobOf({ a: { one: 'CANCELED' } }))).toBeNull()
+  })
+})
+
+describe('failures of all agents', () => {
+  const failed = (exception_type: string, exception_message: string) => ({
+    state: 'FAILED',
+    score: null,
+    failure_reason: { exception_type, exception_message },
+  })
+
+  it('are one where their messages differ in numbers, ids and paths alone', () => {
+    const job = jobOf({
+      a: {
+        one: [failed('ReadError', 'line 12 of /tmp/a/one.txt'), failed('ReadError', 'line 3 of /tmp/b/two.txt')],
+        two: failed('ReadError', 'no such file'),
+      },
+      b: { one: failed('ReadError', 'line 999 of /home/x/three.txt'), two: failed('TypeError', 'no such file') },
+    })
+    const groups = failureGroups(agentRows(job))
+    expect(
+      groups.map(({ exception_type, message, count, agents, scenarios }) => [
+        `${exception_type}: ${message}`,
+        count,
+        agents,
+        scenarios,
+      ]),
+    ).toEqual([
+      ['ReadError: line # of <path>', 3, [0, 1], ['one']],
+      ['ReadError: no such file', 1, [0], ['two']],
+      ['TypeError: no such file', 1, [1], ['two']],
+    ])
+    expect(groups[0]?.first).toMatchObject({ agent: 0, attempt: 1, outcome: { scenario_run_id: 'scr_1_one_1' } })
+  })
+
+  it.each([
+    ['Agent execution timed out after 3.5 seconds', 'Agent execution timed out after # seconds'],
+    [
+      'No reward file found at /logs/verifier/reward.txt or /logs/verifier/reward.json',
+      'No reward file found at <path> or <path>',
+    ],
+    ['devbox dbx_01J9ZK4T3 is gone', 'devbox <id> is gone'],
+    ['request 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed', 'request <id> failed'],
+    ['commit 9fceb02d0ae598e95dc970b74767f19372d61af8', 'commit <id>'],
+    ['GET https://example.org:8080/a?b=1 gave 503', 'GET <url> gave #'],
+    ['exit code\n  3', 'exit code #'],
+    ['and/or, read_only, decode_message', 'and/or, read_only, decode_message'],
+  ])('%j reads %j', (message, expected) => expect(normalised(message)).toBe(expected))
+
+  it('compares the start of a message without end', () => {
+    expect(normalised(`${'/a'.repeat(100)} ${'x'.repeat(1_000_000)}`).length).toBeLessThan(700)
+  })
+})
+
+describe('suspicious scenarios', () => {
+  const namesOf = (job: ReturnType<typeof jobOf>) => {
+    const agents = agentRows(job)
+    const found = suspiciousScenarios(scenarioRows(job, agents), agents, job.job_spec)
+    return Object.fromEntries(Object.entries(found).map(([kind, rows]) => [kind, rows.map(({ name }) => name)]))
+  }
+
+  it('are those all agents fail or pass, those attempts disagree at, and those near the time limit', () => {
+    const slow = { score: 1, duration_ms: 9_500 }
+    const job = jobOf(
+      {
+        a: { hard: [0, 'FAILED'], easy: 1, flaky: [1, 0], slow, part: 0.5 },
+        b: { hard: 0, easy: 1, flaky: 1, slow: 1, part: 0 },
+      },
+      {
+        job_spec: {
+          scenario_ids: [],
+          agent_configs: [{ name: 'a', type: 'job_agent', timeout_seconds: 5 }],
+          orchestrator_config: { timeout_multiplier: 2 },
+        },
+      },
+    )
+    expect(namesOf(job)).toEqual({
+      nop_passes: [],
+      oracle_fails: [],
+      all_fail: ['hard'],
+      flaky: ['flaky'],
+      at_timeout: ['slow'],
+      all_pass: ['easy', 'slow'],
+    })
+  })
+
+  it('are those the agent passes that does nothing, and those the solution fails', () => {
+    const job = jobOf({
+      oracle: { one: 1, two: 0.5, three: 'FAILED' },
+      nop: { one: 0, two: 1, three: 0 },
+      a: { one: 1 },
+    })
+    expect(namesOf(job)).toMatchObject({
+      nop_passes: ['two'],
+      oracle_fails: ['two', 'three'],
+      all_fail: [],
+      all_pass: [],
+    })
+  })
+
+  it('take the time another attempt was stopped at as the limit where none is told', () => {
+    const stopped = { state: 'TIMEOUT', score: null, duration_ms: 3_000 }
+    expect(namesOf(jobOf({ a: { s: stopped, t: { score: 1, duration_ms: 3_000 } } })).at_timeout).toEqual(['s'])
+  })
+
+  it('are none by what one agent does', () => {
+    expect(namesOf(jobOf({ a: { s: 0, t: 1 } }))).toMatchObject({ all_fail: [], all_pass: [] })
+  })
+})
+
+describe('when a job may end', () => {
+  const running = (finished: number, total: number, part: object = {}) => {
+    const durations = [40_000, 60_000, 50_000, 70_000].slice(0, finished)
+    const outcomes = Object.fromEntries(durations.map((duration_ms, i) => [`s${i}`, { score: 1, duration_ms }]))
+    return jobOf(
+      { a: outcomes },
+      {
+        state: 'running',
+        job_spec: {
+          scenario_ids: Array.from({ length: total }, (_, i) => `scn_s${i}`),
+          agent_configs: [{ name: 'a', type: 'job_agent' }],
+          orchestrator_config: { n_concurrent_trials: 3 },
+        },
+        ...part,
+      },
+    )
+  }
+  const wordsOf = (job: ReturnType<typeof jobOf>) => etaWords(job, agentRows(job))
+
+  it('is a range: with its slots always full, and in waves', () => {
+    expect(wordsOf(running(4, 11))).toBe(
+      '2 min 8 s to 2 min 45 s left, if the other 7 take as long as the 4 that have ended, 3 at a time',
+    )
+  })
+
+  it('is not told before a trial has ended, nor where the job does not say how many there are', () => {
+    expect(wordsOf(running(0, 11))).toBe('No estimate before the first trial has ended.')
+    expect(wordsOf(running(4, 4))).toBe('The last trials are being closed.')
+    expect(wordsOf(running(4, 11, { job_spec: null }))).toBe('The job does not tell how many trials there will be.')
+  })
+})

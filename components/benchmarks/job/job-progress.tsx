@@ -1,0 +1,67 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import Link from 'next/link'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { type AgentRow, agentLabel, progressOf } from '../job-figures.ts'
+import { Progress } from '../score.tsx'
+import { etaWords } from './eta.ts'
+
+/** How far a job is that goes on, when it may end, and what runs now. */
+export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readonly AgentRow[] }) => {
+  const { finished, total } = progressOf(job)
+  const running = agents.filter(({ state, runId }) => state === 'running' && runId !== null)
+  return (
+    <section aria-label="Progress" className="space-y-2 rounded-md border border-line bg-surface-1 px-4 py-3">
+      <p className="flex flex-wrap items-center gap-x-6 gap-y-1">
+        <Progress finished={finished} total={total} label="Progress of the job" />
+        <span className="tabular text-muted">{etaWords(job, agents)}</span>
+      </p>
+      {running.length > 0 && (
+        <dl className="space-y-1">
+          {running.map((agent) => (
+            <RunningNow key={agent.key} agent={agent} runId={agent.runId ?? ''} />
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}
+
+const namesShown = 4
+
+const RunningNow = ({ agent, runId }: { agent: AgentRow; runId: string }) => {
+  const { data } = useQuery(benchmarkRunQueries.runningScenarios(runId))
+  const done = agent.outcome?.scenario_outcomes.length ?? 0
+  return (
+    <div className="flex flex-wrap gap-x-4">
+      <dt>
+        <Link href={paths.benchmarkRun(runId)} prefetch={false} className="font-medium hover:underline">
+          <VisibleText max={80}>{agentLabel(agent)}</VisibleText>
+        </Link>
+      </dt>
+      <dd className="tabular min-w-0 text-muted">
+        {formatCount(done)} done
+        {data &&
+          (data.runs.length === 0
+            ? '; nothing of it runs at the moment'
+            : data.runs.slice(0, namesShown).map(({ id, name, scenario_id, start_time_ms, state }) => (
+                <span key={id}>
+                  , <VisibleText max={60}>{name || scenario_id}</VisibleText> {state}
+                  {start_time_ms != null && (
+                    <>
+                      {' '}
+                      since <RelativeTime ms={start_time_ms} />
+                    </>
+                  )}
+                </span>
+              )))}
+        {data && data.runs.length > namesShown && ` and ${formatCount(data.runs.length - namesShown)} more`}
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,128 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleHelp, type LucideIcon as Icon, Scale } from 'lucide-react'
+import { memo, useEffect, useRef } from 'react'
+import type { HowToChange } from '#components/list/use-address.ts'
+import { toneClasses } from '#components/ui/badge.tsx'
+import { classes } from '#components/ui/classes.ts'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { JobView } from '#lib/console/address/job-view.ts'
+import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import type { FailureRule } from '#lib/wire/reports.ts'
+import type { AgentRow } from '../job-figures.ts'
+import { Leaderboard } from './leaderboard.tsx'
+import { PairTable } from './pair-table.tsx'
+import { type Verdict, verdictOf } from './verdict.ts'
+
+interface JudgementSectionProps {
+  job: BenchmarkJob
+  agents: readonly AgentRow[]
+  rule: FailureRule
+  change: (part: Partial<JobView>, how: HowToChange) => void
+}
+
+const pauseMs = 3000
+
+/** What the outcomes come to: in words, agent by agent, and pair by pair. */
+export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSectionProps) => {
+  const report = useReport(job, rule)
+  const other = useReport(job, rule === 'zero' ? 'leave_out' : 'zero')
+  const { data } = report
+  return (
+    <>
+      <section aria-label="Verdict">
+        {data ? (
+          <VerdictWords verdict={verdictOf(data)} />
+        ) : report.error ? null : (
+          <p className="min-h-13 text-muted">Judging the outcomes …</p>
+        )}
+        {report.error && !data && <InlineError error={report.error} />}
+      </section>
+      <section aria-label="Agents" className="space-y-3">
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <h2 className="text-lg font-medium">Agents</h2>
+          <RuleSwitch rule={rule} onChange={(failures) => change({ failures }, 'replace')} />
+        </div>
+        {agents.length === 0 ? (
+          <p className="text-muted">The job has not told its agents yet.</p>
+        ) : (
+          <>
+            <Leaderboard agents={agents} figures={data?.agents} otherFigures={other.data?.agents} rule={rule} />
+            <p className="max-w-prose text-sm text-muted">{ruleSentences[rule]}</p>
+          </>
+        )}
+        {data && <PairTable pairs={data.pairs} />}
+      </section>
+    </>
+  )
+})
+
+/** The report of a job; while that goes on, of every few seconds, and once more when it has ended. */
+const useReport = (job: BenchmarkJob, rule: FailureRule) => {
+  const goesOn = !hasJobEnded(job.state)
+  const report = useQuery({
+    ...benchmarkJobQueries.report(job.id, rule),
+    refetchInterval: goesOn ? pauseMs : false,
+  })
+  const wentOn = useRef(goesOn)
+  useEffect(() => {
+    if (wentOn.current && !goesOn) void report.refetch()
+    wentOn.current = goesOn
+  }, [goesOn, report.refetch])
+  return report
+}
+
+const icons: Record<Verdict['tone'], Icon> = { ok: CircleCheck, attention: CircleHelp, neutral: Scale }
+
+const VerdictWords = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) => {
+  const Icon = icons[tone]
+  return (
+    <div className={classes('flex items-start gap-3 rounded-md border px-4 py-3', toneClasses[tone])}>
+      <Icon aria-hidden className="mt-1 size-5 shrink-0" />
+      <div className="min-w-0 space-y-0.5 text-text">
+        <p className="text-xl font-medium text-pretty" role="status">
+          <VisibleText>{lead}</VisibleText>
+        </p>
+        {more.length > 0 && (
+          <p className="text-muted">
+            <VisibleText>{more.join(' ')}</VisibleText>
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const ruleSentences: Record<FailureRule, string> = {
+  zero: 'Each mean is over the n scenarios beside it; a failure or a timeout counts 0, what was cancelled counts nothing. Attempts are averaged for each scenario first.',
+  leave_out:
+    'Each mean is over the n scenarios beside it; failures and timeouts are left out, as is what was cancelled. Attempts are averaged for each scenario first.',
+}
+
+const ruleWords: [FailureRule, string][] = [
+  ['zero', 'Failures count 0'],
+  ['leave_out', 'Failures left out'],
+]
+
+const RuleSwitch = ({ rule, onChange }: { rule: FailureRule; onChange: (rule: FailureRule) => void }) => (
+  <fieldset className="flex flex-wrap gap-1">
+    <legend className="sr-only">What a failure counts</legend>
+    {ruleWords.map(([value, word]) => (
+      <label
+        key={value}
+        className="inline-flex h-7 cursor-pointer items-center rounded-md border border-line px-2 text-sm has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
+      >
+        <input
+          type="radio"
+          name="failures"
+          className="sr-only"
+          checked={rule === value}
+          onChange={() => onChange(value)}
+        />
+        {word}
+      </label>
+    ))}
+  </fieldset>
+)

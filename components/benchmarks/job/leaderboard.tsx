@@ -1,0 +1,242 @@
+import Link from 'next/link'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { type AgentRow, agentLabel } from '../job-figures.ts'
+import { AgentName } from '../score.tsx'
+import { IntervalBar } from './interval-bar.tsx'
+import { three } from './verdict.ts'
+
+interface Row {
+  agent: AgentRow
+  /** Null until the report is there, or where it does not know the agent. */
+  figures: AgentFigures | null
+  /** The same by the other rule. */
+  other: AgentFigures | null
+  otherRule: FailureRule
+}
+
+interface LeaderboardProps {
+  agents: readonly AgentRow[]
+  figures: readonly AgentFigures[] | undefined
+  otherFigures: readonly AgentFigures[] | undefined
+  rule: FailureRule
+}
+
+/** The agents of a job, the highest mean first, with how sure it is. */
+export const Leaderboard = ({ agents, figures, otherFigures, rule }: LeaderboardProps) => {
+  const find = (all: readonly AgentFigures[] | undefined, { runId }: AgentRow) =>
+    all?.find(({ benchmark_run_id }) => benchmark_run_id === runId) ?? null
+  const rows = agents
+    .map(
+      (agent): Row => ({
+        agent,
+        figures: find(figures, agent),
+        other: find(otherFigures, agent),
+        otherRule: rule === 'zero' ? 'leave_out' : 'zero',
+      }),
+    )
+    .sort((a, b) => (b.figures?.mean ?? -1) - (a.figures?.mean ?? -1))
+  const hasAttempts = rows.some(({ figures }) => largestOf(figures?.pass_at_k) > 1)
+  return (
+    <DataTable
+      caption="Agents of the job, highest mean first"
+      columns={columns.filter(({ id }) => id !== (hasAttempts ? 'passes' : 'pass_at_k'))}
+      rows={rows}
+      rowKey={({ agent }) => agent.key}
+    />
+  )
+}
+
+const largestOf = (byK: Readonly<Record<string, number>> | null | undefined): number =>
+  Math.max(0, ...Object.keys(byK ?? {}).map(Number))
+
+const ruleWords: Record<FailureRule, string> = { zero: 'Failures count 0', leave_out: 'Failures left out' }
+
+const Nothing = ({ why }: { why: string | undefined }) => (
+  <span className="text-muted" title={why}>
+    None
+  </span>
+)
+
+const columns: Column<Row>[] = [
+  {
+    id: 'rank',
+    header: <span title="A range where a difference is not settled">Rank</span>,
+    priority: 3,
+    width: '4rem',
+    align: 'right',
+    cell: ({ figures }) => {
+      if (figures?.rank_low == null || figures.rank_high == null) return <span className="text-muted">–</span>
+      const { rank_low, rank_high } = figures
+      return rank_low === rank_high ? rank_low : `${rank_low}–${rank_high}`
+    },
+  },
+  {
+    id: 'agent',
+    header: 'Agent',
+    priority: 1,
+    cell: ({ agent }) => <Agent agent={agent} />,
+  },
+  {
+    id: 'mean',
+    header: 'Mean score',
+    priority: 2,
+    width: '9rem',
+    align: 'right',
+    cell: ({ figures }) =>
+      figures?.mean == null ? (
+        <Nothing why={figures?.reasons.mean} />
+      ) : (
+        <span className="whitespace-nowrap" title={`Mean of ${scenarioWords(figures)}`}>
+          <b className="font-semibold">{three(figures.mean)}</b>{' '}
+          <span className="text-muted">(n = {formatCount(figures.n_scenarios)})</span>
+        </span>
+      ),
+  },
+  {
+    id: 'interval',
+    header: '95 % interval, on 0 to 1',
+    priority: 3,
+    width: '14.5rem',
+    cell: ({ figures }) =>
+      figures?.mean != null && (
+        <span className="flex items-center gap-3">
+          <span className="w-20 shrink-0">
+            <IntervalBar value={figures.mean} low={figures.ci_low} high={figures.ci_high} />
+          </span>
+          {figures.ci_low === null || figures.ci_high === null ? (
+            <span className="truncate text-muted" title={figures.reasons.ci_low}>
+              {figures.reasons.ci_low ?? 'none'}
+            </span>
+          ) : (
+            <span className="tabular whitespace-nowrap" title={methodWords[figures.method ?? '']}>
+              {three(figures.ci_low)} to {three(figures.ci_high)}
+            </span>
+          )}
+        </span>
+      ),
+  },
+  {
+    id: 'other',
+    header: <span title="The mean by the other rule: what a failure counts">By the other rule</span>,
+    priority: 3,
+    width: '9rem',
+    align: 'right',
+    cell: ({ other, otherRule }) =>
+      other && (
+        <span className="whitespace-nowrap text-muted" title={ruleWords[otherRule]}>
+          {other.mean === null ? 'none' : `${three(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+        </span>
+      ),
+  },
+  {
+    id: 'passes',
+    header: 'Passes',
+    priority: 3,
+    width: '7.5rem',
+    align: 'right',
+    cell: ({ figures }) => figures && `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`,
+  },
+  {
+    id: 'pass_at_k',
+    header: <span title="At least one of k attempts passes · all of k do">pass@k · pass^k</span>,
+    priority: 3,
+    width: '9rem',
+    align: 'right',
+    cell: ({ figures }) => {
+      const k = largestOf(figures?.pass_at_k)
+      const [any, all] = [figures?.pass_at_k?.[k], figures?.pass_hat_k?.[k]]
+      if (k < 2 || any === undefined)
+        return <Nothing why={figures?.reasons.pass_at_k ?? 'There is one attempt at each scenario'} />
+      return (
+        <span title={`k = ${k}: ${allK(figures?.pass_at_k)}`}>
+          {three(any)} · {all === undefined ? '–' : three(all)} <span className="text-muted">(k = {k})</span>
+        </span>
+      )
+    },
+  },
+  {
+    id: 'duration',
+    header: <span title="Of the attempts that were not cancelled">Median · p95</span>,
+    priority: 3,
+    width: '10.5rem',
+    align: 'right',
+    cell: ({ figures }) =>
+      figures?.duration_median_ms != null &&
+      `${formatDurationMs(figures.duration_median_ms)} · ${figures.duration_p95_ms === null ? '–' : formatDurationMs(figures.duration_p95_ms)}`,
+  },
+  {
+    id: 'counts',
+    header: <span title="Attempts: completed, failed, timed out, cancelled">Attempts</span>,
+    priority: 3,
+    width: '10rem',
+    cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
+  },
+]
+
+const allK = (byK: Readonly<Record<string, number>> | null | undefined): string =>
+  Object.entries(byK ?? {})
+    .map(([k, value]) => `pass@${k} ${three(value)}`)
+    .join(', ')
+
+const scenarioWords = ({ n_scenarios, n_attempts }: AgentFigures): string =>
+  `${formatCount(n_scenarios)} scenarios with ${formatCount(n_attempts)} attempts that count`
+
+const methodWords: Record<string, string> = {
+  wilson: "Wilson's interval: every score is 0 or 1, one attempt each",
+  t: "Student's t on the means of the scenarios",
+  z: 'Normal interval on the means of the scenarios',
+}
+
+/** An agent, which leads to its run; the state of that while it is not simply over. */
+const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow }) => {
+  const label = <AgentName name={name} model={model} />
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      {runId ? (
+        <Link
+          href={paths.benchmarkRun(runId)}
+          prefetch={false}
+          title={`${agentLabel({ name, model })}: open its run`}
+          className="truncate hover:underline"
+        >
+          {label}
+        </Link>
+      ) : (
+        <span className="truncate">{label}</span>
+      )}
+      {state !== 'finished' && (
+        <BenchmarkState of={runId ? 'run' : 'job'} state={runId ? (run?.state ?? 'running') : 'queued'} />
+      )}
+    </span>
+  )
+}
+
+/** How the attempts of an agent ended; what there is none of is left out. */
+const Counts = ({ agent, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
+  const counts: [number, string][] = figures
+    ? [
+        [figures.n_completed, 'completed'],
+        [figures.n_failed, 'failed'],
+        [figures.n_timeout, 'timed out'],
+        [figures.n_cancelled, 'cancelled'],
+        [figures.n_other, 'other'],
+      ]
+    : [
+        [agent.outcome?.n_completed ?? 0, 'completed'],
+        [agent.outcome?.n_failed ?? 0, 'failed'],
+        [agent.outcome?.n_timeout ?? 0, 'timed out'],
+      ]
+  const words = counts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`)
+  if (words.length === 0) return <span className="text-muted">none yet</span>
+  return (
+    <VisibleText truncate className="tabular">
+      {words.join(', ')}
+    </VisibleText>
+  )
+}

@@ -1,0 +1,106 @@
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { ScenarioRow } from '../grid/scenario-grid.ts'
+import { type AgentRow, agentLabel, formatScore } from '../job-figures.ts'
+import { type LossCause, lossCauses, lostPoints } from './lost-points.ts'
+
+const words: Record<LossCause, string> = { wrong: 'Wrong answers', exception: 'Exceptions', timeout: 'Timeouts' }
+
+/** Patterns tell the causes apart without colour: full, striped, dotted. */
+const fills: Record<LossCause, string> = {
+  wrong: 'bg-(--text-muted)',
+  exception: 'bg-[repeating-linear-gradient(135deg,var(--danger)_0_3px,var(--danger-bg)_3px_6px)]',
+  timeout: 'bg-[radial-gradient(var(--attention)_1.2px,var(--attention-bg)_1.4px)] bg-size-[5px_5px]',
+}
+
+/** For each agent, what it is short of a mean of 1 and why, failures counting 0. */
+export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]; agents: readonly AgentRow[] }) => {
+  const lost = agents.map((agent, at) => ({ agent, points: lostPoints(rows, at) }))
+  if (lost.every(({ points }) => points === null)) return null
+  return (
+    <section aria-label="Where the points went" className="space-y-2">
+      <h2 className="text-lg font-medium">Where the points went</h2>
+      <p className="max-w-prose text-sm text-muted">
+        What each agent is short of a mean score of 1, in points of that mean. Failures and timeouts count 0 here; what
+        was cancelled counts nothing.
+      </p>
+      <div className="overflow-x-auto">
+        <table className="w-full min-w-2xl text-left">
+          <caption className="sr-only">Points lost by agent and cause</caption>
+          <thead>
+            <tr className="text-sm text-muted">
+              <Head>Agent</Head>
+              <Head>Score and loss, 0 to 1</Head>
+              <Head end>Score</Head>
+              {lossCauses.map((cause) => (
+                <Head end key={cause}>
+                  <span className="inline-flex items-center gap-1.5">
+                    <span aria-hidden className={`size-2.5 border border-line-strong ${fills[cause]}`} />
+                    {words[cause]}
+                  </span>
+                </Head>
+              ))}
+              <Head end>Cancelled</Head>
+            </tr>
+          </thead>
+          <tbody className="tabular">
+            {lost.map(({ agent, points }) => (
+              <tr key={agent.key} className="border-b border-line">
+                <th scope="row" className="border-b border-line px-3 py-1.5 font-medium">
+                  <VisibleText max={80}>{agentLabel(agent)}</VisibleText>
+                </th>
+                {points === null ? (
+                  <td colSpan={6} className="border-b border-line px-3 py-1.5 text-muted">
+                    no outcome that counts
+                  </td>
+                ) : (
+                  <>
+                    <td className="w-1/4 border-b border-line px-3 py-1.5">
+                      <span aria-hidden className="flex h-3 w-full min-w-32 border border-line-strong">
+                        <span style={{ width: `${points.score * 100}%` }} className="bg-(--score-high)" />
+                        {lossCauses.map((cause) => (
+                          <span
+                            key={cause}
+                            style={{ width: `${points.points[cause] * 100}%` }}
+                            className={fills[cause]}
+                          />
+                        ))}
+                      </span>
+                    </td>
+                    <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
+                      {formatScore(points.score)}{' '}
+                      <span className="text-muted">(n = {formatCount(points.scenarios)})</span>
+                    </td>
+                    {lossCauses.map((cause) => (
+                      <td key={cause} className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
+                        {points.attempts[cause] === 0 ? (
+                          <span className="text-muted">0</span>
+                        ) : (
+                          <>
+                            −{points.points[cause].toFixed(3)}{' '}
+                            <span className="text-muted">({attemptWords(points.attempts[cause])})</span>
+                          </>
+                        )}
+                      </td>
+                    ))}
+                    <td className="border-b border-line px-3 py-1.5 text-right text-muted">
+                      {points.cancelled === 0 ? '0' : `${attemptWords(points.cancelled)}, not counted`}
+                    </td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+const attemptWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'attempt' : 'attempts'}`
+
+const Head = ({ end, children }: { end?: boolean; children: React.ReactNode }) => (
+  <th scope="col" className={`h-8 border-b border-line px-3 font-medium whitespace-nowrap ${end ? 'text-right' : ''}`}>
+    {children}
+  </th>
+)

@@ -1,0 +1,49 @@
+import type { FailureRule } from '#lib/wire/reports.ts'
+import { countedScore, isPass, type ScenarioRow } from '../grid/scenario-grid.ts'
+
+/** Scores of 0 and of 1 stand for themselves, those between in quarters, each with its upper end. */
+export const scoreBins = ['0', 'to 0.25', 'to 0.5', 'to 0.75', 'below 1', '1'] as const
+
+export const binOf = (score: number): number => (score <= 0 ? 0 : score >= 1 ? 5 : Math.min(4, Math.ceil(score * 4)))
+
+/** How many scenarios of the agent in column `at` have a mean in each bin. */
+export const scoreCounts = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): number[] => {
+  const counts = scoreBins.map(() => 0)
+  for (const { cells } of rows) {
+    const score = cells[at]?.score[rule] ?? null
+    if (score !== null) counts[binOf(score)] = (counts[binOf(score)] ?? 0) + 1
+  }
+  return counts
+}
+
+export interface TimedScore {
+  duration_ms: number
+  score: number
+}
+
+/** The attempts of an agent that count and tell how long they took. */
+export const timedScores = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): TimedScore[] =>
+  rows.flatMap(({ cells }) =>
+    (cells[at]?.attempts ?? []).flatMap((attempt) => {
+      const score = countedScore(attempt, rule)
+      return score === null || attempt.duration_ms == null ? [] : [{ score, duration_ms: attempt.duration_ms }]
+    }),
+  )
+
+export interface GroupPasses {
+  name: string
+  /** For each agent the scenarios it passes, of those it has a score for. */
+  agents: readonly { passes: number; n: number }[]
+}
+
+/** The largest group first. */
+export const groupPasses = (rows: readonly ScenarioRow[], agents: number, rule: FailureRule): GroupPasses[] =>
+  [...Map.groupBy(rows, ({ group }) => group)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([name, members]) => ({
+      name,
+      agents: Array.from({ length: agents }, (_, at) => {
+        const scores = members.flatMap(({ cells }) => cells[at]?.score[rule] ?? [])
+        return { passes: scores.filter(isPass).length, n: scores.length }
+      }),
+    }))

@@ -1,0 +1,65 @@
+import type { BenchmarkJob, BenchmarkJobSpec } from '#lib/contract/benchmark-jobs.ts'
+import type { ScenarioRow } from '../grid/scenario-grid.ts'
+import type { AgentRow } from '../job-figures.ts'
+
+/** What to ask the service for, or why it cannot be asked. */
+export type RunAgain = { spec: BenchmarkJobSpec } | { refusal: string }
+
+/** The same job once more. */
+export const cloneOf = ({ job_source, job_spec }: BenchmarkJob): RunAgain => {
+  if (job_source?.type === 'harbor' && job_source.inline_yaml != null)
+    return { spec: { type: 'harbor', inline_yaml: job_source.inline_yaml } }
+  if (!job_source || !job_spec) return { refusal: 'The service does not tell what the job was made of' }
+  const { agent_configs, orchestrator_config, scenario_ids } = job_spec
+  if (job_source.type === 'benchmark' && job_source.benchmark_id != null)
+    return { spec: { type: 'benchmark', benchmark_id: job_source.benchmark_id, agent_configs, orchestrator_config } }
+  if (job_source.type === 'scenarios')
+    return { spec: { type: 'scenarios', scenario_ids, agent_configs, orchestrator_config } }
+  return { refusal: `The console does not know how a job of the kind ${job_source.type} is made` }
+}
+
+/** What has ended without a score: at which scenarios, of which agents. */
+export interface Unscored {
+  scenarios: readonly ScenarioRow[]
+  agents: readonly AgentRow[]
+  attempts: number
+}
+
+export const unscoredOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): Unscored => {
+  const hasNoScore = ({ score }: { score?: number | null | undefined }) => score == null
+  const attempts = rows.flatMap(({ cells }) => cells.flatMap((cell) => cell.attempts)).filter(hasNoScore)
+  return {
+    scenarios: rows.filter(({ cells }) => cells.some((cell) => cell.attempts.some(hasNoScore))),
+    agents: agents.filter((_, at) => rows.some(({ cells }) => cells[at]?.attempts.some(hasNoScore))),
+    attempts: attempts.length,
+  }
+}
+
+/** A job of those scenarios and agents alone; of a Harbor job its file is narrowed by `narrow`. */
+export const rerunOf = (
+  job: BenchmarkJob,
+  unscored: Unscored,
+  narrow: (yaml: string, tasks: readonly string[]) => { yaml: string } | { refusal: string },
+): RunAgain => {
+  const { job_source, job_spec } = job
+  if (unscored.attempts === 0) return { refusal: 'Every attempt that has ended has a score' }
+  const whole = cloneOf(job)
+  if ('refusal' in whole) return whole
+  if (whole.spec.type === 'harbor') {
+    const narrowed = narrow(
+      job_source?.inline_yaml ?? '',
+      unscored.scenarios.map(({ name }) => name),
+    )
+    return 'refusal' in narrowed ? narrowed : { spec: { type: 'harbor', inline_yaml: narrowed.yaml } }
+  }
+  const isAsked = ({ name, model_name = null }: { name: string; model_name?: string | null | undefined }) =>
+    unscored.agents.some((agent) => agent.name === name && agent.model === model_name)
+  return {
+    spec: {
+      type: 'scenarios',
+      scenario_ids: unscored.scenarios.map(({ id }) => id),
+      agent_configs: (job_spec?.agent_configs ?? []).filter(isAsked),
+      orchestrator_config: job_spec?.orchestrator_config,
+    },
+  }
+}

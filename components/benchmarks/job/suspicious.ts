@@ -1,0 +1,63 @@
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { attemptsDisagree, isPass, type ScenarioRow } from '../grid/scenario-grid.ts'
+import type { AgentRow } from '../job-figures.ts'
+
+export const suspicions = ['nop_passes', 'oracle_fails', 'all_fail', 'flaky', 'at_timeout', 'all_pass'] as const
+export type Suspicion = (typeof suspicions)[number]
+
+/** Scenarios of which more may be wrong than the agents. */
+export const suspiciousScenarios = (
+  rows: readonly ScenarioRow[],
+  agents: readonly AgentRow[],
+  spec: BenchmarkJob['job_spec'],
+): Record<Suspicion, ScenarioRow[]> => {
+  const limits = agents.map((agent) => limitOf(agent, spec))
+  const named = (name: string) => agents.flatMap((agent, at) => (agent.name === name ? [at] : []))
+  const [nops, oracles] = [named('nop'), named('oracle')]
+  const judged = (at: number) => at !== -1 && !nops.includes(at) && !oracles.includes(at)
+  const found = (test: (row: ScenarioRow) => boolean) => rows.filter(test)
+  return {
+    nop_passes: found(({ cells }) => nops.some((at) => cells[at]?.attempts.some(({ score }) => score === 1))),
+    oracle_fails: found(({ cells }) =>
+      oracles.some((at) => cells[at] && cells[at].attempts.length > 0 && !isPass(cells[at].score.zero)),
+    ),
+    all_fail: found((row) => agree(row, judged, (score) => score === 0)),
+    flaky: found(({ cells }) => cells.some(attemptsDisagree)),
+    at_timeout: found((row) => isAtTimeout(row, limits)),
+    all_pass: found((row) => agree(row, judged, isPass)),
+  }
+}
+
+/** Whether at least two agents have a score, and each the same way; what one agent does says nothing of a scenario. */
+const agree = (
+  { cells }: ScenarioRow,
+  isJudged: (at: number) => boolean,
+  test: (score: number | null) => boolean,
+): boolean => {
+  const scores = cells.flatMap(({ score, attempts }, at) => (isJudged(at) && attempts.length > 0 ? [score.zero] : []))
+  return scores.length > 1 && scores.every(test)
+}
+
+/** An attempt that took this part of its time limit was near it. */
+const nearPart = 0.9
+
+const isAtTimeout = ({ cells }: ScenarioRow, limits: readonly (number | null)[]): boolean => {
+  // What one attempt was stopped at is the limit of the others, where none is specified.
+  const stopped = Math.min(
+    ...cells.flatMap(({ attempts }) =>
+      attempts.flatMap(({ state, duration_ms }) => (state === 'TIMEOUT' && duration_ms != null ? [duration_ms] : [])),
+    ),
+  )
+  return cells.some(({ attempts }, at) =>
+    attempts.some(
+      ({ state, duration_ms }) =>
+        state === 'TIMEOUT' || (duration_ms != null && duration_ms >= nearPart * (limits[at] ?? stopped)),
+    ),
+  )
+}
+
+const limitOf = ({ name, model }: AgentRow, spec: BenchmarkJob['job_spec']): number | null => {
+  const agent = spec?.agent_configs.find((each) => each.name === name && (each.model_name ?? null) === model)
+  const seconds = agent?.timeout_seconds
+  return seconds == null ? null : seconds * 1000 * (spec?.orchestrator_config?.timeout_multiplier ?? 1)
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentFigures, PairFigures } from '#lib/wire/reports.ts'
+import { turned, verdictOf } from './verdict.ts'
+
+const identity = (name: string) => ({
+  agent_name: name,
+  model_name: null,
+  benchmark_run_id: `bmr_${name}`,
+  job_id: 'bmj_1',
+})
+const figures = (name: string, mean: number | null, part: Partial<AgentFigures> = {}) =>
+  ({
+    ...identity(name),
+    mean,
+    n_scenarios: 10,
+    ci_low: 0.305533,
+    ci_high: 0.894467,
+    reasons: {},
+    ...part,
+  }) as AgentFigures
+const pair = (part: Partial<PairFigures> = {}) =>
+  ({
+    a: identity('A'),
+    b: identity('B'),
+    n: 10,
+    difference: 0.15,
+    ci_low: -0.016565,
+    ci_high: 0.316565,
+    settled: false,
+    scenarios_to_settle: 42,
+    only_a_passes: 1,
+    only_b_passes: 0,
+    reasons: {},
+    ...part,
+  }) as PairFigures
+
+const verdict = (agents: AgentFigures[], pairs: PairFigures[] = [], complete = true) =>
+  verdictOf({ complete, agents, pairs, excluded_scenarios: [] })
+
+describe('the verdict', () => {
+  const two = [figures('B', 0.45), figures('A', 0.6)]
+
+  it('says who is ahead, by how much, and that it is not settled', () => {
+    expect(verdict(two, [pair()])).toEqual({
+      lead: 'A is ahead of B by 0.150 (95 % interval -0.017 to 0.317, paired over 10 scenarios): not settled; about 42 scenarios would settle it.',
+      more: [],
+      tone: 'attention',
+    })
+  })
+
+  it('reads the same whichever of the two comes first', () => {
+    const swapped = pair({
+      a: identity('B'),
+      b: identity('A'),
+      difference: -0.15,
+      ci_low: -0.316565,
+      ci_high: 0.016565,
+    })
+    expect(verdict(two, [swapped]).lead).toBe(verdict(two, [pair()]).lead)
+    expect(turned(swapped)).toMatchObject({ a: { agent_name: 'A' }, only_a_passes: 0, only_b_passes: 1 })
+  })
+
+  it('says that it is settled', () => {
+    const settled = verdict(two, [pair({ settled: true, scenarios_to_settle: null })])
+    expect(settled.lead).toMatch(/: settled\.$/)
+    expect(settled.tone).toBe('ok')
+  })
+
+  it('is about what is known so far while the job runs', () => {
+    expect(verdict(two, [pair()], false).lead).toMatch(/^So far: A is ahead/)
+  })
+
+  it('gives one agent its score with the interval, and why there is none', () => {
+    expect(verdict([figures('A', 0.6)]).lead).toBe('A scores 0.600 (95 % interval 0.306 to 0.894; over 10 scenarios).')
+    const one = figures('A', 1, {
+      n_scenarios: 1,
+      ci_low: null,
+      ci_high: null,
+      reasons: { ci_low: 'one scenario has no spread' },
+    })
+    expect(verdict([one]).lead).toBe('A scores 1.000 (no interval: one scenario has no spread; over 1 scenario).')
+  })
+
+  it('says what cannot be computed, and why', () => {
+    expect(verdict([]).more).toEqual(['No agent has an outcome.'])
+    const none = figures('A', null, { reasons: { mean: 'all attempts were cancelled' } })
+    expect(verdict([none])).toMatchObject({
+      lead: 'Nothing can be said of the agents yet.',
+      more: ['A has no score: all attempts were cancelled.'],
+    })
+    expect(verdict(two, [pair({ difference: null, reasons: { difference: 'no scenario in common' } })]).lead).toBe(
+      'A and B cannot be compared: no scenario in common.',
+    )
+  })
+
+  it('speaks of the two best of several, and counts the pairs that are settled', () => {
+    const agents = [figures('C', 0.1), ...two]
+    const pairs = [
+      pair({ a: identity('C'), b: identity('B'), settled: true }),
+      pair({ a: identity('C'), b: identity('A'), settled: true }),
+      pair(),
+    ]
+    expect(verdict(agents, pairs)).toMatchObject({
+      lead: expect.stringMatching(/^A is ahead of B by 0\.150/),
+      more: ['2 of 3 pairs of agents are settled.'],
+    })
+  })
+
+  it('calls a tie a tie', () => {
+    expect(verdict(two, [pair({ difference: 0, scenarios_to_settle: null })]).lead).toMatch(
+      /^A and B score the same \(95 % interval .*: not settled\.$/,
+    )
+  })
+})

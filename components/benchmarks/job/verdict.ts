@@ -1,0 +1,103 @@
+import type { AgentFigures, AgentIdentity, PairFigures, Report } from '#lib/wire/reports.ts'
+import { agentLabel } from '../job-figures.ts'
+
+export interface Verdict {
+  /** Which agent is better, by how much and whether that is settled. */
+  lead: string
+  /** What there is to say beside it, sentence by sentence. */
+  more: readonly string[]
+  tone: 'ok' | 'attention' | 'neutral'
+}
+
+type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'>
+
+/** What a report comes to in words. While the job runs every sentence is about what is known so far. */
+export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figures): Verdict => {
+  const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
+  const [best, second] = scored
+  const unscored = agents.filter(({ mean }) => mean === null).map(unscoredSentence)
+  const soFar = complete ? '' : 'So far: '
+  if (!best)
+    return {
+      lead: `${soFar}Nothing can be said of the agents yet.`,
+      more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
+      tone: 'neutral',
+    }
+  if (!second) return { lead: soFar + aloneSentence(best), more: unscored, tone: 'neutral' }
+  const pair = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
+  const others =
+    pairs.length > 1
+      ? [`${pairs.filter(({ settled }) => settled).length} of ${pairs.length} pairs of agents are settled.`]
+      : []
+  const excluded =
+    excluded_scenarios.length > 0
+      ? [
+          `${countOf(excluded_scenarios.length, 'scenario')} not counted for every agent: pairs are compared on those both have.`,
+        ]
+      : []
+  return {
+    lead: soFar + (pair ? pairSentence(pair) : `${labelOf(best)} and ${labelOf(second)} were not compared.`),
+    more: [...others, ...excluded, ...unscored],
+    tone: pair?.settled ? 'ok' : 'attention',
+  }
+}
+
+const isOf = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
+
+export const labelOf = ({ agent_name, model_name }: AgentIdentity): string =>
+  agentLabel({ name: agent_name, model: model_name })
+
+const aloneSentence = (agent: AgentFigures): string => {
+  const { mean, ci_low, ci_high, n_scenarios, reasons } = agent
+  const interval =
+    ci_low === null || ci_high === null
+      ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
+      : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
+  return `${labelOf(agent)} scores ${three(mean ?? 0)} (${interval}; over ${countOf(n_scenarios, 'scenario')}).`
+}
+
+const unscoredSentence = (agent: AgentFigures): string =>
+  `${labelOf(agent)} has no score: ${agent.reasons.mean ?? 'none of its outcomes counts'}.`
+
+/** A pair turned so that its first agent is the one with the higher mean. */
+export const turned = (pair: PairFigures): PairFigures => {
+  if ((pair.difference ?? 0) >= 0) return pair
+  return {
+    ...pair,
+    a: pair.b,
+    b: pair.a,
+    mean_a: pair.mean_b,
+    mean_b: pair.mean_a,
+    difference: pair.difference === null ? null : -pair.difference,
+    ci_low: pair.ci_high === null ? null : -pair.ci_high,
+    ci_high: pair.ci_low === null ? null : -pair.ci_low,
+    only_a_passes: pair.only_b_passes,
+    only_b_passes: pair.only_a_passes,
+  }
+}
+
+const pairSentence = (given: PairFigures): string => {
+  const pair = turned(given)
+  const { a, b, difference, ci_low, ci_high, n, settled, scenarios_to_settle, reasons } = pair
+  if (difference === null)
+    return `${labelOf(a)} and ${labelOf(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
+  const stand =
+    difference === 0
+      ? `${labelOf(a)} and ${labelOf(b)} score the same`
+      : `${labelOf(a)} is ahead of ${labelOf(b)} by ${three(difference)}`
+  const interval =
+    ci_low === null || ci_high === null
+      ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
+      : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
+  const close = settled
+    ? 'settled'
+    : scenarios_to_settle === null
+      ? 'not settled'
+      : `not settled; about ${countOf(scenarios_to_settle, 'scenario')} would settle it`
+  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')}): ${close}.`
+}
+
+/** Differences and the ends of intervals, which are compared by eye. */
+export const three = (value: number): string => value.toFixed(3).replace(/^-(0\.000)$/, '$1')
+
+const countOf = (count: number, noun: string) => `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`

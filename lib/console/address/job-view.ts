@@ -1,0 +1,30 @@
+import * as z from 'zod/mini'
+import { queryInt } from '#lib/contract/common.ts'
+import { paths } from './paths.ts'
+import { searchOf } from './search.ts'
+
+/** What the address of a job's page says: which numbers it shows, what its grid shows, and the outcome that is open. */
+export const JobView = z.object({
+  /** What becomes of an attempt without a score. Absent: it counts 0. */
+  failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
+  search: z.optional(z.string()),
+  /** Scenarios where an attempt of any agent ended so; `none`: where one is still to come. */
+  state: z.optional(z.enum(['COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED', 'none'], 'must name a state')),
+  score: z.optional(z.enum(['pass', 'partial', 'zero', 'none'], 'must be pass, partial, zero or none')),
+  only: z.optional(z.enum(['disagreeing'], 'must be disagreeing')),
+  /** Absent: where the agents differ most first. `a0` is the score of the first agent, `-a0` the same, highest first. */
+  sort: z.optional(z.string().check(z.regex(/^(name|hardest|easiest|slowest|-?a\d{1,3})$/, 'must name an order'))),
+  group: z.optional(z.enum(['prefix'], 'must be prefix')),
+  /** The same as a plain table. */
+  as: z.optional(z.enum(['table'], 'must be table')),
+  /** The outcome that is open: a scenario, the run of an agent, which of its attempts. */
+  scenario: z.optional(z.string()),
+  run: z.optional(z.string()),
+  attempt: z.optional(queryInt(1, 100_000)),
+})
+export type JobView = z.output<typeof JobView>
+
+export const jobViewPath =
+  (id: string) =>
+  (view: Partial<JobView>): string =>
+    `${paths.benchmarkJob(id)}${searchOf(view, { failures: 'zero', attempt: 1 })}`
