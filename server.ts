@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { newSignInPath } from '#lib/gateway/accounts/sign-in.ts'
+import { endAlerts, watchForWebhook } from '#lib/gateway/alerts/alerts.ts'
 import { type Config, ConfigError, ownOrigins, readConfig } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { admit } from '#lib/gateway/http/front.ts'
@@ -73,6 +74,10 @@ const start = async (): Promise<void> => {
     ),
   )
 
+  const ending = new AbortController()
+  stopping.unshift(() => ending.abort())
+  void watchForWebhook(ending.signal)
+
   console.log(`Devdeck console on ${address}`)
   if (embedded) console.log(`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`)
   console.log(
@@ -129,6 +134,7 @@ const drain = async (server: Server): Promise<void> => {
   const closed = once(server, 'close')
   server.close()
   endStreams('restarting')
+  endAlerts()
   for (const hub of registry().evictionHubs.values()) hub.close()
   server.closeIdleConnections()
   const cutting = setTimeout(() => server.closeAllConnections(), drainMs)

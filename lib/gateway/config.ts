@@ -16,6 +16,8 @@ export interface Config {
   sessionSecrets: [string, ...string[]]
   /** Public origins, when the console stands behind a proxy. */
   publicOrigins: string[]
+  /** Where alerts are told outside of the console. */
+  webhook: { url: string; secret: string | undefined; apiKey: string | undefined } | undefined
   /** Unspecified: how long a terminal that nobody looks at stays connected to its shell. */
   terminalGraceMs: number
 }
@@ -39,6 +41,7 @@ const text = (fallback: string) =>
     z.transform((value: unknown) => (value === undefined || value === '' ? fallback : value)),
     z.string(),
   )
+const webhookMessage = 'must be an http:// or https:// address without credentials'
 const list = z.pipe(
   text(''),
   z.transform((value: string) =>
@@ -67,6 +70,12 @@ const Environment = z.object({
       `must have at least ${minSecretLength} characters (each, when several are given)`,
     ),
   ),
+  DEVDECK_WEBHOOK_URL: z.pipe(
+    text(''),
+    z.string().check(z.refine((url) => url === '' || isWebhookUrl(url), webhookMessage)),
+  ),
+  DEVDECK_WEBHOOK_SECRET: text(''),
+  DEVDECK_WEBHOOK_API_KEY: text(''),
   DEVDECK_ORIGIN: list.check(
     z.refine(
       (origins: string[]) => origins.every(isOrigin),
@@ -87,6 +96,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
   const { PORT, HOST, DEVDECK_SERVICE_URL, DEVDECK_DATA_DIR, DEVDECK_SESSION_SECRET, DEVDECK_ORIGIN } = parsed.data
+  const { DEVDECK_WEBHOOK_URL: url, DEVDECK_WEBHOOK_SECRET, DEVDECK_WEBHOOK_API_KEY } = parsed.data
   const dataDir = resolve(DEVDECK_DATA_DIR)
   if (DEVDECK_SERVICE_URL === '' || DEVDECK_SESSION_SECRET.length === 0) claimDataDir(dataDir)
   const [first, ...more] = DEVDECK_SESSION_SECRET
@@ -97,6 +107,10 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     dataDir,
     sessionSecrets: first === undefined ? [ownSecret(dataDir)] : [first, ...more],
     publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),
+    webhook:
+      url === ''
+        ? undefined
+        : { url, secret: DEVDECK_WEBHOOK_SECRET || undefined, apiKey: DEVDECK_WEBHOOK_API_KEY || undefined },
     terminalGraceMs: 10 * 60_000,
   }
 }
@@ -151,6 +165,11 @@ const isServiceUrl = (value: string): boolean => {
     url.password === '' &&
     !/[?#\s]/.test(value)
   )
+}
+
+const isWebhookUrl = (value: string): boolean => {
+  const url = URL.parse(value)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
 const isOrigin = (value: string): boolean => {

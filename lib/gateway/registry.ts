@@ -3,6 +3,8 @@ import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { RelayData, RelayEvent } from '#lib/wire/evictions.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { SignedIn } from './accounts/signed-in.ts'
+import type { AlertBook } from './alerts/alert-book.ts'
+import type { AlertStore } from './alerts/alert-store.ts'
 import type { Config } from './config.ts'
 import type { Viewer } from './terminals/viewer.ts'
 
@@ -32,6 +34,10 @@ export interface Registry {
   openStreams: Map<string, Set<EndStream>>
   /** One per account, by a hash of its key. */
   evictionHubs: Map<string, EvictionWatch>
+  /** What the console keeps of the alerts of an account, by a hash of its key. */
+  alertBooks: Map<string, AlertBook>
+  /** Opened with the first alert. */
+  alertStore: AlertStore | undefined
   /** By account, devbox and name. */
   terminals: Map<string, OpenTerminal>
   /** What lately opened the terminals of a devbox, by a hash of the key and the devbox it is for. */
@@ -54,6 +60,8 @@ export interface ServiceAddress {
 
 /** The watch over the evictions of one account. */
 interface EvictionWatch {
+  /** The last sign of life of the service's stream. */
+  readonly lastHeardMs: number | null
   /** Tells `listener` everything, and then what changes, until the returned function is called. */
   join(listener: EvictionListener): () => void
   everything(): RelayData['snapshot']
@@ -110,6 +118,8 @@ export const createRegistry = (
     failedSignIns: new Map(),
     openStreams: new Map(),
     evictionHubs: new Map(),
+    alertBooks: new Map(),
+    alertStore: undefined,
     terminals: new Map(),
     ptyTunnels: new Map(),
     followLinks: new Map(),

@@ -1,7 +1,11 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { followSignInLink, signIn, signOut, whoIsSignedIn } from './accounts/sign-in.ts'
+import { answerAlerts, endAlerts } from './alerts/alerts.ts'
 import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/hub.ts'
 import { admit } from './http/front.ts'
@@ -43,9 +47,10 @@ export const startConsole = async (
     port: 0,
     host: '127.0.0.1',
     serviceUrl: service.url,
-    dataDir: '/nonexistent',
+    dataDir: mkdtempSync(join(tmpdir(), 'devdeck-console-')),
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
+    webhook: undefined,
     terminalGraceMs: 600_000,
     ...overrides,
   }
@@ -85,6 +90,7 @@ export const startConsole = async (
     },
     close: async () => {
       await stop(server)
+      if (overrides.dataDir === undefined) rmSync(config.dataDir, { recursive: true, force: true })
       // A test may run a second console for a moment.
       holder[key] = before
     },
@@ -93,6 +99,7 @@ export const startConsole = async (
 
 const stop = async (server: Server): Promise<void> => {
   endStreams('restarting')
+  endAlerts()
   for (const hub of [...registry().evictionHubs.values()]) hub.close()
   server.close()
   server.closeAllConnections()
@@ -108,6 +115,7 @@ const route = async (request: Request): Promise<Response> => {
   if (pathname.startsWith('/api/v1/')) return proxy(request)
   if (pathname === '/api/reveal') return revealValue(request)
   if (pathname === '/api/evictions') return relayEvictions(request)
+  if (/^\/api\/alerts(\/|$)/.test(pathname)) return answerAlerts(request)
   if (pathname === '/api/recordings') return listRecordings(request)
   const recording = /^\/api\/recordings\/([^/]+)$/.exec(pathname)?.[1]
   if (recording !== undefined)

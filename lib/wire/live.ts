@@ -4,6 +4,7 @@ import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import type { OutputChunk } from '#lib/contract/executions.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import type { AlertItem } from './alerts.ts'
 import type { RelayEvent } from './evictions.ts'
 
 /**
@@ -15,6 +16,8 @@ import type { RelayEvent } from './evictions.ts'
 export interface LiveItems {
   /** Of the console's one watch of the account: a snapshot, then what changes. */
   'evictions.watch': Extract<RelayEvent, { event: 'snapshot' | 'eviction' | 'removed' }>
+  /** Of what the console keeps of the account's alerts: everything, then what changes. */
+  'alerts.watch': AlertItem
   'executions.streamStdout': OutputChunk
   'executions.streamStderr': OutputChunk
   'logs.tail': LogRecord

@@ -50,14 +50,15 @@ export const relayEvictions = (request: Request): Promise<Response> =>
   })
 
 /** Asks the service anew what is pending, as what this account just did may have taken an eviction back. */
-export const refreshEvictions = (apiKey: string): void => registry().evictionHubs.get(accountOf(apiKey))?.refresh()
+export const refreshEvictions = (apiKey: string): void => registry().evictionHubs.get(hubKey(apiKey))?.refresh()
 
-const accountOf = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
+/** An account is named by a hash of its key where the key itself has no business. */
+export const hubKey = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
 
 /** The one watch of an account, begun with the first who asks for it. */
 export const evictionHubFor = (apiKey: string) => {
   const { evictionHubs } = registry()
-  const account = accountOf(apiKey)
+  const account = hubKey(apiKey)
   const found = evictionHubs.get(account)
   if (found) return found
   const hub = new EvictionHub(apiKey, () => {
@@ -79,6 +80,8 @@ export class EvictionHub {
   #linger: NodeJS.Timeout | undefined
   #upstream: RelayUpstream = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
   #isWatching = false
+  /** The last sign of life of the service's stream. */
+  lastHeardMs: number | null = null
   #hasNews = Promise.resolve()
   /** What the connection of the moment has told. */
   #reported = new Set<string>()
@@ -156,6 +159,9 @@ export class EvictionHub {
       position: undefined,
       signal: this.#closing.signal,
       times: this.#times,
+      heard: () => {
+        this.lastHeardMs = Date.now()
+      },
       outlet: {
         data: () => undefined,
         room: () => undefined,

@@ -1,34 +1,22 @@
 import type { RelayUpstream } from '#lib/wire/evictions.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
+import { pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'
 
-/** The evictions of an account, from the console's one watch of them. A page that has not taken in what was told gets a snapshot next. */
+/** The evictions of an account, from the console's one watch of them. */
 export const followEvictions = (apiKey: string, outlet: Outlet, signal: AbortSignal): void => {
   const hub = evictionHubFor(apiKey)
-  let isBehind = false
-  const snapshot = () => outlet.data(JSON.stringify({ event: 'snapshot', data: hub.everything() }), '')
+  const page = pushed(outlet, signal, () => ({ event: 'snapshot', data: hub.everything() }))
   const upstream = ({ state }: RelayUpstream) =>
     state === 'live' ? outlet.state('live') : outlet.state('lost', state === 'refused' ? refused : unreachable)
-  const catchUp = (room: Promise<void>) => {
-    isBehind = true
-    void room.then(() => {
-      isBehind = false
-      if (signal.aborted) return
-      outlet.resync('')
-      snapshot()
-    })
-  }
   const leave = hub.join({
     start: (everything) => {
       upstream(everything.upstream)
-      snapshot()
+      page.tellAll()
     },
     tell: (event) => {
       if (event.event === 'upstream') return upstream(event.data)
-      if (event.event === 'heartbeat' || isBehind) return
-      const room = outlet.room(signal)
-      if (room) catchUp(room)
-      else outlet.data(JSON.stringify(event), '')
+      if (event.event !== 'heartbeat') page.tell(event)
     },
     end: () => undefined,
   })

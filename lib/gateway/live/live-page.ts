@@ -2,7 +2,9 @@ import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
+import type { SignedIn } from '../accounts/signed-in.ts'
 import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
+import { followAlerts } from './alerts.ts'
 import { followEvictions } from './evictions.ts'
 import type { ServicePulse } from './service-pulse.ts'
 import { type Outlet, subscribe } from './subscription.ts'
@@ -32,7 +34,7 @@ interface Subscribed {
 /** The one live connection of a page: what it follows, and how much of it the page has taken in. */
 export class LivePage {
   readonly #socket: WebSocket
-  readonly #apiKey: string
+  readonly #session: Pick<SignedIn, 'account' | 'api_key'>
   readonly #pulse: ServicePulse
   readonly #subscribed = new Map<number, Subscribed>()
   readonly #alive: ReturnType<typeof watchForDeath>
@@ -40,9 +42,9 @@ export class LivePage {
   #unread = 0
   #waiting: (() => void)[] = []
 
-  constructor(socket: WebSocket, apiKey: string, pulse: ServicePulse) {
+  constructor(socket: WebSocket, session: Pick<SignedIn, 'account' | 'api_key'>, pulse: ServicePulse) {
     this.#socket = socket
-    this.#apiKey = apiKey
+    this.#session = session
     this.#pulse = pulse
     this.#alive = watchForDeath(socket)
     const beat = () => this.#tell({ t: 'heartbeat', now_ms: Date.now() })
@@ -86,7 +88,8 @@ export class LivePage {
     const subscribed: Subscribed = { leaving, told: '', items: [], length: 0, position: '' }
     this.#subscribed.set(id, subscribed)
     const outlet = this.#outlet(id, subscribed)
-    if (endpoint === 'evictions.watch') return followEvictions(this.#apiKey, outlet, signal)
+    if (endpoint === 'evictions.watch') return followEvictions(this.#session.api_key, outlet, signal)
+    if (endpoint === 'alerts.watch') return followAlerts(this.#session, outlet, signal)
     const topic = topics[endpoint]
     // What would be folded on its way to the service is no id of the contract, either.
     if (topic.endpoint.params?.safeParse(asked.params).success === false)
@@ -96,7 +99,7 @@ export class LivePage {
         message: `${endpoint} does not take these parameters`,
       })
     void subscribe({
-      apiKey: this.#apiKey,
+      apiKey: this.#session.api_key,
       topic,
       asked,
       position: position || undefined,
@@ -194,7 +197,11 @@ export class LivePage {
   }
 }
 
-const followable = ['evictions.watch', ...Object.keys(topics)] as ['evictions.watch', ...(keyof typeof topics)[]]
+const followable = ['evictions.watch', 'alerts.watch', ...Object.keys(topics)] as [
+  'evictions.watch',
+  'alerts.watch',
+  ...(keyof typeof topics)[],
+]
 const id = z.int().check(z.minimum(0), z.maximum(2 ** 31 - 1))
 const Subscribe = z.object({
   t: z.literal('subscribe'),

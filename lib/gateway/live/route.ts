@@ -14,12 +14,13 @@ export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
   return {
     path: /^\/api\/live$/,
     admit: async ({ header }) => {
-      const { sid, api_key } = await requireSignedIn(header)
+      const session = await requireSignedIn(header)
+      const { sid } = session
       return (socket) => {
         const count = pages.get(sid) ?? 0
         // Told over the open socket: why it got none, no browser tells a page.
         if (count >= maxPages) return socket.close(liveClose.tooMany, `${maxPages} pages are open already; close some`)
-        const page = new LivePage(socket, api_key, pulse)
+        const page = new LivePage(socket, session, pulse)
         const forget = trackStream(sid, (reason) =>
           reason === 'signed out'
             ? page.close(liveClose.signedOut, 'Signed out')

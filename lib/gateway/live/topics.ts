@@ -27,7 +27,8 @@ export interface Topic {
   read(asked: Asked): AsyncIterable<Step>
 }
 
-type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch'>
+/** What the console itself tells is read from no stream of the service. */
+type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch' | 'alerts.watch'>
 
 const jobPollMs = 2_000
 const runPollMs = 1_000
@@ -91,7 +92,7 @@ const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
     }
   }
 
-/** How each thing that can be followed is read from the service, all but evictions. */
+/** How each thing that can be followed is read from the service, all but evictions and alerts. */
 export const topics: Record<AnyTopic, Topic> = {
   'executions.streamStdout': {
     endpoint: executions.streamStdout,

@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto'
+import type { Eviction } from '#lib/contract/evictions.ts'
+import {
+  type Alert,
+  type AlertEventName,
+  type AlertItem,
+  type AlertStreamHealth,
+  isOpen,
+  isSilenced,
+  type Silence,
+} from '#lib/wire/alerts.ts'
+import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
+import type { EvictionListener } from '../registry.ts'
+import { acknowledged, afterTime, alertId, closed, closingState, nextLookMs, raised, settledMs } from './alert-rules.ts'
+import type { AlertStore, HistoryQuery } from './alert-store.ts'
+import type { Webhook } from './webhook.ts'
+
+/** What the service tells of a devbox for an alert. */
+export interface DevboxFacts {
+  name: string | null
+  metadata: Record<string, string>
+  status: string
+}
+
+interface Options {
+  account: { id: string; name: string }
+  store: AlertStore
+  /** Undefined while the service does not answer; what is gone has ended. Never rejects. */
+  describe(devboxId: string): Promise<DevboxFacts | undefined>
+  /** Joins the account's watch of evictions; returns the call that leaves it. */
+  watch(listener: EvictionListener): () => void
+  /** The last sign of life of the service's stream. */
+  lastHeardMs(): number | null
+  webhook?: Webhook | undefined
+  /** The page of an alert. */
+  urlOf(alertId: string): string
+  lingerMs?: number
+}
+
+/** Who an alert is told to waits this long for the name of its devbox. */
+const describeMs = 500
+const lingerMs = 30_000
+/** After a connection the service has repeated what is pending within this time. */
+const repeatedMs = 3_000
+const maxGaps = 20
+export const testMs = 60_000
+
+export type AlertListener = (item: AlertItem) => void
+
+/**
+ * The alerts of one account: made of what its watch of evictions tells, kept in the store, told to every page and to
+ * the webhook. It listens while a page does, or always where it is told to stay.
+ */
+export class AlertBook implements EvictionListener {
+  readonly #options: Options
+  readonly #open = new Map<string, Alert>()
+  readonly #listeners = new Set<AlertListener>()
+  #leaveWatch: (() => void) | undefined
+  #linger: NodeJS.Timeout | undefined
+  #look: NodeJS.Timeout | undefined
+  #stays = false
+  /** True while what is told may have been told before without anybody here to hear it. */
+  #isCatchingUp = true
+  #catchingUp: NodeJS.Timeout | undefined
+  /** Since this book joined the watch; undefined once those that are open were compared with it. */
+  #reported: Set<string> | undefined
+  #hasBeenLive = false
+  #health: Omit<AlertStreamHealth, 'last_heard_ms'> = {
+    state: 'retrying',
+    since_ms: Date.now(),
+    last_event_ms: null,
+    reconnects: 0,
+    gaps: [],
+  }
+
+  constructor(options: Options) {
+    this.#options = options
+    for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
+  }
+
+  /** Tells `listener` everything, and then what changes, until the returned function is called. */
+  join(listener: AlertListener): () => void {
+    this.#listeners.add(listener)
+    this.#listen()
+    listener(this.everything())
+    return () => {
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0 || this.#stays) return
+      this.#linger = setTimeout(() => this.#unlisten(), this.#options.lingerMs ?? lingerMs)
+    }
+  }
+
+  /** Listens from now on with no page open. */
+  stay(): void {
+    this.#stays = true
+    this.#listen()
+  }
+
+  get staysListening(): boolean {
+    return this.#stays
+  }
+
+  get webhook(): Webhook | undefined {
+    return this.#options.webhook
+  }
+
+  /** What is open, and what people have silenced. */
+  everything(): AlertItem {
+    const alerts = [...this.#open.values()].sort((a, b) => a.deadline_ms - b.deadline_ms || (a.id < b.id ? -1 : 1))
+    return { event: 'snapshot', data: { alerts, silences: this.silences() } }
+  }
+
+  health(): AlertStreamHealth {
+    return { ...this.#health, last_heard_ms: this.#options.lastHeardMs() }
+  }
+
+  get(id: string): Alert | undefined {
+    return this.#open.get(id) ?? this.#options.store.get(this.#account, id)
+  }
+
+  history(query: HistoryQuery) {
+    return this.#options.store.history(this.#account, query)
+  }
+
+  /** Answers those that were new until now; ids that are over or unknown are left out. */
+  acknowledge(ids: readonly string[], by: string): Alert[] {
+    return ids.flatMap((id) => {
+      const alert = this.#open.get(id)
+      const next = alert && acknowledged(alert, by, Date.now())
+      if (!next) return []
+      this.#keep(next)
+      this.#send('alert.acknowledged', next)
+      return [next]
+    })
+  }
+
+  silences(): Silence[] {
+    return this.#options.store.silences(this.#account, Date.now())
+  }
+
+  silence(wanted: Pick<Silence, 'metadata' | 'until_ms' | 'comment' | 'by'>): Silence {
+    const silence = { id: `sil_${randomUUID()}`, created_ms: Date.now(), ...wanted }
+    this.#options.store.putSilence(this.#account, silence)
+    this.#tell({ event: 'silences', data: this.silences() })
+    return silence
+  }
+
+  /** False when there is none of this id. */
+  endSilence(id: string): boolean {
+    const isThere = this.#options.store.deleteSilence(this.#account, id)
+    if (isThere) this.#tell({ event: 'silences', data: this.silences() })
+    return isThere
+  }
+
+  /** An alert that goes the way of all others, and is about nothing. */
+  test(): Alert {
+    const eviction = { devbox_id: 'test', eviction_deadline_ms: Date.now() + testMs }
+    const alert = raised(eviction, { kind: 'test', devbox_name: null, metadata: {}, found_late: false }, Date.now())
+    this.#keep(alert)
+    this.#send('alert.test', alert)
+    return alert
+  }
+
+  close(): void {
+    this.#unlisten()
+    this.#options.webhook?.close()
+    this.#listeners.clear()
+  }
+
+  start({ evictions, upstream }: RelayData['snapshot']): void {
+    this.#reported = new Set()
+    this.#enter(upstream)
+    for (const eviction of evictions) void this.#report(eviction)
+    this.#caughtUpSoon()
+  }
+
+  tell({ event, data }: RelayEvent): void {
+    if (event === 'upstream') return this.#enter(data)
+    if (event === 'heartbeat' || event === 'snapshot') return
+    this.#health = { ...this.#health, last_event_ms: Date.now() }
+    if (event === 'eviction') return void this.#report(data)
+    for (const alert of [...this.#open.values()]) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
+  }
+
+  end(): void {
+    this.#leaveWatch = undefined
+    if (this.#listeners.size > 0 || this.#stays) this.#isCatchingUp = true
+  }
+
+  get #account(): string {
+    return this.#options.account.id
+  }
+
+  #listen(): void {
+    clearTimeout(this.#linger)
+    this.#leaveWatch ??= this.#options.watch(this)
+    this.#lookAgain()
+  }
+
+  #unlisten(): void {
+    clearTimeout(this.#linger)
+    clearTimeout(this.#look)
+    clearTimeout(this.#catchingUp)
+    this.#leaveWatch?.()
+    this.#leaveWatch = undefined
+    this.#isCatchingUp = true
+  }
+
+  /** After a connection the service repeats what is pending; what it tells later is new. */
+  #caughtUpSoon(): void {
+    clearTimeout(this.#catchingUp)
+    if (this.#health.state !== 'live') return
+    this.#catchingUp = setTimeout(() => {
+      this.#isCatchingUp = false
+      const reported = this.#reported
+      this.#reported = undefined
+      // What was open when nobody listened any more, and is no longer reported.
+      for (const alert of [...this.#open.values()])
+        if (reported && alert.kind === 'eviction' && !reported.has(alert.id)) void this.#settle(alert)
+    }, repeatedMs)
+  }
+
+  #enter({ state, since_ms }: RelayUpstream): void {
+    const { state: before, since_ms: sinceMs, reconnects, gaps } = this.#health
+    if (state === before) return
+    const isBack = state === 'live' && this.#hasBeenLive
+    this.#health = {
+      ...this.#health,
+      state,
+      since_ms,
+      reconnects: isBack ? reconnects + 1 : reconnects,
+      gaps: isBack ? [{ from_ms: sinceMs, to_ms: since_ms }, ...gaps].slice(0, maxGaps) : gaps,
+    }
+    if (state !== 'live') this.#isCatchingUp = true
+    else {
+      this.#hasBeenLive = true
+      this.#caughtUpSoon()
+    }
+  }
+
+  async #report(eviction: Eviction): Promise<void> {
+    const id = alertId(eviction)
+    this.#reported?.add(id)
+    if (this.#open.has(id)) return
+    const foundLate = this.#isCatchingUp
+    const nowMs = Date.now()
+    const before = [...this.#open.values()].find(({ devbox_id }) => devbox_id === eviction.devbox_id)
+    if (before) this.#close(before, 'moved')
+    const known = this.#options.store.get(this.#account, id)
+    const told = { kind: 'eviction' as const, devbox_name: null, metadata: {}, found_late: foundLate }
+    const alert = known
+      ? { ...known, state: 'new' as const, alarms: known.alarms + 1, closed_ms: null }
+      : raised(eviction, told, nowMs, before)
+    this.#open.set(id, alert)
+    const describing = this.#options.describe(eviction.devbox_id)
+    const isNamed = await Promise.race([describing, wait(describeMs)])
+    // It may have been moved or settled meanwhile, and an alert that nobody was told of is then still written down.
+    const describe = (facts: DevboxFacts | undefined) => {
+      const current = this.#open.get(id)
+      if (!current) return
+      this.#keep(facts ? { ...current, devbox_name: facts.name, metadata: facts.metadata } : current)
+    }
+    describe(isNamed)
+    if (!isNamed) describe(await describing)
+    const current = this.#open.get(id)
+    if (current && current.state === 'new') this.#send('alert.raised', current)
+  }
+
+  /** Closes an alert that is no longer reported, or whose time is over, by what has become of its devbox. */
+  async #settle(alert: Alert): Promise<void> {
+    const facts = await this.#options.describe(alert.devbox_id)
+    const current = this.#open.get(alert.id)
+    if (current) this.#close(current, closingState(current, facts?.status, Date.now()))
+  }
+
+  #close(alert: Alert, state: Parameters<typeof closed>[1]): void {
+    const next = closed(alert, state, Date.now())
+    if (!next) return
+    this.#keep(next)
+    if (next.kind !== 'test') this.#send('alert.closed', next)
+  }
+
+  #keep(alert: Alert): void {
+    if (isOpen(alert)) this.#open.set(alert.id, alert)
+    else this.#open.delete(alert.id)
+    this.#options.store.put(this.#account, alert)
+    this.#tell({ event: 'alert', data: alert })
+    this.#lookAgain()
+  }
+
+  #tell(item: AlertItem): void {
+    for (const listener of this.#listeners) listener(item)
+  }
+
+  #send(event: AlertEventName, alert: Alert): void {
+    const { webhook, urlOf } = this.#options
+    if (webhook && !isSilenced(alert, this.silences(), Date.now())) void webhook.send(event, alert, urlOf(alert.id))
+  }
+
+  /** Looks at the clock again when something may be due. */
+  #lookAgain(): void {
+    clearTimeout(this.#look)
+    if (this.#open.size === 0 || !this.#leaveWatch) return
+    const nowMs = Date.now()
+    const dueMs = Math.min(...[...this.#open.values()].map((alert) => nextLookMs(alert, nowMs)))
+    this.#look = setTimeout(() => this.#lookNow(), dueMs - nowMs + 1)
+  }
+
+  #lookNow(): void {
+    const nowMs = Date.now()
+    for (const alert of [...this.#open.values()]) {
+      const again = afterTime(alert, nowMs)
+      if (again) {
+        this.#keep(again)
+        this.#send('alert.raised', again)
+      } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
+      else if (nowMs >= alert.deadline_ms + settledMs) void this.#settleIfOver(alert)
+    }
+    this.#lookAgain()
+  }
+
+  /** Right after the deadline: a devbox that still runs then is on its way out, or was spared; the watch will tell. */
+  async #settleIfOver(alert: Alert): Promise<void> {
+    const facts = await this.#options.describe(alert.devbox_id)
+    const current = this.#open.get(alert.id)
+    if (current && facts && closingState(current, facts.status, Date.now()) === 'ended') this.#close(current, 'ended')
+  }
+}
+
+const wait = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined))

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import type { Alert } from '#lib/wire/alerts.ts'
+import { acknowledged, afterTime, closed, closingState, nextLookMs, raised } from './alert-rules.ts'
+
+const minute = 60_000
+const told = { kind: 'eviction', devbox_name: 'api', metadata: { team: 'core' }, found_late: false } as const
+const raise = (deadlineMs: number, nowMs = 0, before?: Alert) =>
+  raised({ devbox_id: 'dbx_1', eviction_deadline_ms: deadlineMs }, told, nowMs, before)
+const taken = (alert: Alert, nowMs: number) => acknowledged(alert, 'somebody', nowMs) as Alert
+
+it('is taken on once, and says by whom and when', () => {
+  const alert = taken(raise(10 * minute), 5)
+  expect(alert).toMatchObject({ state: 'acknowledged', acknowledged_by: 'somebody', acknowledged_ms: 5, alarms: 1 })
+  expect(acknowledged(alert, 'another', 6)).toBeUndefined()
+})
+
+it('is raised again under two minutes, unless it was taken on that late', () => {
+  const early = taken(raise(10 * minute), minute)
+  expect(afterTime(early, 8 * minute - 1)).toBeUndefined()
+  expect(afterTime(early, 8 * minute)).toMatchObject({ state: 'new', alarms: 2, acknowledged_by: null })
+  expect(afterTime(early, 10 * minute)).toBeUndefined()
+  expect(afterTime(taken(raise(10 * minute), 8 * minute), 9 * minute)).toBeUndefined()
+  expect(afterTime(raise(10 * minute), 9 * minute)).toBeUndefined()
+})
+
+it('stays taken on when its deadline moves later, and is new when it moves earlier', () => {
+  const before = taken(raise(10 * minute), minute)
+  expect(raise(20 * minute, 2 * minute, before)).toMatchObject({
+    state: 'acknowledged',
+    acknowledged_by: 'somebody',
+    alarms: 0,
+  })
+  expect(raise(5 * minute, 2 * minute, before)).toMatchObject({ state: 'new', acknowledged_by: null, alarms: 1 })
+  expect(raise(20 * minute, 2 * minute, raise(10 * minute))).toMatchObject({ state: 'new' })
+})
+
+it('closes once', () => {
+  const over = closed(raise(minute), 'ended', 7)
+  expect(over).toMatchObject({ state: 'ended', closed_ms: 7 })
+  expect(closed(over as Alert, 'passed', 8)).toBeUndefined()
+})
+
+it.each([
+  ['suspended', minute - 1, 'ended'],
+  ['shutdown', minute + 1, 'ended'],
+  ['running', minute - 1, 'withdrawn'],
+  ['running', minute + 1, 'passed'],
+  [undefined, minute - 1, 'withdrawn'],
+  [undefined, minute + 1, 'passed'],
+])('tells of a devbox that is %s at %i ms that it is %s', (status, nowMs, state) => {
+  expect(closingState(raise(minute), status, nowMs)).toBe(state)
+})
+
+it('looks at the clock when something may be due, and never never', () => {
+  expect(nextLookMs(raise(10 * minute), 0)).toBe(8 * minute)
+  expect(nextLookMs(raise(10 * minute), 8 * minute)).toBe(10 * minute + 2_000)
+  expect(nextLookMs(raise(1000 * minute), 0)).toBe(10 * minute)
+  expect(nextLookMs(raise(minute), 20 * minute)).toBe(30 * minute)
+})

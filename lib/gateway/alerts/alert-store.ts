@@ -1,0 +1,144 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type Alert, isOpen, type Silence } from '#lib/wire/alerts.ts'
+
+/** Of one account: the oldest that are over go first. */
+const maxKept = 10_000
+
+export interface HistoryQuery {
+  state?: string | undefined
+  search?: string | undefined
+  limit: number
+  starting_after?: string | undefined
+}
+
+/**
+ * Alerts and silences in the console's data folder, by account. The console is their only writer, and several consoles
+ * of one service each have their own.
+ */
+export class AlertStore {
+  readonly #database: DatabaseSync
+
+  static inFolder(dataDir: string): AlertStore {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    return new AlertStore(join(dataDir, 'alerts.sqlite'))
+  }
+
+  /** `:memory:` keeps nothing beyond the process. */
+  constructor(file: string) {
+    this.#database = new DatabaseSync(file, { timeout: 5000 })
+    // NORMAL: a power cut may cost the last acknowledgement, which the alert itself then asks for again.
+    this.#database.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      CREATE TABLE IF NOT EXISTS alerts (
+        account TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, first_heard_ms INTEGER NOT NULL,
+        words TEXT NOT NULL, alert TEXT NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (account, first_heard_ms, id);
+      CREATE TABLE IF NOT EXISTS silences (
+        account TEXT NOT NULL, id TEXT NOT NULL, until_ms INTEGER NOT NULL, silence TEXT NOT NULL,
+        PRIMARY KEY (account, id)) WITHOUT ROWID;
+    `)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  put(account: string, alert: Alert): void {
+    const words = [alert.devbox_id, alert.devbox_name ?? '', ...Object.entries(alert.metadata).flat()]
+    this.#run(
+      'INSERT OR REPLACE INTO alerts VALUES (?, ?, ?, ?, ?, ?)',
+      account,
+      alert.id,
+      alert.state,
+      alert.first_heard_ms,
+      words.join('\n').toLowerCase(),
+      JSON.stringify(alert),
+    )
+    if (!isOpen(alert))
+      this.#run(
+        `DELETE FROM alerts WHERE account = ? AND state NOT IN ('new', 'acknowledged') AND first_heard_ms <= (
+           SELECT first_heard_ms FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1 OFFSET ?)`,
+        account,
+        account,
+        maxKept,
+      )
+  }
+
+  get(account: string, id: string): Alert | undefined {
+    return this.#rows('SELECT alert AS json FROM alerts WHERE account = ? AND id = ?', account, id)[0] as
+      | Alert
+      | undefined
+  }
+
+  /** All that are not over. */
+  open(account: string): Alert[] {
+    return this.#rows(
+      "SELECT alert AS json FROM alerts WHERE account = ? AND state IN ('new', 'acknowledged')",
+      account,
+    ) as Alert[]
+  }
+
+  /** Newest first. */
+  history(account: string, { state, search, limit, starting_after }: HistoryQuery) {
+    const wheres = ['account = ?']
+    const values: (string | number)[] = [account]
+    if (state !== undefined) {
+      wheres.push('state = ?')
+      values.push(state)
+    }
+    if (search !== undefined) {
+      wheres.push('instr(words, ?) > 0')
+      values.push(search.toLowerCase())
+    }
+    const counted = this.#database
+      .prepare(`SELECT count(*) AS n FROM alerts WHERE ${wheres.join(' AND ')}`)
+      .get(...values) as { n: number }
+    if (starting_after !== undefined) {
+      wheres.push('(first_heard_ms, id) < (SELECT first_heard_ms, id FROM alerts WHERE account = ? AND id = ?)')
+      values.push(account, starting_after)
+    }
+    const alerts = this.#rows(
+      `SELECT alert AS json FROM alerts WHERE ${wheres.join(' AND ')} ORDER BY first_heard_ms DESC, id DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    ) as Alert[]
+    return { alerts: alerts.slice(0, limit), has_more: alerts.length > limit, total_count: counted.n }
+  }
+
+  /** Those that are not over. */
+  silences(account: string, nowMs: number): Silence[] {
+    this.#run('DELETE FROM silences WHERE until_ms <= ?', nowMs)
+    return this.#rows(
+      'SELECT silence AS json FROM silences WHERE account = ? ORDER BY until_ms, id',
+      account,
+    ) as Silence[]
+  }
+
+  putSilence(account: string, silence: Silence): void {
+    this.#run(
+      'INSERT OR REPLACE INTO silences VALUES (?, ?, ?, ?)',
+      account,
+      silence.id,
+      silence.until_ms,
+      JSON.stringify(silence),
+    )
+  }
+
+  /** False when there is none of this id. */
+  deleteSilence(account: string, id: string): boolean {
+    return this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id) > 0
+  }
+
+  #run(sql: string, ...values: (string | number)[]): number {
+    return Number(this.#database.prepare(sql).run(...values).changes)
+  }
+
+  #rows(sql: string, ...values: (string | number)[]): unknown[] {
+    return this.#database
+      .prepare(sql)
+      .all(...values)
+      .map(({ json }) => JSON.parse(String(json)))
+  }
+}

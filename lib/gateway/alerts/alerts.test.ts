@@ -1,0 +1,235 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { Alert, AlertHealth, AlertHistory, AlertItem } from '#lib/wire/alerts.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { alertBookFor } from './alerts.ts'
+import { signatureOf } from './webhook.ts'
+
+const inOneHour = () => Date.now() + 3_600_000
+const soon = { timeout: 20_000 }
+
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  gateway = await startConsole({ url: service.url })
+  cookie = await gateway.signIn(service.key)
+})
+afterEach(() => gateway.close())
+
+const ask = async (method: string, path: string, body?: unknown) => {
+  const response = await gateway.fetch(`/api/alerts${path}`, {
+    method,
+    cookie,
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: await response.json() }
+}
+const owner = () => ({ account: { id: 'acc_test', name: 'Team' }, api_key: service.key })
+
+/** A page that listens, and the alerts it knows. */
+const listen = (console = owner()) => {
+  const alerts = new Map<string, Alert>()
+  const leave = alertBookFor(console).join((item: AlertItem) => {
+    if (item.event === 'snapshot') for (const alert of item.data.alerts) alerts.set(alert.id, alert)
+    if (item.event === 'alert') alerts.set(item.data.id, item.data)
+  })
+  const of = (devboxId: string) => [...alerts.values()].filter(({ devbox_id }) => devbox_id === devboxId)
+  const until = (devboxId: string, state: Alert['state']) =>
+    vi.waitFor(() => {
+      const found = of(devboxId).find((each) => each.state === state)
+      if (!found) throw new Error(`${devboxId} has ${of(devboxId).map((each) => each.state)}, not ${state}`)
+      return found
+    }, soon)
+  return { of, until, leave }
+}
+
+const devbox = async (name: string, metadata: Record<string, string> = {}) =>
+  (await service.client.devboxes.createAndAwaitRunning({ body: { name, metadata } })).id
+const schedule = (devbox_id: string, eviction_deadline_ms: number) =>
+  service.client.evictions.schedule({ body: { devbox_id, eviction_deadline_ms } })
+
+describe('an eviction', () => {
+  it('is an alert with the name and metadata of its devbox, taken on by one and so for all', async () => {
+    const id = await devbox('worker', { team: 'core' })
+    const [one, other] = [listen(), listen()]
+    await schedule(id, inOneHour())
+    const alert = await one.until(id, 'new')
+    await vi.waitFor(
+      () => expect(one.of(id)[0]).toMatchObject({ devbox_name: 'worker', metadata: { team: 'core' }, alarms: 1 }),
+      soon,
+    )
+    const { body } = await ask('POST', '/acknowledge', { ids: [alert.id, 'no such alert'] })
+    expect(body.acknowledged.map((each: Alert) => each.id)).toEqual([alert.id])
+    for (const page of [one, other]) expect(await page.until(id, 'acknowledged')).toMatchObject({ id: alert.id })
+    expect((await ask('POST', '/acknowledge', { ids: [alert.id] })).body.acknowledged).toEqual([])
+  })
+
+  it('is new again with an earlier deadline, and tells what became of the one before', async () => {
+    const id = await devbox('moved')
+    const page = listen()
+    const deadline = inOneHour()
+    await schedule(id, deadline)
+    const first = await page.until(id, 'new')
+    await ask('POST', '/acknowledge', { ids: [first.id] })
+    await schedule(id, deadline - 60_000)
+    expect(await page.until(id, 'moved')).toMatchObject({ id: first.id, deadline_ms: deadline })
+    expect(await page.until(id, 'new')).toMatchObject({ deadline_ms: deadline - 60_000 })
+  })
+
+  it('ends with its devbox, and is in the history with what was searched for', async () => {
+    const id = await devbox('short', { owner: 'ada' })
+    const page = listen()
+    await schedule(id, Date.now() + 1_000)
+    expect(await page.until(id, 'ended')).toMatchObject({ devbox_id: id })
+    const found = (await ask('GET', '?search=ADA&state=ended')).body as AlertHistory
+    expect(found).toMatchObject({ total_count: 1, has_more: false, alerts: [{ devbox_id: id, state: 'ended' }] })
+    const csv = await (await gateway.fetch('/api/alerts?format=csv&search=ada', { cookie })).text()
+    expect(csv).toMatch(new RegExp(`^id,kind,devbox_id.*\r\n${id}@\\d+,eviction,${id},short,`))
+  })
+
+  it('that was told while nobody listened is found, and says so', async () => {
+    const id = await devbox('overlooked')
+    await schedule(id, inOneHour())
+    expect(await listen().until(id, 'new')).toMatchObject({ found_late: true })
+  })
+
+  it('that is taken back is not dropped in silence', async () => {
+    const id = await devbox('spared')
+    const page = listen()
+    await schedule(id, inOneHour())
+    await page.until(id, 'new')
+    await service.client.evictions.cancel({ params: { devbox_id: id } })
+    // The stream tells of no withdrawal; a new connection repeats what is left.
+    for (const hub of gateway.registry.evictionHubs.values()) hub.refresh()
+    expect(await page.until(id, 'withdrawn')).toMatchObject({ devbox_id: id })
+  })
+})
+
+it('keeps alerts and who took them on through a restart of the console', async () => {
+  const id = await devbox('kept')
+  const dataDir = gateway.registry.config.dataDir
+  await schedule(id, inOneHour())
+  const alert = await listen().until(id, 'new')
+  await ask('POST', '/acknowledge', { ids: [alert.id] })
+  const again = await startConsole({ url: service.url }, { dataDir })
+  try {
+    expect(await listen().until(id, 'acknowledged')).toMatchObject({ id: alert.id })
+  } finally {
+    await again.close()
+  }
+})
+
+it('silences by metadata until a time, for all, and says who', async () => {
+  const until_ms = inOneHour()
+  const { body } = await ask('POST', '/silences', { metadata: { team: 'qa' }, until_ms, comment: 'load test' })
+  expect(body).toMatchObject({ metadata: { team: 'qa' }, until_ms, comment: 'load test', by: expect.any(String) })
+  expect(alertBookFor(owner()).silences()).toEqual([body])
+  expect((await ask('DELETE', `/silences/${body.id}`)).status).toBe(200)
+  expect((await ask('DELETE', `/silences/${body.id}`)).status).toBe(404)
+  expect((await ask('POST', '/silences', { metadata: {}, until_ms })).body).toMatchObject({ code: 'invalid_argument' })
+  expect((await ask('POST', '/silences', { metadata: { a: 'b' }, until_ms: 1 })).body).toMatchObject({
+    field: 'until_ms',
+  })
+})
+
+it('drills on the local service: schedules an eviction and takes it back', async () => {
+  const id = await devbox('drilled')
+  const page = listen()
+  expect((await ask('POST', '/drills', { devbox_id: id, in_seconds: 3600 })).status).toBe(200)
+  await page.until(id, 'new')
+  expect((await ask('DELETE', `/drills/${id}`)).status).toBe(200)
+  expect((await ask('POST', '/drills', { devbox_id: 'dbx_unknown', in_seconds: 3600 })).status).toBe(404)
+  expect((await ask('POST', '/drills', { devbox_id: id, in_seconds: 0 })).body).toMatchObject({ field: 'in_seconds' })
+})
+
+it('asks for a session, and takes writes from its own pages alone', async () => {
+  expect((await gateway.fetch('/api/alerts')).status).toBe(401)
+  const headers = { origin: 'https://evil.example' }
+  expect((await gateway.fetch('/api/alerts/test', { method: 'POST', cookie, headers })).status).toBe(403)
+  expect((await ask('GET', '/nothing')).status).toBe(404)
+})
+
+describe('the webhook', () => {
+  let receiver: Server
+  let answers: number[]
+  let received: { headers: Record<string, unknown>; body: string }[]
+  beforeEach(async () => {
+    answers = []
+    received = []
+    receiver = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      received.push({ headers: request.headers, body })
+      response.writeHead(answers.shift() ?? 204).end()
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const { port } = receiver.address() as AddressInfo
+    await gateway.close()
+    gateway = await startConsole(
+      { url: service.url },
+      { webhook: { url: `http://127.0.0.1:${port}/hook`, secret: 'a shared secret', apiKey: undefined } },
+    )
+    cookie = await gateway.signIn(service.key)
+  })
+  afterEach(async () => {
+    receiver.close()
+    receiver.closeAllConnections()
+    await once(receiver, 'close')
+  })
+  const health = async () => (await ask('GET', '/health')).body as AlertHealth
+
+  it('is told, signed, once the receiver takes it, though it fails twice', async () => {
+    answers = [500, 503]
+    const alert = (await ask('POST', '/test')).body as Alert
+    await vi.waitFor(() => expect(received).toHaveLength(3), soon)
+    const [first, , last] = received
+    expect(JSON.parse(last?.body ?? '')).toMatchObject({
+      event: 'alert.test',
+      alert: { id: alert.id },
+      text: expect.any(String),
+    })
+    const signature = String(last?.headers['devdeck-signature'])
+    expect(signature).toBe(signatureOf(last?.body ?? '', 'a shared secret', Number(/t=(\d+)/.exec(signature)?.[1])))
+    expect(last?.headers['devdeck-delivery']).toBe(first?.headers['devdeck-delivery'])
+    await vi.waitFor(
+      async () =>
+        expect((await health()).webhook).toMatchObject({
+          deliveries: [{ attempts: 3, delivered: true, answer: 'HTTP 204' }],
+        }),
+      soon,
+    )
+    expect(JSON.stringify(await health())).not.toMatch(/\/hook|a shared secret/)
+  })
+
+  it('gives up at once where the receiver refuses', async () => {
+    answers = [403]
+    await ask('POST', '/test')
+    await vi.waitFor(
+      async () =>
+        expect((await health()).webhook.deliveries).toMatchObject([
+          { attempts: 1, delivered: false, answer: 'HTTP 403' },
+        ]),
+      soon,
+    )
+  })
+
+  it('is told of an eviction, and of none that is silenced', async () => {
+    await ask('POST', '/silences', { metadata: { team: 'quiet' }, until_ms: inOneHour(), comment: '' })
+    const [quiet, loud] = [await devbox('quiet', { team: 'quiet' }), await devbox('loud')]
+    const page = listen()
+    await schedule(quiet, inOneHour())
+    await page.until(quiet, 'new')
+    await schedule(loud, inOneHour())
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(0), soon)
+    expect(received.map(({ body }) => JSON.parse(body)).filter(({ alert }) => alert.devbox_id === quiet)).toEqual([])
+    expect(received.map(({ body }) => JSON.parse(body).event)).toContain('alert.raised')
+  })
+})

@@ -1,0 +1,239 @@
+import * as z from 'zod/mini'
+import { ApiError } from '#lib/client/api-error.ts'
+import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { maxEpochMs } from '#lib/contract/common.ts'
+import type { Alert, AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
+import { callerOf } from '../accounts/session-cookie.ts'
+import type { SignedIn } from '../accounts/signed-in.ts'
+import { evictionHubFor, hubKey } from '../evictions/hub.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { readJsonBody } from '../http/request-body.ts'
+import { clientFor, serviceIdentity } from '../http/upstream.ts'
+import { registry } from '../registry.ts'
+import { AlertBook, type DevboxFacts } from './alert-book.ts'
+import { AlertStore } from './alert-store.ts'
+import { Webhook } from './webhook.ts'
+
+type Owner = Pick<SignedIn, 'account' | 'api_key'>
+
+/** What the console keeps of an account's alerts, opened with the first who asks for it. */
+export const alertBookFor = ({ account, api_key }: Owner): AlertBook => {
+  const { alertBooks, config } = registry()
+  const key = hubKey(api_key)
+  const found = alertBooks.get(key)
+  if (found) return found
+  const book = new AlertBook({
+    account: { id: `${serviceIdentity()} ${account.id}`, name: account.name },
+    store: storeOf(),
+    describe: (devboxId) => describe(api_key, devboxId),
+    watch: (listener) => evictionHubFor(api_key).join(listener),
+    lastHeardMs: () => registry().evictionHubs.get(key)?.lastHeardMs ?? null,
+    webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }),
+    urlOf: (id) => `${config.publicOrigins[0] ?? [...registry().origins.values()][0] ?? ''}${alertPath(id)}`,
+  })
+  alertBooks.set(key, book)
+  return book
+}
+
+const alertPath = (id: string) => `/evictions?alert=${encodeURIComponent(id)}`
+
+/** Without a data folder that can be written, alerts are kept until the console ends. */
+const storeOf = (): AlertStore => {
+  const shared = registry()
+  if (shared.alertStore) return shared.alertStore
+  try {
+    shared.alertStore = AlertStore.inFolder(shared.config.dataDir)
+  } catch (error) {
+    console.error(`Alerts are kept in memory, as ${shared.config.dataDir} cannot be used:`, error)
+    shared.alertStore = new AlertStore(':memory:')
+  }
+  return shared.alertStore
+}
+
+const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undefined> => {
+  try {
+    const {
+      name = null,
+      metadata,
+      status,
+    } = await clientFor(apiKey, describeTimeoutMs).devboxes.get({ params: { id } })
+    return { name, metadata, status }
+  } catch (error) {
+    return error instanceof ApiError && error.status === 404 ? gone : undefined
+  }
+}
+const describeTimeoutMs = 10_000
+const gone = { name: null, metadata: {}, status: 'shutdown' }
+
+/** Has the webhook told of alerts with no page open, from now on until `signal` aborts. */
+export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
+  const { config, service } = registry()
+  const api_key = config.webhook && (config.webhook.apiKey ?? service.ownKey())
+  if (!api_key) return
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      return alertBookFor({ account: await clientFor(api_key, describeTimeoutMs).accounts.me(), api_key }).stay()
+    } catch (error) {
+      if (attempt === 0) console.error(`The webhook waits for the service: ${(error as Error).message}`)
+      await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 60_000 }), signal)
+    }
+  }
+}
+
+export const endAlerts = (): void => {
+  const { alertBooks } = registry()
+  for (const book of alertBooks.values()) book.close()
+  alertBooks.clear()
+  registry().alertStore?.close()
+  registry().alertStore = undefined
+}
+
+/** `/api/alerts` and all below it. */
+export const answerAlerts = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const { pathname, searchParams } = new URL(request.url)
+    const [what = 'history', id] = pathname.split('/').slice(3)
+    const answer = actions[`${request.method} ${what}${id === undefined ? '' : '/:id'}`]
+    if (!answer) throw new Refusal('not_found', `There is no ${request.method} ${pathname}`)
+    const session = await callerOf(request, request.method === 'GET' ? 'read' : 'write')
+    const hasBody = request.method === 'POST' && what !== 'test'
+    return answer({
+      session,
+      book: alertBookFor(session),
+      query: Object.fromEntries(searchParams),
+      body: hasBody ? await readJsonBody(request) : undefined,
+      id: decodeURIComponent(id ?? ''),
+    })
+  })
+
+interface Asked {
+  session: SignedIn
+  book: AlertBook
+  query: unknown
+  body: unknown
+  id: string
+}
+
+const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = {
+  'GET history': ({ book, query }) => {
+    const { format, ...wanted } = read(HistoryAsked, query)
+    if (format === undefined) return json(book.history(wanted) satisfies AlertHistory)
+    const { alerts } = book.history({ ...wanted, limit: maxExported })
+    return format === 'csv'
+      ? file(csvOf(alerts), 'text/csv; charset=utf-8', 'alerts.csv')
+      : file(JSON.stringify(alerts, null, 2), 'application/json', 'alerts.json')
+  },
+  'GET health': ({ book }) => {
+    const { webhook } = book
+    return json({
+      stream: book.health(),
+      webhook: {
+        host: webhook?.host ?? null,
+        watches_alone: book.staysListening,
+        deliveries: webhook?.deliveries ?? [],
+      },
+    } satisfies AlertHealth)
+  },
+  'POST acknowledge': ({ book, body, session }) =>
+    json({ acknowledged: book.acknowledge(read(Acknowledge, body).ids, session.account.name) }),
+  'POST silences': ({ book, body, session }) => {
+    const wanted = read(SilenceAsked, body)
+    if (wanted.until_ms <= Date.now())
+      throw new Refusal('invalid_argument', 'until_ms must be ahead', { field: 'until_ms' })
+    return json(book.silence({ ...wanted, by: session.account.name }))
+  },
+  'DELETE silences/:id': ({ book, id }) => {
+    if (!book.endSilence(id)) throw new Refusal('not_found', `There is no silence ${id}`)
+    return json({})
+  },
+  'POST test': ({ book }) => json(book.test()),
+  'POST drills': async ({ body, session }) => {
+    const { devbox_id, in_seconds } = read(Drill, body)
+    return passOn(() =>
+      clientFor(session.api_key, describeTimeoutMs).evictions.schedule({
+        body: { devbox_id, eviction_deadline_ms: Date.now() + in_seconds * 1000 },
+      }),
+    )
+  },
+  'DELETE drills/:id': ({ id, session }) =>
+    passOn(() => clientFor(session.api_key, describeTimeoutMs).evictions.cancel({ params: { devbox_id: id } })),
+}
+
+/** A drill is the local service's: what another one says of it is told as it is. */
+const passOn = async (call: () => Promise<unknown>): Promise<Response> => {
+  try {
+    return json(await call())
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0)
+      throw new Refusal('unavailable', 'The service cannot be reached; nothing was changed')
+    throw new Refusal(error.status === 404 ? 'not_found' : 'conflict', error.message)
+  }
+}
+
+const maxExported = 10_000
+
+const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
+const HistoryAsked = z.object({
+  state: z.optional(z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn'])),
+  search: z.optional(text(256)),
+  limit: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(500)), 50),
+  starting_after: z.optional(text(256)),
+  format: z.optional(z.enum(['csv', 'json'])),
+})
+const Acknowledge = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(1000)) })
+const SilenceAsked = z.object({
+  metadata: z
+    .record(text(256).check(z.minLength(1)), text(1024))
+    .check(z.refine((pairs) => Object.keys(pairs).length > 0, 'must name at least one key')),
+  until_ms: z.int().check(z.maximum(maxEpochMs)),
+  comment: z._default(text(500), ''),
+})
+const Drill = z.object({
+  devbox_id: text(256),
+  in_seconds: z.int().check(z.minimum(1), z.maximum(86_400, 'must be at most a day')),
+})
+
+const read = <Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> => {
+  const { data, error } = schema.safeParse(value)
+  if (data !== undefined) return data
+  const { path = [], message = 'is not understood' } = error?.issues[0] ?? {}
+  const field = path.join('.')
+  throw new Refusal('invalid_argument', `${field} ${message}`.trim(), { field })
+}
+
+const file = (body: string, type: string, name: string) =>
+  new Response(body, {
+    headers: {
+      'content-type': type,
+      'content-disposition': `attachment; filename="${name}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+
+const columns = {
+  id: ({ id }: Alert) => id,
+  kind: ({ kind }: Alert) => kind,
+  devbox_id: ({ devbox_id }: Alert) => devbox_id,
+  devbox_name: ({ devbox_name }: Alert) => devbox_name ?? '',
+  metadata: ({ metadata }: Alert) => JSON.stringify(metadata),
+  deadline: ({ deadline_ms }: Alert) => new Date(deadline_ms).toISOString(),
+  state: ({ state }: Alert) => state,
+  first_heard: ({ first_heard_ms }: Alert) => new Date(first_heard_ms).toISOString(),
+  found_late: ({ found_late }: Alert) => String(found_late),
+  acknowledged_by: ({ acknowledged_by }: Alert) => acknowledged_by ?? '',
+  acknowledged: ({ acknowledged_ms }: Alert) =>
+    acknowledged_ms === null ? '' : new Date(acknowledged_ms).toISOString(),
+  closed: ({ closed_ms }: Alert) => (closed_ms === null ? '' : new Date(closed_ms).toISOString()),
+}
+
+/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+const cell = (value: string) => {
+  const inert = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+}
+
+const csvOf = (alerts: readonly Alert[]): string =>
+  [Object.keys(columns), ...alerts.map((alert) => Object.values(columns).map((of) => cell(of(alert))))]
+    .map((cells) => `${cells.join(',')}\r\n`)
+    .join('')
