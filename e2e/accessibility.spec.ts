@@ -56,6 +56,8 @@ for (const colorScheme of ['light', 'dark'] as const)
         `/axons/${axon.id}`,
         `/axons/${axon.id}?tab=events&event=1`,
         `/axons/${axon.id}?tab=sql`,
+        '/evictions',
+        '/evictions/history',
         '/devboxes',
         `/devboxes/${devbox.id}`,
         `/devboxes/${devbox.id}?tab=commands`,

@@ -99,6 +99,7 @@ test('an eviction scheduled elsewhere is on every page within a second', async (
 
   await page.goto(`${product.url}/devboxes`)
   await expect(banner).toContainText(/doomed-box/)
+  expect(await banner.evaluate((bar) => bar.getBoundingClientRect().height)).toBeLessThanOrEqual(40)
 
   await product.service.evictions.schedule({ body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 500 } })
   await expect(page.getByRole('row', { name: /doomed-box/ })).toContainText('Suspended')

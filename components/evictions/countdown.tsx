@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatCountdown, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import type { Eviction } from '#lib/contract/evictions.ts'
 
-/** Time left, ticking. A timer is not read out by itself; milestones are announced by the banner. */
-export const Countdown = ({ eviction }: { eviction: Eviction }) => {
+/** Time left, ticking, by the console's clock. A timer is not read out by itself; milestones are announced by the bar. */
+export const Countdown = ({ deadlineMs }: { deadlineMs: number }) => {
   const { data: feed } = useQuery(evictionQueries.feed())
-  const text = useClock((nowMs) => formatCountdown(remainingMs(feed, eviction, nowMs)))
+  const text = useClock((nowMs) => formatCountdown(remainingMs(feed, { eviction_deadline_ms: deadlineMs }, nowMs)))
   return (
-    <span role="timer" aria-live="off" className="tabular">
+    <span role="timer" aria-live="off" className="tabular" title={new Date(deadlineMs).toISOString()}>
       {text}
     </span>
   )

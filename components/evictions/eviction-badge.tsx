@@ -24,7 +24,7 @@ export const EvictionBadge = ({ eviction, brief }: { eviction: Eviction; brief?:
       ) : (
         <>
           <span className={brief ? 'max-lg:sr-only' : undefined}>Evicted in </span>
-          <Countdown eviction={eviction} />
+          <Countdown deadlineMs={eviction.eviction_deadline_ms} />
         </>
       )}
     </Badge>

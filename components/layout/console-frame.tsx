@@ -3,11 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Menu, Search } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { AlertAnnouncer } from '#components/evictions/alert-announcer.tsx'
 import { EvictionStream } from '#components/evictions/eviction-stream.tsx'
 import { StreamStatus } from '#components/evictions/stream-status.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
+import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { sessionQueries } from '#lib/console/queries/session.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -21,7 +23,8 @@ import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
 const CommandPalette = loadOnUse(async () => (await import('./command-palette.tsx')).CommandPalette)
-const EvictionBanner = loadOnUse(async () => (await import('#components/evictions/eviction-banner.tsx')).EvictionBanner)
+const AlertBar = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBar)
+const AlertBadge = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBadge)
 const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)
 const ShortcutsDialog = loadOnUse(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog)
 
@@ -49,6 +52,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
     if (what === 'palette' && opened !== what) typedAhead.current = takeTypedAhead(close)
     setOpened(what)
   }
+  const { hasAlerts, barCollapsed, collapseBar } = useAlertBar()
   useShortcuts(open, opened !== null)
   useFrameTop(top)
   useFocusAfterNavigation()
@@ -78,6 +82,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               <Breadcrumb />
               <div className="ml-auto flex shrink-0 items-center gap-1">
                 <PaletteButton onClick={() => open('palette')} />
+                {hasAlerts && barCollapsed && <AlertBadge onExpand={() => collapseBar(false)} />}
                 <span className="mx-1.5">
                   <StreamStatus />
                 </span>
@@ -85,7 +90,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
                 <AccountMenu session={session} onHelp={() => setOpened('help')} />
               </div>
             </header>
-            <PendingEvictions />
+            {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
           <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
@@ -94,6 +99,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
         </div>
       </div>
       <EvictionStream />
+      <AlertAnnouncer account={session.account.id} />
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
       {opened === 'palette' && (
         <CommandPalette onClose={close} onHelp={() => open('help')} typedAhead={() => typedAhead.current?.()} />
@@ -103,10 +109,19 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   )
 }
 
-const PendingEvictions = () => {
-  const { data: feed } = useQuery(evictionQueries.feed())
-  return feed.pending.length > 0 && <EvictionBanner />
+/** Whether the bar of evictions is collapsed is kept for the tab; a page begins with it, as the server draws it. */
+const useAlertBar = () => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const [barCollapsed, setBarCollapsed] = useState(false)
+  useEffect(() => setBarCollapsed(readTab(barKey) === 'collapsed'), [])
+  const collapseBar = (next: boolean) => {
+    setBarCollapsed(next)
+    writeTab(barKey, next ? 'collapsed' : 'expanded')
+  }
+  return { hasAlerts: feed.open.length > 0, barCollapsed, collapseBar }
 }
+
+const barKey = 'devdeck.eviction-bar'
 
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (
   <button

@@ -1,5 +1,5 @@
 import type { LucideIcon as Icon } from 'lucide-react'
-import { Box, Camera, Clapperboard, Gauge, ListChecks, Trophy, Waypoints } from 'lucide-react'
+import { Box, Camera, Clapperboard, Gauge, ListChecks, Timer, Trophy, Waypoints } from 'lucide-react'
 import { paths } from '#lib/console/address/paths.ts'
 
 export interface Destination {
@@ -13,6 +13,7 @@ export interface Destination {
 export const destinations: readonly Destination[] = [
   { label: 'Overview', href: paths.overview(), icon: Gauge, keys: ['g', 'o'] },
   { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },
+  { label: 'Evictions', href: paths.evictions(), icon: Timer, keys: ['g', 'e'] },
   { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
   { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
   { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },

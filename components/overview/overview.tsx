@@ -64,7 +64,7 @@ const Figures = () => {
           label={
             next ? (
               <>
-                Evictions, next in <Countdown eviction={next} />
+                Evictions, next in <Countdown deadlineMs={next.eviction_deadline_ms} />
               </>
             ) : (
               'Evictions pending'

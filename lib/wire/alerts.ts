@@ -21,6 +21,7 @@ export interface Alert {
   deadline_ms: number
   state: AlertState
   first_heard_ms: number
+  raised_ms: number
   /** Once when it was heard of, and once more each time it was raised again: a browser announces each alarm once. */
   alarms: number
   /** The console was not listening when the service first told of it. */
@@ -97,6 +98,8 @@ export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => state === 'n
 
 /** An acknowledgement made earlier than this before the deadline is over when this much is left. */
 export const lastCallMs = 2 * 60_000
+/** What nobody has acknowledged by then is raised again. */
+export const reminderMs = 10 * 60_000
 
 export const isSilenced = (
   { metadata }: Pick<Alert, 'metadata'>,

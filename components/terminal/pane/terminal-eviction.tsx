@@ -21,7 +21,7 @@ export const TerminalEviction = ({ devboxId }: { devboxId: string }) => {
           'Being evicted now: '
         ) : (
           <>
-            Eviction in <Countdown eviction={eviction} />:{' '}
+            Eviction in <Countdown deadlineMs={eviction.eviction_deadline_ms} />:{' '}
           </>
         )}
         <span className="text-muted">the devbox is suspended, its disk stays, what runs in this shell ends.</span>

@@ -18,6 +18,10 @@ export const paths = {
   benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
+  /** `alert` is one to be shown among all. */
+  evictions: (query: { alert?: string } = {}) => `/evictions${searchOf(query, pageDefaults)}`,
+  evictionHistory: (query: { state?: string; search?: string; starting_after?: string } = {}) =>
+    `/evictions/history${searchOf(query, pageDefaults)}`,
   recordings: () => '/recordings',
   recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,

@@ -28,16 +28,15 @@ const byDeadline = (evictions: readonly Eviction[]): Eviction[] =>
     (a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms || (a.devbox_id < b.devbox_id ? -1 : 1),
   )
 
-/** Two announcements are one when both the devbox and the deadline agree; a moved deadline is news. */
-export const evictionIdentity = ({ devbox_id, eviction_deadline_ms }: Eviction) =>
-  `${devbox_id}@${eviction_deadline_ms}`
-
 export const evictionOf = (feed: EvictionFeed, devboxId: string): Eviction | undefined =>
   feed.pending.find(({ devbox_id }) => devbox_id === devboxId)
 
 /** Milliseconds left until the deadline, never below zero. */
-export const remainingMs = ({ health }: EvictionFeed, eviction: Eviction, nowMs: number): number =>
-  Math.max(0, eviction.eviction_deadline_ms - (nowMs + health.clockOffsetMs))
+export const remainingMs = (
+  { health }: EvictionFeed,
+  eviction: Pick<Eviction, 'eviction_deadline_ms'>,
+  nowMs: number,
+): number => Math.max(0, eviction.eviction_deadline_ms - (nowMs + health.clockOffsetMs))
 
 /** How long past its deadline an eviction still counts, as "now". */
 const lingerMs = 3_000

@@ -174,11 +174,12 @@ export class AlertBook implements EvictionListener {
   }
 
   tell({ event, data }: RelayEvent): void {
-    if (event === 'upstream') return this.#enter(data)
-    if (event === 'heartbeat' || event === 'snapshot') return
+    if (event === 'upstream') this.#enter(data)
+    if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
     this.#health = { ...this.#health, last_event_ms: Date.now() }
-    if (event === 'eviction') return void this.#report(data)
-    for (const alert of [...this.#open.values()]) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
+    if (event === 'eviction') void this.#report(data)
+    else
+      for (const alert of [...this.#open.values()]) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
   }
 
   end(): void {
@@ -248,7 +249,7 @@ export class AlertBook implements EvictionListener {
     const known = this.#options.store.get(this.#account, id)
     const told = { kind: 'eviction' as const, devbox_name: null, metadata: {}, found_late: foundLate }
     const alert = known
-      ? { ...known, state: 'new' as const, alarms: known.alarms + 1, closed_ms: null }
+      ? { ...known, state: 'new' as const, alarms: known.alarms + 1, raised_ms: nowMs, closed_ms: null }
       : raised(eviction, told, nowMs, before)
     this.#open.set(id, alert)
     const describing = this.#options.describe(eviction.devbox_id)

@@ -20,7 +20,17 @@ it('is raised again under two minutes, unless it was taken on that late', () => 
   expect(afterTime(early, 8 * minute)).toMatchObject({ state: 'new', alarms: 2, acknowledged_by: null })
   expect(afterTime(early, 10 * minute)).toBeUndefined()
   expect(afterTime(taken(raise(10 * minute), 8 * minute), 9 * minute)).toBeUndefined()
-  expect(afterTime(raise(10 * minute), 9 * minute)).toBeUndefined()
+})
+
+it('is raised again at ten and at two minutes while nobody takes it on', () => {
+  const alert = raise(20 * minute)
+  expect(afterTime(alert, 9 * minute)).toBeUndefined()
+  const again = afterTime(alert, 10 * minute)
+  expect(again).toMatchObject({ state: 'new', alarms: 2 })
+  expect(afterTime(again as Alert, 17 * minute)).toBeUndefined()
+  expect(afterTime(again as Alert, 18 * minute)).toMatchObject({ alarms: 3 })
+  // Heard of late, it was told of the time that is left.
+  expect(afterTime(raise(20 * minute, 11 * minute), 12 * minute)).toBeUndefined()
 })
 
 it('stays taken on when its deadline moves later, and is new when it moves earlier', () => {
@@ -52,8 +62,9 @@ it.each([
 })
 
 it('looks at the clock when something may be due, and never never', () => {
-  expect(nextLookMs(raise(10 * minute), 0)).toBe(8 * minute)
-  expect(nextLookMs(raise(10 * minute), 8 * minute)).toBe(10 * minute + 2_000)
-  expect(nextLookMs(raise(1000 * minute), 0)).toBe(10 * minute)
-  expect(nextLookMs(raise(minute), 20 * minute)).toBe(30 * minute)
+  expect(nextLookMs(raise(10.5 * minute), 0)).toBe(minute / 2)
+  expect(nextLookMs(raise(10 * minute), 7.5 * minute)).toBe(8 * minute)
+  expect(nextLookMs(raise(10 * minute), 9.5 * minute)).toBe(10 * minute + 2_000)
+  expect(nextLookMs(raise(1000 * minute), 0)).toBe(minute)
+  expect(nextLookMs(raise(minute), 20 * minute)).toBe(21 * minute)
 })

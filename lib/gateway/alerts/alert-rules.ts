@@ -1,5 +1,5 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { type Alert, isOpen, lastCallMs } from '#lib/wire/alerts.ts'
+import { type Alert, isOpen, lastCallMs, reminderMs } from '#lib/wire/alerts.ts'
 
 /** The life of an alert, as pure steps. Each answers the alert as it is then, or undefined where nothing changes. */
 
@@ -17,6 +17,7 @@ export const raised = (eviction: Eviction, told: Told, nowMs: number, before?: A
     ...told,
     state: isTakenOn ? 'acknowledged' : 'new',
     first_heard_ms: nowMs,
+    raised_ms: nowMs,
     alarms: isTakenOn ? 0 : 1,
     acknowledged_by: isTakenOn ? before.acknowledged_by : null,
     acknowledged_ms: isTakenOn ? before.acknowledged_ms : null,
@@ -27,12 +28,22 @@ export const raised = (eviction: Eviction, told: Told, nowMs: number, before?: A
 export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined =>
   alert.state === 'new' ? { ...alert, state: 'acknowledged', acknowledged_by: by, acknowledged_ms: nowMs } : undefined
 
-/** Raised again shortly before the deadline, unless somebody took it on that late. */
+/** Raised again ten minutes before the deadline where nobody took it on, and two minutes before unless somebody did so that late. */
 export const afterTime = (alert: Alert, nowMs: number): Alert | undefined => {
-  const lastCall = alert.deadline_ms - lastCallMs
-  const isForgotten = alert.state === 'acknowledged' && (alert.acknowledged_ms ?? 0) < lastCall
-  if (!isForgotten || nowMs < lastCall || nowMs >= alert.deadline_ms) return undefined
-  return { ...alert, state: 'new', alarms: alert.alarms + 1, acknowledged_by: null, acknowledged_ms: null }
+  if (!isOpen(alert) || alert.kind === 'test' || nowMs >= alert.deadline_ms) return undefined
+  const isDue = (leftMs: number, lastTouchedMs: number) =>
+    nowMs >= alert.deadline_ms - leftMs && lastTouchedMs < alert.deadline_ms - leftMs
+  const lastTouchedMs = Math.max(alert.raised_ms, alert.acknowledged_ms ?? 0)
+  if (!isDue(lastCallMs, lastTouchedMs) && !(alert.state === 'new' && isDue(reminderMs, alert.raised_ms)))
+    return undefined
+  return {
+    ...alert,
+    state: 'new',
+    alarms: alert.alarms + 1,
+    raised_ms: nowMs,
+    acknowledged_by: null,
+    acknowledged_ms: null,
+  }
 }
 
 export const closed = (
@@ -53,10 +64,12 @@ export const closingState = (
 
 /** When an open alert has to be looked at next. */
 export const nextLookMs = (alert: Alert, nowMs: number): number => {
-  const times = [alert.deadline_ms - lastCallMs, alert.deadline_ms + settledMs].filter((time) => time > nowMs)
+  const times = [alert.deadline_ms - reminderMs, alert.deadline_ms - lastCallMs, alert.deadline_ms + settledMs].filter(
+    (time) => time > nowMs,
+  )
   return Math.min(...times, nowMs + mostMs)
 }
 
 /** A devbox is suspended this long after its deadline at most, as a rule. */
 export const settledMs = 2_000
-const mostMs = 10 * 60_000
+const mostMs = 60_000

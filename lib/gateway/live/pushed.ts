@@ -9,7 +9,10 @@ export const pushed = (outlet: Outlet, signal: AbortSignal, everything: () => un
     tell: (item: unknown): void => {
       if (isBehind) return
       const room = outlet.room(signal)
-      if (!room) return outlet.data(JSON.stringify(item), '')
+      if (!room) {
+        outlet.data(JSON.stringify(item), '')
+        return
+      }
       isBehind = true
       void room.then(() => {
         isBehind = false

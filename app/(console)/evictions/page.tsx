@@ -1,0 +1,11 @@
+import type { Metadata } from 'next'
+import { EvictionsPage } from '#components/evictions/evictions-page.tsx'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
+
+export const metadata: Metadata = { title: 'Evictions' }
+
+export default async function Evictions({ searchParams }: { searchParams: Promise<{ alert?: string | string[] }> }) {
+  const { service } = await requireSession()
+  const { alert } = await searchParams
+  return <EvictionsPage shownId={[alert].flat()[0]} isLocal={service.embedded} />
+}

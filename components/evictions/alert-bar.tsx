@@ -1,0 +1,152 @@
+'use client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Check, ChevronUp, Timer } from 'lucide-react'
+import Link from 'next/link'
+import { toneClasses } from '#components/ui/badge.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { isAway } from '#components/ui/live-badge.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { type AlertFeed, alertLeftMs, alertName, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import { formatElapsedMs } from '#lib/console/frame/format.ts'
+import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
+import type { Alert } from '#lib/wire/alerts.ts'
+import { Countdown } from './countdown.tsx'
+
+/** What is about to be evicted, in one line on every page: the soonest, how many more, and what can be done. */
+export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const { alerts, tone } = useLoudAlerts(feed)
+  const [first] = alerts
+  if (!first) return null
+  const waiting = alerts.filter(({ state }) => state === 'new')
+  const others = alerts.length - 1
+  const taken = alerts.length - waiting.length
+  return (
+    <section
+      aria-label="Pending evictions"
+      className={classes('flex h-10 items-center gap-2 border-b px-3 whitespace-nowrap md:px-6', toneClasses[tone])}
+    >
+      <Timer aria-hidden className="size-4 shrink-0" />
+      <p className="flex min-w-0 flex-1 items-center gap-1.5 overflow-hidden text-text">
+        <Link
+          href={paths.evictions({ alert: first.id })}
+          className="min-w-0 truncate font-medium hover:underline"
+          prefetch={false}
+        >
+          <VisibleText max={60}>{alertName(first)}</VisibleText>
+        </Link>
+        <span className="shrink-0">
+          <Left feed={feed} alert={first} />
+        </span>
+        {others > 0 && (
+          <Link href={paths.evictions()} prefetch={false} className="shrink-0 text-accent hover:underline">
+            {others} more
+          </Link>
+        )}
+        {taken > 0 && <span className="hidden shrink-0 text-muted sm:inline">{taken} acknowledged</span>}
+        <span className="hidden truncate text-muted lg:inline">
+          <Doubt feed={feed} />
+        </span>
+      </p>
+      <Acknowledge alerts={waiting} />
+      <IconButton size="sm" icon={ChevronUp} label="Collapse the bar of evictions" onClick={onCollapse} />
+      <Milestones feed={feed} alert={first} />
+    </section>
+  )
+}
+
+/** In the header while the bar is collapsed: how many, and when the first. */
+export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const { alerts, tone } = useLoudAlerts(feed)
+  const [first] = alerts
+  if (!first) return null
+  return (
+    <button
+      type="button"
+      onClick={onExpand}
+      title="Show the bar of evictions"
+      className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses[tone])}
+    >
+      <Timer aria-hidden className="size-3.5" />
+      <span className="tabular">{alerts.length}</span>
+      <span className="sr-only">
+        {alerts.length === 1 ? 'eviction pending, in' : 'evictions pending, the first in'}
+      </span>
+      <Countdown deadlineMs={first.deadline_ms} />
+    </button>
+  )
+}
+
+const useLoudAlerts = (feed: AlertFeed) => {
+  // A text tells when they change: the clock looks four times a second.
+  const ids = useClock((nowMs) =>
+    loudAlerts(feed, nowMs)
+      .map(({ id }) => id)
+      .join(' '),
+  )
+  const tone = useClock((nowMs) => urgencyOf(loudAlerts(feed, nowMs), feed, nowMs))
+  const loud = new Set(ids.split(' '))
+  return { alerts: feed.open.filter(({ id }) => loud.has(id)), tone }
+}
+
+const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
+  const isNow = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
+  const ends = alert.kind === 'test' ? 'ends' : 'is evicted'
+  return isNow ? (
+    `${ends} now`
+  ) : (
+    <>
+      {ends} in <Countdown deadlineMs={alert.deadline_ms} />
+    </>
+  )
+}
+
+const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
+  const { mutate, isPending } = useMutation(alertMutations.acknowledge())
+  if (alerts.length === 0) return null
+  return (
+    <Button
+      size="sm"
+      icon={Check}
+      busy={isPending}
+      onClick={() =>
+        mutate(
+          alerts.map(({ id }) => id),
+          { onError: (error) => toast.danger('Nothing was acknowledged', { description: problemOf(error).message }) },
+        )
+      }
+    >
+      {alerts.length === 1 ? 'Acknowledge' : `Acknowledge ${alerts.length}`}
+    </Button>
+  )
+}
+
+/** Warns that the messenger is away while its last message matters. */
+const Doubt = ({ feed }: { feed: AlertFeed }) =>
+  useClock((nowMs) =>
+    isAway(feed.health)
+      ? `Nothing was heard for ${formatElapsedMs(nowMs - feed.health.sinceMs)}: this may have changed.`
+      : '',
+  )
+
+const milestoneMinutes = [1, 2, 5, 10]
+
+/** Tells screen readers how much time is left a few times, instead of every second. */
+const Milestones = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
+  const minutes = useClock((nowMs) => {
+    const left = alertLeftMs(feed, alert, nowMs)
+    return milestoneMinutes.find((each) => left > 0 && left <= each * 60_000) ?? null
+  })
+  return (
+    <p role="status" className="sr-only">
+      {minutes && `Less than ${minutes === 1 ? 'a minute' : `${minutes} minutes`} until the next eviction`}
+    </p>
+  )
+}

@@ -1,0 +1,215 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { BellRing, Play } from 'lucide-react'
+import { useState, useSyncExternalStore } from 'react'
+import { Badge } from '#components/ui/badge.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
+import { LiveState } from '#components/ui/live-badge.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-settings.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { alertQueries } from '#lib/console/queries/alerts.ts'
+import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import type { AlertHealth, AlertStreamHealth, WebhookDelivery } from '#lib/wire/alerts.ts'
+
+/** How far the alerts of this page can be trusted: the way from the service, and the way on to people. */
+export const StreamHealth = () => {
+  const query = useQuery(alertQueries.health())
+  const { data: feed } = useQuery(evictionQueries.feed())
+  const { data } = query
+  return (
+    <section aria-labelledby="stream" className="space-y-2">
+      <h2 id="stream" className="text-lg font-medium">
+        Stream of evictions
+      </h2>
+      <p className="text-muted">
+        Evictions are announced by the service, which does not promise that every one is delivered.
+      </p>
+      {!data && query.error && (
+        <ErrorState compact title="The state of the stream is unknown" error={query.error} query={query} />
+      )}
+      <Facts>
+        <Fact label="This page">
+          <LiveState health={feed.health} what="the eviction stream" />
+        </Fact>
+        {data && <Stream stream={data.stream} />}
+      </Facts>
+    </section>
+  )
+}
+
+const streamWords: Record<AlertStreamHealth['state'], string> = {
+  live: 'Connected',
+  retrying: 'Connecting again',
+  refused: 'Refused by the service',
+}
+
+const Stream = ({ stream }: { stream: AlertStreamHealth }) => (
+  <>
+    <Fact label="Service">
+      {streamWords[stream.state]} since <RelativeTime ms={stream.since_ms} />
+    </Fact>
+    <Fact label="Last sign of life">
+      <Time ms={stream.last_heard_ms} />
+    </Fact>
+    <Fact label="Last event">
+      <Time ms={stream.last_event_ms} />
+    </Fact>
+    <Fact label="Reconnects">{formatCount(stream.reconnects)}</Fact>
+    {stream.gaps.length > 0 && (
+      <Fact label="Last gaps">
+        <ul>
+          {stream.gaps.slice(0, 5).map(({ from_ms, to_ms }) => (
+            <li key={from_ms}>
+              {formatDurationMs(to_ms - from_ms)}, until <RelativeTime ms={to_ms} />
+            </li>
+          ))}
+        </ul>
+      </Fact>
+    )}
+  </>
+)
+
+const Time = ({ ms }: { ms: number | null }) =>
+  ms === null ? <span className="text-muted">none yet</span> : <RelativeTime ms={ms} />
+
+/** What makes alerts heard in this browser when nobody looks at the page. */
+export const BrowserAlerts = () => {
+  const settings = useSyncExternalStore(alertSettings.subscribe, alertSettings.read, alertSettings.onServer)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const turnOn = async () => {
+    setRefusal(null)
+    if (!('Notification' in globalThis)) return setRefusal('This browser shows no notifications to this address.')
+    const answer = await Notification.requestPermission()
+    if (answer === 'granted') alertSettings.change({ notifications: true })
+    else
+      setRefusal(
+        'The browser refuses notifications of this address: allow them beside the address, then turn them on here.',
+      )
+  }
+  return (
+    <section aria-labelledby="browser" className="space-y-2">
+      <h2 id="browser" className="text-lg font-medium">
+        In this browser
+      </h2>
+      <p className="text-muted">
+        Each alarm once, in whichever tab is open; again ten and two minutes before the deadline. At least one tab of
+        the console has to be open: the webhook reaches people without one.
+      </p>
+      <Facts>
+        <Fact label="Notifications">
+          <span className="inline-flex flex-wrap items-center gap-2">
+            {settings.notifications ? (
+              <>
+                On{' '}
+                <Button size="sm" onClick={() => alertSettings.change({ notifications: false })}>
+                  Turn off
+                </Button>
+              </>
+            ) : (
+              <Button size="sm" icon={BellRing} onClick={() => void turnOn()}>
+                Turn on notifications
+              </Button>
+            )}
+          </span>
+          {refusal && (
+            <p role="alert" className="mt-1 text-sm text-danger">
+              {refusal}
+            </p>
+          )}
+        </Fact>
+        <Fact label="Sound">
+          <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
+            <label className="inline-flex min-h-6 items-center gap-2">
+              <input
+                type="checkbox"
+                className="size-4 accent-(--accent-solid)"
+                checked={settings.sound}
+                onChange={({ target }) => alertSettings.change({ sound: target.checked })}
+              />
+              Play a sound
+            </label>
+            <Button
+              size="sm"
+              icon={Play}
+              onClick={() =>
+                void playAlertSound().catch((error: unknown) =>
+                  toast.danger('No sound was played', { description: problemOf(error).message }),
+                )
+              }
+            >
+              Play it now
+            </Button>
+          </span>
+        </Fact>
+      </Facts>
+    </section>
+  )
+}
+
+/** What is told outside of the console. */
+export const WebhookHealth = () => {
+  const { data } = useQuery(alertQueries.health())
+  return (
+    <section aria-labelledby="webhook" className="space-y-2">
+      <h2 id="webhook" className="text-lg font-medium">
+        Webhook
+      </h2>
+      {data && <Webhook webhook={data.webhook} />}
+    </section>
+  )
+}
+
+const Webhook = ({ webhook: { host, watches_alone, deliveries } }: Pick<AlertHealth, 'webhook'>) => {
+  if (host === null)
+    return (
+      <p className="text-muted">
+        None. Start the console with <code className="font-mono text-text">DEVDECK_WEBHOOK_URL</code> set to tell a chat
+        or a pager, with no page open as well.
+      </p>
+    )
+  return (
+    <>
+      <p className="text-muted">
+        Alerts are told to <VisibleText max={100}>{host}</VisibleText>,{' '}
+        {watches_alone
+          ? 'with no page open as well.'
+          : 'while a page of this account is open: the console has no key of its own for it (DEVDECK_WEBHOOK_API_KEY).'}
+      </p>
+      {deliveries.length === 0 ? (
+        <p className="text-muted">Nothing was sent since the console started. “Test alert” sends one.</p>
+      ) : (
+        <>
+          <p className="text-sm text-muted">
+            The last {Math.min(deliveries.length, shownDeliveries)} of {deliveries.length} deliveries kept
+          </p>
+          <ul>
+            {deliveries.slice(0, shownDeliveries).map((delivery) => (
+              <Delivery key={delivery.id} delivery={delivery} />
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+const shownDeliveries = 8
+
+const Delivery = ({ delivery: { event, at_ms, attempts, delivered, answer } }: { delivery: WebhookDelivery }) => (
+  <li className="flex flex-wrap items-center gap-x-3 border-b border-line py-1 text-sm">
+    <Badge tone={delivered === null ? 'progress' : delivered ? 'ok' : 'danger'}>
+      {delivered === null ? 'Trying' : delivered ? 'Delivered' : 'Failed'}
+    </Badge>
+    <span className="font-mono">{event}</span>
+    <span className="text-muted">
+      {answer}, {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
+    </span>
+    <RelativeTime ms={at_ms} className="ml-auto text-muted" />
+  </li>
+)

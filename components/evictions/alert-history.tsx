@@ -1,0 +1,122 @@
+'use client'
+import { Download, History } from 'lucide-react'
+import * as z from 'zod/mini'
+import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
+import { ListPage } from '#components/list/list-page.tsx'
+import { useListPage } from '#components/list/use-list-page.ts'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { alertName } from '#lib/console/alerts/alert-feed.ts'
+import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/console/queries/alerts.ts'
+import type { Alert, AlertHistory as Alerts } from '#lib/wire/alerts.ts'
+import { AlertStateBadge, alertStateWords, TakenOn } from './alert-state.tsx'
+
+const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn'] as const
+
+const source = {
+  noun: 'alert',
+  nouns: 'alerts',
+  schema: z.object({
+    state: z.optional(z.enum(states)),
+    search: z.optional(z.string().check(z.maxLength(256))),
+    starting_after: z.optional(z.string().check(z.maxLength(256))),
+  }),
+  path: paths.evictionHistory,
+  filters: { state: 'state is …', search: 'has “…”' },
+  pages: (query: AlertHistoryQuery) => alertQueries.history(query),
+  rowsOf: ({ alerts }: Alerts) => alerts,
+}
+
+/** What this console has heard of, newest first. */
+export const AlertHistory = () => {
+  const page = useListPage(source)
+  const { view, narrow } = page
+  return (
+    <ListPage
+      title="Eviction history"
+      page={page}
+      actions={
+        <>
+          <ButtonLink href={paths.evictions()}>Pending evictions</ButtonLink>
+          {(['csv', 'json'] as const).map((format) => (
+            <ButtonLink
+              key={format}
+              icon={Download}
+              href={alertHistoryAddress({ ...view, starting_after: undefined }, format)}
+              prefetch={false}
+              download
+            >
+              Export {format.toUpperCase()}
+            </ButtonLink>
+          ))}
+        </>
+      }
+      filterBar={
+        <FilterBar
+          page={page}
+          search={{
+            label: 'Search devbox or metadata',
+            value: view.search,
+            onFilter: (search) => narrow({ search }, 'type'),
+          }}
+        >
+          <FilterSelect
+            label="State"
+            value={view.state}
+            words={alertStateWords}
+            onFilter={(state) => narrow({ state }, 'push')}
+          />
+        </FilterBar>
+      }
+      columns={6}
+      none={
+        <EmptyState icon={History} title="No evictions yet">
+          What this console hears of evictions is kept here, with who took each on and what became of it.
+        </EmptyState>
+      }
+    >
+      <DataTable {...page.table} caption="Alerts of evictions, newest first" columns={columns} />
+    </ListPage>
+  )
+}
+
+const columns: Column<Alert>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    priority: 1,
+    cell: (alert) => (
+      <VisibleText max={60} truncate>
+        {alertName(alert)}
+      </VisibleText>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    priority: 2,
+    width: '17rem',
+    cell: (alert) => (
+      <span className="inline-flex flex-wrap items-center gap-x-2">
+        <AlertStateBadge alert={alert} />
+        <TakenOn alert={alert} />
+      </span>
+    ),
+  },
+  devboxColumn<Alert>('overview', ({ devbox_id }) => devbox_id),
+  {
+    id: 'metadata',
+    header: 'Metadata',
+    priority: 3,
+    cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
+  },
+  timeColumn('Deadline', ({ deadline_ms }: Alert) => deadline_ms),
+  timeColumn('Heard', ({ first_heard_ms }: Alert) => first_heard_ms),
+]

@@ -1,0 +1,52 @@
+import { ArrowRightLeft, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lucide-react'
+import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { Alert, AlertState } from '#lib/wire/alerts.ts'
+
+/** The word of each state, for filters and badges alike. */
+export const alertStateWords: Record<AlertState, string> = {
+  new: 'New',
+  acknowledged: 'Acknowledged',
+  moved: 'Moved',
+  ended: 'Evicted',
+  passed: 'Passed',
+  withdrawn: 'No longer reported',
+}
+
+const looks: Record<AlertState, StateLook> = {
+  new: { tone: 'attention', icon: Bell, word: alertStateWords.new },
+  acknowledged: { tone: 'neutral', icon: Check, word: alertStateWords.acknowledged },
+  moved: { tone: 'neutral', icon: ArrowRightLeft, word: alertStateWords.moved },
+  ended: { tone: 'danger', icon: PauseCircle, word: alertStateWords.ended },
+  passed: { tone: 'ok', icon: Undo2, word: alertStateWords.passed },
+  withdrawn: { tone: 'neutral', icon: CircleSlash, word: alertStateWords.withdrawn },
+}
+
+const meanings: Record<AlertState, string> = {
+  new: 'Nobody has taken it on yet',
+  acknowledged: 'Somebody has taken it on. It is raised again two minutes before the deadline',
+  moved: 'The devbox has another deadline now, which is an alert of its own',
+  ended: 'The devbox no longer runs',
+  passed: 'The deadline went by and the devbox still ran',
+  withdrawn: 'The service stopped reporting it before its deadline',
+}
+
+export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
+  <span className="inline-flex flex-wrap items-center gap-1.5">
+    <StateBadge looks={looks} state={alert.state} title={meanings[alert.state]} />
+    {alert.found_late && (
+      <Badge tone="neutral" title="The console was not listening when the service first told of it">
+        Found late
+      </Badge>
+    )}
+  </span>
+)
+
+/** Who took it on and when. */
+export const TakenOn = ({ alert: { acknowledged_by, acknowledged_ms } }: { alert: Alert }) =>
+  acknowledged_ms === null ? null : (
+    <span className="text-muted">
+      by <VisibleText max={40}>{acknowledged_by ?? ''}</VisibleText> <RelativeTime ms={acknowledged_ms} />
+    </span>
+  )

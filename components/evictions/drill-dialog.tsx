@@ -1,0 +1,66 @@
+'use client'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Field } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { alertMutations } from '#lib/console/queries/alerts.ts'
+import { devboxQueries } from '#lib/console/queries/devboxes.ts'
+
+const delays = [
+  { value: '60', label: 'in a minute' },
+  { value: '180', label: 'in 3 minutes' },
+  { value: '900', label: 'in 15 minutes' },
+]
+
+/** Schedules a real eviction of a running devbox, so that people see what happens and practise what to do. */
+export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
+  const list = useInfiniteQuery(devboxQueries.list({ status: 'running', limit: 100, include_total_count: false }))
+  const devboxes = list.data?.pages.flatMap((page) => page.devboxes) ?? []
+  const [chosen, setChosen] = useState('')
+  const [seconds, setSeconds] = useState('180')
+  const drill = useMutation(alertMutations.startDrill())
+  const devboxId = chosen || devboxes[0]?.id
+  return (
+    <FormDialog
+      open
+      onOpenChange={onClose}
+      title="Start a drill"
+      description="The local service evicts a running devbox for real: at the deadline it is suspended, its processes end and its disk stays."
+      busy={drill.isPending}
+      refusal={devboxId ? null : list.isPending ? 'the devboxes are being read' : 'no devbox is running'}
+      onSubmit={() =>
+        devboxId &&
+        drill.mutate(
+          { devbox_id: devboxId, in_seconds: Number(seconds) },
+          {
+            onSuccess: () => {
+              toast.ok('Drill started')
+              onClose()
+            },
+          },
+        )
+      }
+      submitLabel="Start drill"
+      error={drill.error}
+    >
+      <Field label="Devbox">
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            value={devboxId ?? ''}
+            onChange={({ target }) => setChosen(target.value)}
+            options={devboxes.map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id }))}
+          />
+        )}
+      </Field>
+      <Field label="Deadline">
+        {(control) => (
+          <Select {...control} options={delays} value={seconds} onChange={({ target }) => setSeconds(target.value)} />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}

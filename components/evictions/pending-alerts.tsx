@@ -1,0 +1,294 @@
+'use client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, SquareTerminal } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { writeClipboard } from '#components/ui/use-copy.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { alertLeftMs, alertName, consoleTime } from '#lib/console/alerts/alert-feed.ts'
+import { copyOut } from '#lib/console/api/home-archive.ts'
+import { emptySelection, select } from '#lib/console/lists/selection.ts'
+import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
+import { devboxMutations } from '#lib/console/queries/devboxes.ts'
+import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
+import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import { type Alert, alertText, isSilenced, lastCallMs } from '#lib/wire/alerts.ts'
+import { AlertStateBadge, TakenOn } from './alert-state.tsx'
+import { Countdown } from './countdown.tsx'
+
+const idOf = ({ id }: Alert) => id
+
+interface PendingAlertsProps {
+  /** The one the address names. */
+  shownId: string | undefined
+  onSilence: (metadata: Record<string, string>) => void
+}
+
+/** What is ahead, the earliest deadline first, and what can be done about it, one by one or for several. */
+export const PendingAlerts = ({ shownId, onSilence }: PendingAlertsProps) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const [selection, setSelection] = useState(emptySelection)
+  const actions = useAlertActions()
+  const { open } = feed
+  const selected = open.filter(({ id }) => selection.selected.has(id))
+  const silenced = useClock(
+    (nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs))).length,
+  )
+  return (
+    <section aria-label="Pending" className="space-y-2">
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
+        <p role="status" className="text-muted">
+          {selected.length > 0 ? `${selected.length} of ${open.length} selected` : `${open.length} pending`}
+          {silenced > 0 && `, ${silenced} of them silenced`}
+        </p>
+        {selected.length > 0 && (
+          <>
+            <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
+              Acknowledge {selected.filter(({ state }) => state === 'new').length}
+            </Button>
+            <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
+              Snapshot {devboxesOf(selected).length}
+            </Button>
+            <Button size="sm" icon={Pause} onClick={() => actions.suspend(selected)}>
+              Suspend {devboxesOf(selected).length}
+            </Button>
+          </>
+        )}
+      </div>
+      <DataTable
+        caption="Pending evictions, the earliest deadline first"
+        columns={columns}
+        rows={open}
+        rowKey={idOf}
+        selectedKey={shownId}
+        rowHref={({ kind, id, devbox_id }) =>
+          kind === 'test' ? paths.evictions({ alert: id }) : paths.devbox(devbox_id)
+        }
+        selection={{
+          selected: selection.selected,
+          onSelect: (key, range) => setSelection((before) => select(before, key, { range, order: open.map(idOf) })),
+          onSelectAll: (isOn) => setSelection({ selected: new Set(isOn ? open.map(idOf) : []), anchor: null }),
+          labelOf: (alert) => `Select ${alertName(alert)}`,
+        }}
+        rowActions={(alert) => (
+          <RowActions alert={alert} actions={actions} onSilence={() => onSilence(alert.metadata)} />
+        )}
+      />
+      {actions.dialog}
+    </section>
+  )
+}
+
+const devboxesOf = (alerts: readonly Alert[]) => [
+  ...new Set(alerts.filter(({ kind }) => kind === 'eviction').map(({ devbox_id }) => devbox_id)),
+]
+
+const columns: Column<Alert>[] = [
+  {
+    id: 'devbox',
+    header: 'Devbox',
+    priority: 1,
+    cell: (alert) => (
+      <VisibleText max={60} truncate>
+        {alertName(alert)}
+      </VisibleText>
+    ),
+  },
+  {
+    id: 'left',
+    header: 'Time left',
+    priority: 2,
+    width: '7rem',
+    align: 'right',
+    cell: (alert) => <TimeLeft alert={alert} />,
+  },
+  {
+    id: 'state',
+    header: 'State',
+    priority: 3,
+    width: '17rem',
+    cell: (alert) => (
+      <span className="inline-flex flex-wrap items-center gap-x-2">
+        <AlertStateBadge alert={alert} />
+        <TakenOn alert={alert} />
+      </span>
+    ),
+  },
+  {
+    id: 'metadata',
+    header: 'Metadata',
+    priority: 3,
+    cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
+  },
+  { id: 'terminals', header: 'Terminals', priority: 3, width: '9rem', cell: (alert) => <Terminals alert={alert} /> },
+  {
+    id: 'heard',
+    header: 'Heard',
+    priority: 3,
+    width: '7rem',
+    align: 'right',
+    cell: ({ first_heard_ms }) => <RelativeTime ms={first_heard_ms} />,
+  },
+]
+
+const TimeLeft = ({ alert }: { alert: Alert }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const isSoon = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) <= lastCallMs)
+  return (
+    <span className={isSoon ? 'font-semibold text-danger' : 'font-medium'}>
+      <Countdown deadlineMs={alert.deadline_ms} />
+    </span>
+  )
+}
+
+/** The shells that this console holds open there, and how many people look at them. */
+const Terminals = ({ alert: { kind, devbox_id } }: { alert: Alert }) => {
+  const { data } = useQuery({ ...terminalQueries.held(devbox_id), enabled: kind === 'eviction' })
+  if (!data) return null
+  const people = data.reduce((sum, { viewers }) => sum + viewers.length, 0)
+  if (data.length === 0) return <span className="text-muted">none open</span>
+  return (
+    <span title="Open through this console">
+      {data.length} open{people > 0 && `, ${people} watching`}
+    </span>
+  )
+}
+
+interface AlertActions {
+  acknowledge(alerts: readonly Alert[]): void
+  snapshot(alerts: readonly Alert[]): void
+  /** Asks first. */
+  suspend(alerts: readonly Alert[]): void
+  copyOut(alert: Alert): void
+  dialog: ReactNode
+}
+
+const useAlertActions = (): AlertActions => {
+  const acknowledge = useMutation(alertMutations.acknowledge())
+  const snapshot = useMutation(snapshotMutations.create())
+  const suspend = useMutation(devboxMutations.suspend())
+  const [suspending, setSuspending] = useState<readonly string[]>()
+  return {
+    acknowledge: (alerts) =>
+      acknowledge.mutate(alerts.map(idOf), {
+        onError: (error) => toast.danger('Nothing was acknowledged', { description: problemOf(error).message }),
+      }),
+    snapshot: (alerts) =>
+      void forEach('snapshot', devboxesOf(alerts), (devboxId) =>
+        snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
+      ),
+    suspend: (alerts) => setSuspending(devboxesOf(alerts)),
+    copyOut: (alert) => {
+      toast.info(`Packing the home folder of ${alertName(alert)}`)
+      copyOut(alert.devbox_id).catch((error: unknown) =>
+        toast.danger('The home folder was not copied', { description: problemOf(error).message }),
+      )
+    },
+    dialog: suspending && (
+      <ConfirmDialog
+        open
+        onOpenChange={(isOpen) => !isOpen && setSuspending(undefined)}
+        title={suspending.length === 1 ? 'Suspend devbox?' : `Suspend ${suspending.length} devboxes?`}
+        consequence={
+          suspending.length === 1
+            ? 'Its processes and terminals end now. Its disk stays, and it can be resumed.'
+            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks stay, and they can be resumed.`
+        }
+        confirmLabel={suspending.length === 1 ? 'Suspend devbox' : `Suspend ${suspending.length} devboxes`}
+        tone="primary"
+        onConfirm={() => {
+          setSuspending(undefined)
+          void forEach('suspend', suspending, (id) => suspend.mutateAsync(id))
+        }}
+      />
+    ),
+  }
+}
+
+/** One after the other, and one summary of how that went. */
+const forEach = async (what: keyof typeof words, ids: readonly string[], act: (id: string) => Promise<unknown>) => {
+  let done = 0
+  let problem: unknown
+  for (const id of ids)
+    try {
+      await act(id)
+      done += 1
+    } catch (error) {
+      problem ??= error
+    }
+  const count = ids.length === 1 ? '' : ` (${done} of ${ids.length})`
+  if (problem === undefined) toast.ok(words[what].done + count)
+  else toast.danger(words[what].failed + count, { description: problemOf(problem).message })
+}
+
+const words = {
+  snapshot: { done: 'Snapshot begun', failed: 'Not every snapshot was begun' },
+  suspend: { done: 'Suspending', failed: 'Not every devbox was suspended' },
+}
+
+const RowActions = ({ alert, actions, onSilence }: { alert: Alert; actions: AlertActions; onSilence: () => void }) => {
+  const name = alertName(alert)
+  const isTest = alert.kind === 'test' ? 'A test is about no devbox' : null
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Check}
+        label={`Acknowledge ${name}`}
+        disabledReason={alert.state === 'new' ? null : 'Somebody has taken it on already'}
+        onClick={() => actions.acknowledge([alert])}
+      />
+      <DropdownMenu
+        label={`Actions for ${name}`}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+        items={[
+          {
+            label: 'Open terminal',
+            icon: SquareTerminal,
+            href: paths.devbox(alert.devbox_id, 'terminal'),
+            disabledReason: isTest,
+          },
+          {
+            label: 'Take snapshot now',
+            icon: Camera,
+            disabledReason: isTest,
+            onSelect: () => actions.snapshot([alert]),
+          },
+          { label: 'Suspend now', icon: Pause, disabledReason: isTest, onSelect: () => actions.suspend([alert]) },
+          {
+            label: 'Download home folder',
+            icon: Download,
+            disabledReason: isTest,
+            onSelect: () => actions.copyOut(alert),
+          },
+          'separator',
+          {
+            label: 'Silence by metadata',
+            icon: BellOff,
+            disabledReason: Object.keys(alert.metadata).length === 0 ? 'The devbox has no metadata' : null,
+            onSelect: onSilence,
+          },
+          {
+            label: 'Copy for a chat',
+            icon: Copy,
+            onSelect: () =>
+              void writeClipboard(alertText(alert, location.origin + paths.evictions({ alert: alert.id }))).then(
+                (isCopied) => (isCopied ? toast.ok('Copied') : toast.danger('The browser refused to copy')),
+              ),
+          },
+        ]}
+      />
+    </>
+  )
+}

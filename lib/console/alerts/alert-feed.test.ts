@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest'
+import type { Alert, Silence } from '#lib/wire/alerts.ts'
+import { alertLeftMs, emptyAlertFeed, loudAlerts, nextAlertFeed, urgencyOf } from './alert-feed.ts'
+
+const alert = (change: Partial<Alert> = {}): Alert => ({
+  id: `dbx_1@${change.deadline_ms ?? 600_000}`,
+  kind: 'eviction',
+  devbox_id: 'dbx_1',
+  devbox_name: 'api',
+  metadata: {},
+  deadline_ms: 600_000,
+  state: 'new',
+  first_heard_ms: 0,
+  raised_ms: 0,
+  alarms: 1,
+  found_late: false,
+  acknowledged_by: null,
+  acknowledged_ms: null,
+  closed_ms: null,
+  ...change,
+})
+const told = (...alerts: Alert[]) =>
+  alerts.reduce((feed, data) => nextAlertFeed(feed, { event: 'alert', data }), emptyAlertFeed)
+
+it('keeps one entry for an alert, the earliest deadline first, and what is over apart', () => {
+  const [late, soon] = [alert(), alert({ id: 'b', deadline_ms: 5_000 })]
+  const feed = told(late, soon, { ...late, state: 'acknowledged' })
+  expect(feed.open.map(({ id, state }) => [id, state])).toEqual([
+    ['b', 'new'],
+    [late.id, 'acknowledged'],
+  ])
+  const after = nextAlertFeed(feed, { event: 'alert', data: { ...soon, state: 'withdrawn' } })
+  expect(after.open).toHaveLength(1)
+  expect(after.over).toMatchObject([{ id: 'b', state: 'withdrawn' }])
+})
+
+it('leaves silenced alerts out of what is heard, until the silence is over by the clock of the console', () => {
+  const silence: Silence = {
+    id: 's',
+    metadata: { team: 'qa' },
+    until_ms: 100_000,
+    comment: '',
+    by: 'me',
+    created_ms: 0,
+  }
+  const feed = nextAlertFeed(told(alert({ metadata: { team: 'qa', x: 'y' } })), { event: 'silences', data: [silence] })
+  expect(loudAlerts(feed, 99_999)).toEqual([])
+  expect(loudAlerts(feed, 100_000)).toHaveLength(1)
+  const ahead = { ...feed, health: { ...feed.health, clockOffsetMs: 60_000 } }
+  expect(loudAlerts(ahead, 40_000)).toHaveLength(1)
+})
+
+it('is urgent by time left and by whether somebody has taken it on', () => {
+  const feed = told(alert())
+  expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
+  expect(urgencyOf(feed.open, feed, 480_000)).toBe('danger')
+  const taken = told(alert({ state: 'acknowledged' }))
+  expect(urgencyOf(taken.open, taken, 480_000)).toBe('neutral')
+})
+
+it('counts down by the clock of the console, whatever this one says', () => {
+  const feed = { ...told(alert()), health: { state: 'live', sinceMs: 0, clockOffsetMs: -600_000 } as const }
+  expect(alertLeftMs(feed, alert(), 600_000)).toBe(600_000)
+  expect(alertLeftMs(feed, alert(), 2_000_000)).toBe(0)
+})
