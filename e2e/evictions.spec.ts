@@ -43,7 +43,9 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   await page.getByRole('menuitem', { name: 'Take snapshot now' }).click()
   await expect
     .poll(async () =>
-      (await product.service.snapshots.list({ query: { devbox_id: id, limit: 20, include_total_count: false } })).snapshots.map(({ name }) => name),
+      (
+        await product.service.snapshots.list({ query: { devbox_id: id, limit: 20, include_total_count: false } })
+      ).snapshots.map(({ name }) => name),
     )
     .toEqual(['before-eviction'])
 

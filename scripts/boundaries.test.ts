@@ -56,18 +56,18 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 800,
-  components: 20_250,
-  'lib/client': 380,
-  'lib/console': 3_260,
-  'lib/contract': 2_780,
-  'lib/gateway': 6_100,
-  'lib/service': 20_560,
-  'lib/statistics': 910,
-  'lib/terminal': 3_780,
-  'lib/wire': 600,
-  scripts: 460,
-  'server.ts': 165,
+  app: 1_000,
+  components: 23_000,
+  'lib/client': 400,
+  'lib/console': 4_600,
+  'lib/contract': 3_100,
+  'lib/gateway': 8_500,
+  'lib/service': 22_500,
+  'lib/statistics': 1_600,
+  'lib/terminal': 3_900,
+  'lib/wire': 900,
+  scripts: 600,
+  'server.ts': 250,
 }
 
 const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)

@@ -13,6 +13,7 @@ export default async function OverviewPage() {
       Promise.all([
         client.prefetchInfiniteQuery(overviewQueries.devboxes(api)),
         client.prefetchInfiniteQuery(overviewQueries.axons(api)),
+        client.prefetchInfiniteQuery(overviewQueries.jobs(api)),
       ]),
     <Overview serviceUrl={service.url} />,
   )

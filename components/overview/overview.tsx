@@ -20,6 +20,7 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
+import { Attention } from './attention.tsx'
 import { countDevboxes } from './devbox-counts.ts'
 
 const shownRows = 6
@@ -27,6 +28,7 @@ const shownRows = 6
 export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
   <>
     <PageHeader title="Overview" />
+    <Attention />
     <Figures />
     <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">
       <NewestDevboxes />
@@ -71,7 +73,7 @@ const Figures = () => {
             )
           }
           value={pending}
-          href={next ? paths.devbox(next.devbox_id) : undefined}
+          href={paths.evictions()}
           tone="attention"
         />
         <Figure

@@ -1,11 +1,12 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import type { RelayData, RelayEvent } from '#lib/wire/evictions.ts'
+import type { RelayData } from '#lib/wire/evictions.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import type { SignedIn } from './accounts/signed-in.ts'
 import type { AlertBook } from './alerts/alert-book.ts'
 import type { AlertStore } from './alerts/alert-store.ts'
 import type { Config } from './config.ts'
+import type { EvictionListener } from './evictions/listener.ts'
 import type { Viewer } from './terminals/viewer.ts'
 
 /**
@@ -68,15 +69,6 @@ interface EvictionWatch {
   open(onEnd: () => void): { readable: ReadableStream<Uint8Array>; end: () => void }
   refresh(): void
   close(): void
-}
-
-/** Somebody who is told of an account's evictions. */
-export interface EvictionListener {
-  /** Once, with everything that is known. */
-  start(everything: RelayData['snapshot']): void
-  tell(event: RelayEvent): void
-  /** There will be no more. */
-  end(): void
 }
 
 /** A terminal of a devbox that the console holds open for its pages. */

@@ -10,7 +10,7 @@ import {
   type Silence,
 } from '#lib/wire/alerts.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
-import type { EvictionListener } from '../registry.ts'
+import type { EvictionListener } from '../evictions/listener.ts'
 import { acknowledged, afterTime, alertId, closed, closingState, nextLookMs, raised, settledMs } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
 import type { Webhook } from './webhook.ts'
@@ -178,8 +178,7 @@ export class AlertBook implements EvictionListener {
     if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
     this.#health = { ...this.#health, last_event_ms: Date.now() }
     if (event === 'eviction') void this.#report(data)
-    else
-      for (const alert of [...this.#open.values()]) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
+    else for (const alert of [...this.#open.values()]) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
   }
 
   end(): void {

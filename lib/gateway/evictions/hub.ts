@@ -6,7 +6,8 @@ import { answering } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
-import { type EvictionListener, registry, trackStream } from '../registry.ts'
+import { registry, trackStream } from '../registry.ts'
+import type { EvictionListener } from './listener.ts'
 
 export const relayTimes = {
   ...subscriptionTimes,

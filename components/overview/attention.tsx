@@ -1,0 +1,138 @@
+'use client'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { CircleCheck } from 'lucide-react'
+import Link from 'next/link'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Countdown } from '#components/evictions/countdown.tsx'
+import { Badge } from '#components/ui/badge.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { alertName, loudAlerts } from '#lib/console/alerts/alert-feed.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { alertQueries } from '#lib/console/queries/alerts.ts'
+import { overviewQueries } from '#lib/console/queries/overview.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { endedSince, failedSince, type Visit } from './since-last-visit.ts'
+
+/** Of each kind; the list it leads to has all. */
+const shown = 3
+
+/** What needs somebody now: evictions ahead, and what failed or ended since this browser last looked. */
+export const Attention = () => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const devboxes = useInfiniteQuery(overviewQueries.devboxes())
+  const jobs = useInfiniteQuery(overviewQueries.jobs())
+  const visit = useLastVisit()
+  const ids = useClock(
+    (nowMs) =>
+      loudAlerts(feed, nowMs)
+        .map(({ id }) => id)
+        .join(' '),
+    '',
+  ).split(' ')
+  const alerts = feed.open.filter(({ id }) => ids.includes(id))
+  const failed = failedSince(devboxes.data?.pages[0]?.devboxes ?? [], visit)
+  const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit)
+  const running = (jobs.data?.pages[0]?.jobs ?? []).filter(({ state }) => !hasJobEnded(state))
+  const isQuiet = alerts.length + failed.length + ended.length === 0
+  return (
+    <section aria-labelledby="attention" className="mb-8">
+      <h2 id="attention" className="border-b border-line pb-2 text-lg font-medium">
+        Needs attention
+      </h2>
+      {isQuiet && (
+        <p className="flex items-center gap-2 py-2 text-muted">
+          <CircleCheck aria-hidden className="size-4 text-ok" />
+          {visit === null ? 'Nothing pending.' : <>Nothing since your last visit {<RelativeTime ms={visit.ms} />}.</>}
+        </p>
+      )}
+      <ul>
+        {alerts.slice(0, shown).map((alert) => (
+          <Item key={alert.id} href={paths.evictions({ alert: alert.id })} name={alertName(alert)}>
+            <Badge tone={alert.state === 'new' ? 'attention' : 'neutral'}>
+              {alert.state === 'new' ? 'Eviction' : 'Eviction acknowledged'}
+            </Badge>
+            <span className="w-20 text-right">
+              <Countdown deadlineMs={alert.deadline_ms} />
+            </span>
+          </Item>
+        ))}
+        <More count={alerts.length} href={paths.evictions()} of="evictions" />
+        {failed.slice(0, shown).map(({ id, name, create_time_ms, end_time_ms }) => (
+          <Item key={id} href={paths.devbox(id)} name={name || id}>
+            <Badge tone="danger">Devbox failed</Badge>
+            <RelativeTime ms={end_time_ms ?? create_time_ms} className="w-20 text-right text-muted" />
+          </Item>
+        ))}
+        <More count={failed.length} href={paths.devboxes({ status: 'failure' })} of="failed devboxes" />
+        {ended.slice(0, shown).map(({ id, name, state, create_time_ms }) => (
+          <Item key={id} href={paths.benchmarkJob(id)} name={name}>
+            <Badge tone={state === 'completed' ? 'ok' : 'danger'}>Job {state}</Badge>
+            <RelativeTime ms={create_time_ms} prefix="began" className="text-right text-muted" />
+          </Item>
+        ))}
+        <More count={ended.length} href={paths.benchmarkJobs()} of="ended jobs" />
+        {running.slice(0, shown).map((job) => (
+          <Item key={job.id} href={paths.benchmarkJob(job.id)} name={job.name}>
+            <Badge tone="progress">Job {job.state}</Badge>
+            <span className="tabular text-right text-muted">{finishedOf(job)}</span>
+          </Item>
+        ))}
+        <More count={running.length} href={paths.benchmarkJobs()} of="running jobs" />
+      </ul>
+    </section>
+  )
+}
+
+const finishedOf = (job: BenchmarkJob) => {
+  const finished = (job.benchmark_outcomes ?? []).reduce(
+    (sum, { scenario_outcomes }) => sum + scenario_outcomes.length,
+    0,
+  )
+  return `${formatCount(finished)} outcomes so far`
+}
+
+const Item = ({ href, name, children }: { href: string; name: string; children: ReactNode }) => (
+  <li className="relative flex h-9 items-center gap-3 border-b border-line px-1 hover:bg-surface-1">
+    <Link
+      href={href}
+      prefetch={false}
+      className="min-w-0 flex-1 truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+    >
+      <VisibleText max={80}>{name}</VisibleText>
+    </Link>
+    {children}
+  </li>
+)
+
+const More = ({ count, href, of }: { count: number; href: string; of: string }) =>
+  count > shown && (
+    <li className="py-1 text-sm">
+      <Link href={href} prefetch={false} className="text-accent hover:underline">
+        {shown} of {formatCount(count)} {of} shown
+      </Link>
+    </li>
+  )
+
+const key = 'devdeck.last-visit'
+/** A reload soon after is the same visit. */
+const sameVisitMs = 10 * 60_000
+
+/** When this browser looked at the overview before this visit; null on the first one. */
+const useLastVisit = (): Visit | null => {
+  const [visit, setVisit] = useState<Visit | null>(null)
+  useEffect(() => {
+    try {
+      const { ms, beforeMs } = JSON.parse(localStorage.getItem(key) ?? '{}') as { ms?: number; beforeMs?: number }
+      const isSame = ms !== undefined && Date.now() - ms < sameVisitMs
+      const before = isSame ? beforeMs : ms
+      if (before !== undefined) setVisit({ ms: before })
+      localStorage.setItem(key, JSON.stringify({ ms: Date.now(), beforeMs: before }))
+    } catch {
+      // Without storage every visit is the first.
+    }
+  }, [])
+  return visit
+}

@@ -1,0 +1,34 @@
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import type { Devbox } from '#lib/contract/devboxes.ts'
+
+/** When somebody looked before. */
+export interface Visit {
+  ms: number
+}
+
+const dayMs = 24 * 3_600_000
+
+/** On a first visit, of the last day: what is older is history. */
+const sinceOf = (visit: Visit | null, nowMs: number) => visit?.ms ?? nowMs - dayMs
+
+type Ended = Pick<Devbox, 'id' | 'name' | 'status' | 'create_time_ms' | 'end_time_ms'>
+
+export const failedSince = <Row extends Ended>(
+  devboxes: readonly Row[],
+  visit: Visit | null,
+  nowMs = Date.now(),
+): Row[] =>
+  devboxes.filter(
+    ({ status, end_time_ms, create_time_ms }) =>
+      status === 'failure' && (end_time_ms ?? create_time_ms) >= sinceOf(visit, nowMs),
+  )
+
+type Job = Pick<BenchmarkJob, 'id' | 'name' | 'state' | 'create_time_ms' | 'benchmark_outcomes'>
+
+/** The record of a job does not say when it ended: it cannot have been before its last run's time had passed. */
+export const endedSince = <Row extends Job>(jobs: readonly Row[], visit: Visit | null, nowMs = Date.now()): Row[] =>
+  jobs.filter((job) => {
+    if (!['completed', 'failed', 'timeout'].includes(job.state)) return false
+    const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
+    return job.create_time_ms + longestMs >= sinceOf(visit, nowMs)
+  })
