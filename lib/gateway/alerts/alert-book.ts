@@ -43,7 +43,7 @@ const lingerMs = 30_000
 /** After a connection the service has repeated what is pending within this time. */
 const repeatedMs = 3_000
 const maxGaps = 20
-export const testMs = 60_000
+const testMs = 60_000
 
 export type AlertListener = (item: AlertItem) => void
 

@@ -8,7 +8,7 @@ export interface WebhookConfig {
   secret: string | undefined
 }
 
-export const webhookTimes = {
+const webhookTimes = {
   firstMs: 1_000,
   maxMs: 60_000,
   answerMs: 10_000,
