@@ -45,7 +45,11 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
           <Left feed={feed} alert={first} />
         </span>
         {others > 0 && (
-          <Link href={paths.evictions()} prefetch={false} className="shrink-0 text-accent hover:underline">
+          <Link
+            href={paths.evictions()}
+            prefetch={false}
+            className="shrink-0 text-accent hover:underline max-sm:hidden"
+          >
             {others} more
           </Link>
         )}
