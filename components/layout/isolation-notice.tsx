@@ -21,8 +21,8 @@ export const IsolationNotice = () => {
         title="Devboxes run as plain processes of this machine, without isolation."
         onDismiss={dismiss}
       >
-        What runs in them can read and change what the service's user can. Install bubblewrap and restart the service to
-        shut them in.
+        What runs in them can read and change what the service's user can. Install bubblewrap and slirp4netns and
+        restart the service to shut them in.
       </Banner>
     </section>
   )

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startOwnServer } from '#lib/service/testing/neighbour.ts'
 import { oracle, sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 import type { HarborAgent } from '../plan.ts'
 
@@ -534,9 +536,35 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(failure_reason?.exception_message).toMatch(/devbox has ended/i)
   })
 
+  it('has a network of its own: four attempts listen on one port, and none reaches this machine', async () => {
+    const machine = await startOwnServer()
+    const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+    const calls = addresses.map((address) => `! (exec 3<>/dev/tcp/${address.replace(/%.*/, '')}/${machine.port}) 2>&1`)
+    const listening = {
+      ...hello,
+      'solution/solve.sh': `python3 - <<'END'
+import os, socket, time
+server = socket.create_server(("", 8000))
+print("begun", flush=True)
+while not os.path.exists("/app/go"): time.sleep(0.02)
+END
+echo hello >hello.txt\n`,
+      'tests/test.sh': rewardIf(calls.join(' && ')),
+    }
+    const devboxes = [1, 2, 3, 4].map(() => Promise.withResolvers<string>())
+    const running = devboxes.map(({ resolve }, i) => trials.run(listening, { attempt: i + 1, onDevbox: resolve }))
+    const ids = await Promise.all(devboxes.map(({ promise }) => promise))
+    await Promise.all(ids.map(agentBegun))
+    for (const id of ids) writeFileSync(join(trials.folder, 'devboxes', id, 'root/app/go'), '')
+    expect((await Promise.all(running)).map(({ state, score }) => [state, score])).toEqual(
+      ids.map(() => ['COMPLETED', 1]),
+    )
+    machine.close()
+  })
+
   /** Resolves when the oracle of the trial in a devbox has written a line. */
   const agentBegun = async (devboxId: string) => {
     const said = join(trials.folder, 'devboxes', devboxId, 'root/logs/agent/oracle.txt')
-    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8')).toBe('begun\n')
+    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8'), { timeout: 20_000 }).toBe('begun\n')
   }
 })
