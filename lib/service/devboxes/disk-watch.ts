@@ -146,6 +146,8 @@ export class DiskWatch {
     this.#measured.set(id, { usedBytes, stopBytes: nextStop, freeBytes, atMs, restUntilMs: atMs + rest, history })
     if (usedBytes <= nextStop) return
     this.#wereExceeded.add(id)
+    // It may be resumed before the next look, and begins anew then.
+    this.#measured.delete(id)
     exceeded(id, usedBytes)
   }
 }
