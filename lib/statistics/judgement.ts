@@ -96,7 +96,7 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
   if (se === null) reasons.se = mean === null ? nothing : 'one scenario tells nothing of how scores spread'
   const inStates = (...states: string[]) => agent.outcomes.filter(({ state }) => states.includes(state)).length
   const durations = durationsOf(agent.outcomes)
-  if (durations.length === 0) reasons.duration = 'no attempt tells how long it took'
+  if (durations.length === 0) reasons.duration_median_ms = reasons.duration_p95_ms = 'no attempt tells how long it took'
   return {
     ...identityOf(agent),
     n_scenarios: of.length,
@@ -131,7 +131,7 @@ const intervalOf = (
 ): IntervalFigures => {
   const n = tallies.length
   if (mean === null || se === null) {
-    reasons.ci = reasons.se ?? ''
+    reasons.ci_low = reasons.ci_high = reasons.se ?? ''
     return { ci_low: null, ci_high: null, method: null }
   }
   const isBinary = tallies.every(({ scores: [score], scores }) => scores.length === 1 && (score === 0 || score === 1))
@@ -153,7 +153,7 @@ const passesOf = (
   reasons: Record<string, string>,
 ): Pick<AgentFigures, 'pass_at_k' | 'pass_hat_k'> => {
   if (tallies.length === 0) {
-    reasons.pass = 'no scenario has an attempt that counts'
+    reasons.pass_at_k = reasons.pass_hat_k = 'no scenario has an attempt that counts'
     return { pass_at_k: null, pass_hat_k: null }
   }
   const counts = tallies.map(({ scores }) => ({ n: scores.length, c: scores.filter((score) => score === 1).length }))
@@ -211,11 +211,12 @@ const pairOf = (a: Side, b: Side): PairFigures => {
 
 const pairReasons = (n: number, difference: number | null): Reasons => {
   if (n === 0) {
-    const none = 'no scenario that both have a score for'
-    return { difference: none, se: none, ci: none, p: none, mcnemar: none, scenarios_to_settle: none }
+    const figures = ['mean_a', 'mean_b', 'difference', 'se', 'ci_low', 'ci_high', 'p_value', 'p_adjusted', 'mcnemar_p']
+    const all = [...figures, 'mcnemar_mid_p', 'scenarios_to_settle']
+    return Object.fromEntries(all.map((figure) => [figure, 'no scenario that both have a score for']))
   }
   const one = 'one common scenario tells nothing of how differences spread'
-  if (n === 1) return { se: one, ci: one, scenarios_to_settle: one }
+  if (n === 1) return { se: one, ci_low: one, ci_high: one, scenarios_to_settle: one }
   return difference === 0 ? { scenarios_to_settle: 'there is no difference to settle' } : {}
 }
 
@@ -224,9 +225,25 @@ const settled = (pairs: readonly PairFigures[]): PairFigures[] => {
   const adjusted = new Map(holm(tested.map(({ p_value }) => p_value as number)).map((p, i) => [tested[i], p]))
   return pairs.map((pair) => {
     const p = adjusted.get(pair) ?? null
-    return { ...pair, p_adjusted: p, settled: p !== null && p < settledBelow }
+    const isSettled = p !== null && p < settledBelow
+    const { n, scenarios_to_settle: needed, reasons } = pair
+    const isOpenStill = !isSettled && needed !== null && needed <= n
+    return {
+      ...pair,
+      p_adjusted: p,
+      settled: isSettled,
+      ...(isOpenStill && {
+        scenarios_to_settle: null,
+        reasons: {
+          ...reasons,
+          scenarios_to_settle: `a difference like this shows with ${needed} mostly; with these ${n} it did not`,
+        },
+      }),
+    }
   })
 }
+
+const noRank = 'it has no mean'
 
 /** Ranks as ranges: places change hands only where the difference is settled. */
 const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]): AgentFigures[] => {
@@ -234,7 +251,7 @@ const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]):
   const isAhead = ({ a, difference }: PairFigures, runId: string) =>
     (difference ?? 0) > 0 === (a.benchmark_run_id === runId)
   return agents.map((agent) => {
-    if (agent.mean === null) return { ...agent, reasons: { ...agent.reasons, rank: 'it has no mean' } }
+    if (agent.mean === null) return { ...agent, reasons: { ...agent.reasons, rank_low: noRank, rank_high: noRank } }
     const id = agent.benchmark_run_id
     const decided = pairs.filter(
       ({ a, b, settled: isSettled }) => isSettled && [a, b].some((each) => each.benchmark_run_id === id),
