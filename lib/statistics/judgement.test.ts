@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
-import { judge } from './judgement.ts'
+import { judge, judging } from './judgement.ts'
 import { clusteredSe, standardError } from './means.ts'
 import { seededBits } from './random.ts'
 
@@ -264,4 +264,19 @@ it('samples the signs of many scenarios, and says how many patterns and from whi
   // Six scenarios that only one passes: two of the 64 patterns of signs reach that.
   expect(pair?.only_a_passes).toBe(6)
   expect(Math.abs((pair?.p_value ?? 1) - 2 / 64)).toBeLessThan(0.005)
+})
+
+it('does not ask for fewer scenarios than there are where the difference stays open', () => {
+  // The formula asks for two of them; the signs of three can never tell.
+  const [pair] = judged([single('A', [1, 1, 0.9]), single('B', [0, 0.1, 0])]).pairs
+  expect([pair?.n, pair?.p_value, pair?.settled, pair?.scenarios_to_settle]).toEqual([3, 0.25, false, null])
+  expect(pair?.reasons.scenarios_to_settle).toContain('with these 3 it did not')
+})
+
+it('rests between agents and pairs, so that others have their turn', () => {
+  const agents = Array.from({ length: 8 }, (_, i) => single(`agent ${i}`, [i / 8, 1]))
+  const steps = judging({ agents, complete: true }, 'zero')
+  let rests = 0
+  while (!steps.next().done) rests++
+  expect(rests).toBeGreaterThanOrEqual(8 + 28)
 })

@@ -19,7 +19,7 @@ export const reportCsv = (report: Report | CompareReport): string => {
       missing_from: missing_from.map((agent) => `${nameOf(agent)}: ${agent.why}`).join('; '),
     })),
   ].map((row) => new Map<string, unknown>(Object.entries({ ...row, rule: report.rule, complete: report.complete })))
-  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))]
+  const columns = [...new Set(['kind', ...rows.flatMap((row) => [...row.keys()])])]
   return csvLines([columns, ...rows.map((row) => columns.map((column) => row.get(column)))])
 }
 

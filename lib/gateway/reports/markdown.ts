@@ -15,7 +15,7 @@ const mostListed = 20
 export const reportMarkdown = (report: Report): string => {
   const { job } = report
   return page(`Benchmark job ${text(job.name)}`, [
-    `${code(job.id)}, ${job.state}, created ${new Date(job.create_time_ms).toISOString()}.${
+    `${code(job.id)}, ${text(job.state)}, created ${time(job.create_time_ms)}.${
       report.complete ? '' : ' **Not complete.**'
     }`,
     agentTable(report.agents, nameOf),
@@ -30,7 +30,7 @@ export const compareMarkdown = (report: CompareReport): string => {
   const name = (agent: AgentIdentity) =>
     report.jobs.length > 1 ? `${jobName.get(agent.job_id) ?? agent.job_id}: ${nameOf(agent)}` : nameOf(agent)
   return page('Comparison of benchmark jobs', [
-    list(report.jobs.map((job) => `${text(job.name)} (${code(job.id)}, ${job.state})`)),
+    list(report.jobs.map((job) => `${text(job.name)} (${code(job.id)}, ${text(job.state)})`)),
     ...(report.incomparable.length === 0
       ? []
       : ['## Not the same in all', list(report.incomparable.map((each) => text(each.text)))]),
@@ -51,6 +51,8 @@ const text = (value: string): string =>
     .replace(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`)
     .slice(0, 300)
 const code = (value: string) => `\`${value.replace(/[`\s|]/g, '')}\``
+
+const time = (ms: number) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'at a time it does not tell')
 
 const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 

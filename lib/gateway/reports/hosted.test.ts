@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest'
+import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { judge } from '#lib/statistics/judgement.ts'
+import type { CompareReport, Report } from '#lib/wire/reports.ts'
+import { reportCsv } from './csv.ts'
+import { incomparabilities } from './incomparable.ts'
+import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
+import { reportMarkdown } from './markdown.ts'
+import { notesOf } from './notes.ts'
+
+/** A job as a service may answer it that says less, or more, than the contract knows. */
+const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id: 'bmj_1', name: 'job', ...value })
+
+const reportOf = (job: BenchmarkJob): Report => {
+  const judgement = judge({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, 'zero')
+  const { agents, pairs, complete } = judgement
+  return { job: reportedJob(job), ...judgement, notes: notesOf('zero', complete, agents, pairs) }
+}
+
+const outcome = (agent_name: string, scenario_outcomes: object[]) => ({
+  benchmark_run_id: `bmr_${agent_name}`,
+  agent_name,
+  scenario_outcomes,
+})
+
+it('reports a job without outcomes as not complete, with nothing in it', () => {
+  for (const job of [jobOf({ state: 'queued' }), jobOf({ state: 'paused', benchmark_outcomes: null })]) {
+    const report = reportOf(job)
+    expect([report.complete, report.agents, report.pairs]).toEqual([false, [], []])
+    expect(report.job).toMatchObject({ planned_scenarios: null, planned_attempts: null })
+    expect(reportMarkdown(report)).toContain('No agent has an outcome yet.')
+    expect(reportCsv(report)).toBe('"kind"\r\n')
+  }
+})
+
+it('counts what it knows of outcomes with null fields and unknown states', () => {
+  const report = reportOf(
+    jobOf({
+      state: 'completed',
+      benchmark_outcomes: [
+        outcome('a', [
+          { scenario_definition_id: 's1', scenario_name: 'one', state: 'COMPLETED', score: 1, duration_ms: null },
+          { scenario_definition_id: 's2', scenario_name: 'two', state: 'COMPLETED', score: null },
+          { scenario_definition_id: 's3', scenario_name: 'three', state: 'SKIPPED' },
+        ]),
+        outcome('b', []),
+      ],
+    }),
+  )
+  const [a, b] = report.agents
+  // Completed without a score: nothing was won.
+  expect([a?.mean, a?.n_scenarios, a?.n_completed, a?.n_other]).toEqual([0.5, 2, 2, 1])
+  expect([a?.duration_median_ms, a?.reasons.duration_median_ms]).toEqual([null, 'no attempt tells how long it took'])
+  expect([b?.mean, b?.n_scenarios]).toEqual([null, 0])
+  expect(report.pairs[0]).toMatchObject({ n: 0, difference: null, p_value: null, settled: false })
+  expect(reportMarkdown(report)).toContain('| b | n/a | n/a | 0 | 0 |')
+})
+
+it('lets a name neither leave its cell of a table nor become a formula', () => {
+  const report = reportOf(
+    jobOf({
+      name: 'x\n# not a heading | <img src=x onerror=1>',
+      state: 'completed',
+      benchmark_outcomes: [
+        outcome('=HYPERLINK("http://x")|`b`', [
+          { scenario_definition_id: 's1', scenario_name: 'one', state: 'COMPLETED', score: 1 },
+        ]),
+      ],
+    }),
+  )
+  const markdown = reportMarkdown(report)
+  expect(markdown.split('\n')[0]).toBe('# Benchmark job x \\# not a heading \\| \\<img src=x onerror=1\\>')
+  expect(markdown).toContain('| =HYPERLINK("http://x")\\|\\`b\\` | 1.000 |')
+  expect(reportCsv(report)).toContain(`"'=HYPERLINK(""http://x"")|\`b\`"`)
+})
+
+it('says what differs between jobs, without the values of variables', () => {
+  const specified = (name: string, more: object, agent: object) =>
+    jobOf({
+      id: `bmj_${name}`,
+      name,
+      state: 'completed',
+      job_source: { type: 'harbor', inline_yaml: '' },
+      job_spec: {
+        scenario_ids: ['s1'],
+        agent_configs: [{ name: 'a', type: 'job_agent', ...agent }],
+        orchestrator_config: more,
+      },
+    })
+  const jobs = [
+    specified('one', { n_attempts: 1 }, { kwargs: { x: 1, y: 2 } }),
+    specified('two', { n_attempts: 3 }, { kwargs: { y: 2, x: 1 }, agent_environment: { secrets: { KEY: 'vault' } } }),
+  ]
+  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
+  expect(incomparabilities(jobs, nothing)).toEqual([
+    { kind: 'attempts', text: 'Attempts at a scenario: 1 in one, 3 in two' },
+    { kind: 'environment', text: 'a is given other secrets' },
+  ])
+  expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], nothing)).toEqual([])
+})
