@@ -66,6 +66,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         `/devboxes/${devbox.id}?tab=terminal`,
         '/snapshots',
         '/benchmark-jobs',
+        '/benchmark-jobs/compare',
         '/benchmark-runs',
         '/nowhere',
       ]

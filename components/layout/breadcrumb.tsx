@@ -45,6 +45,12 @@ const crumbsOf = (pathname: string): { label: string; href: string; isId?: boole
   const destination = destinations.find(({ href }) => href === `/${page}`)
   if (!destination) return []
   const { label, href } = destination
+  const below = destinations.find((each) => each.href === pathname && each !== destination)
+  if (below)
+    return [
+      { label, href },
+      { label: below.label, href: pathname },
+    ]
   return id
     ? [
         { label, href },

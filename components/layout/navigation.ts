@@ -1,5 +1,5 @@
 import type { LucideIcon as Icon } from 'lucide-react'
-import { Box, Camera, Clapperboard, Gauge, ListChecks, Timer, Trophy, Waypoints } from 'lucide-react'
+import { Box, Camera, Clapperboard, Gauge, GitCompareArrows, ListChecks, Timer, Trophy, Waypoints } from 'lucide-react'
 import { paths } from '#lib/console/address/paths.ts'
 
 export interface Destination {
@@ -19,7 +19,12 @@ export const destinations: readonly Destination[] = [
   { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },
   { label: 'Benchmark jobs', href: paths.benchmarkJobs(), icon: Trophy, keys: ['g', 'j'] },
   { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'] },
+  { label: 'Compare', href: paths.compare(), icon: GitCompareArrows, keys: ['g', 'p'] },
 ]
 
-export const isWithin = (pathname: string, href: string): boolean =>
-  href === '/' ? pathname === '/' : pathname === href || pathname.startsWith(`${href}/`)
+/** A page below another that is a destination itself belongs to the deeper of the two. */
+export const isWithin = (pathname: string, href: string): boolean => {
+  const isBelow = (place: string) =>
+    place === '/' ? pathname === '/' : pathname === place || pathname.startsWith(`${place}/`)
+  return isBelow(href) && !destinations.some((other) => other.href.startsWith(`${href}/`) && isBelow(other.href))
+}

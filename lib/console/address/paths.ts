@@ -16,6 +16,9 @@ export const paths = {
   axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,
   benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
   benchmarkJob: (id: string) => `/benchmark-jobs/${encodeURIComponent(id)}`,
+  /** Jobs beside each other; the first is the baseline. */
+  compare: (jobs: readonly string[] = []) =>
+    `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined })}`,
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
   /** `alert` is one to be shown among all. */

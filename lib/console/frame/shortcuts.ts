@@ -10,6 +10,7 @@ export type ShortcutAction =
   | 'recordings'
   | 'benchmarkJobs'
   | 'benchmarkRuns'
+  | 'compare'
 
 export interface KeyStroke {
   key: string
@@ -35,6 +36,7 @@ const afterLeader: Record<string, ShortcutAction> = {
   c: 'recordings',
   j: 'benchmarkJobs',
   r: 'benchmarkRuns',
+  p: 'compare',
 }
 
 /** The list the help dialog shows. */
@@ -52,6 +54,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['g', 'c'], does: 'Go to recordings' },
   { keys: ['g', 'j'], does: 'Go to benchmark jobs' },
   { keys: ['g', 'r'], does: 'Go to benchmark runs' },
+  { keys: ['g', 'p'], does: 'Go to the comparison of jobs' },
   { keys: ['?'], does: 'Show these shortcuts' },
 ]
 

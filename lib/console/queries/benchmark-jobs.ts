@@ -1,4 +1,4 @@
-import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
@@ -7,7 +7,7 @@ import {
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import type { FailureRule, Report, ReportFormat } from '#lib/wire/reports.ts'
+import type { CompareReport, FailureRule, Report, ReportFormat } from '#lib/wire/reports.ts'
 import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
@@ -22,11 +22,22 @@ const jobKeys = {
   lists: ['benchmark-jobs', 'list'] as const,
   one: (id: string) => ['benchmark-jobs', 'get', id] as const,
   report: (id: string) => ['benchmark-jobs', 'report', id] as const,
+  compare: ['benchmark-jobs', 'compare'] as const,
 }
 
 /** Where the console judges a job; scripts and papers read it as well. */
 const reportAddress = (id: string, failures: FailureRule, format: ReportFormat = 'json') =>
   `/api/benchmark-jobs/${encodeURIComponent(id)}/report?${new URLSearchParams({ format, failures })}`
+
+/** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
+interface Compared {
+  jobs: string
+  baseline: string | undefined
+  failures: FailureRule
+}
+
+export const compareAddress = ({ baseline, ...rest }: Compared, format: ReportFormat = 'json'): string =>
+  `/api/benchmark-jobs/compare?${new URLSearchParams({ ...rest, ...(baseline && { baseline }), format })}`
 
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
@@ -52,6 +63,16 @@ export const benchmarkJobQueries = {
       queryFn: async ({ signal }): Promise<Report> =>
         (await askConsoleSignedIn(reportAddress(id, failures), { signal })).json(),
     }),
+
+  /** Read again while one of the jobs goes on. */
+  compare: (compared: Compared) =>
+    queryOptions({
+      queryKey: [...jobKeys.compare, compared],
+      queryFn: async ({ signal }): Promise<CompareReport> =>
+        (await askConsoleSignedIn(compareAddress(compared), { signal })).json(),
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
+    }),
 }
 
 /** Keeps `benchmarkJobQueries.get` up to date until the returned function is called. */
@@ -59,6 +80,10 @@ export const followJob = (client: QueryClient, id: string): (() => void) =>
   followQuery(client, jobKeys.one(id), { endpoint: 'benchmarkJobs.get', params: { id } }, (job) =>
     readLeniently(BenchmarkJob, job),
   )
+
+/** The comparison as a message for a chat. */
+export const compareMarkdown = async (compared: Compared): Promise<string> =>
+  (await askConsoleSignedIn(compareAddress(compared, 'md'))).text()
 
 export const benchmarkJobMutations = {
   create: (api: Api = pageApi) =>

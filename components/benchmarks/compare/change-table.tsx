@@ -1,0 +1,114 @@
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { type ChangeKind, changeKinds } from '#lib/console/address/compare-view.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import type { CompareReport, ScenarioChange } from '#lib/wire/reports.ts'
+import { formatScore } from '../job-figures.ts'
+import { sideNames } from './side-names.ts'
+
+interface ChangeTableProps {
+  report: CompareReport
+  chosen: ChangeKind | undefined
+  onChoose: (kind: ChangeKind) => void
+}
+
+const words: Record<ChangeKind, string> = {
+  new_failures: 'New failures',
+  new_passes: 'New passes',
+  still_failing: 'Still failing',
+  slower: 'Slower',
+}
+
+interface Row extends ScenarioChange {
+  side: string
+  key: string
+}
+
+/** The scenarios that are not as they were, one kind of change at a time. */
+export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
+  const name = sideNames(report)
+  const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + pair[kind].length, 0)
+  const kind = chosen ?? changeKinds.find((each) => count(each) > 0) ?? 'new_failures'
+  const rows = report.pairs.flatMap((pair): Row[] =>
+    pair[kind].map((change) => ({
+      ...change,
+      side: name(pair.a),
+      key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
+    })),
+  )
+  const compared = report.pairs.reduce((sum, { n }) => sum + n, 0)
+  return (
+    <section aria-label="Scenarios that changed" className="space-y-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <h2 className="text-lg font-medium">Scenarios</h2>
+        <fieldset className="flex flex-wrap gap-1">
+          <legend className="sr-only">Change</legend>
+          {changeKinds.map((each) => (
+            <label
+              key={each}
+              className="inline-flex h-7 cursor-pointer items-center rounded-md border border-line px-2 text-sm has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
+            >
+              <input
+                type="radio"
+                name="change"
+                className="sr-only"
+                checked={each === kind}
+                onChange={() => onChoose(each)}
+              />
+              {words[each]}
+              <span className="tabular ml-1.5 text-muted">{formatCount(count(each))}</span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      <p role="status" className="tabular text-sm text-muted">
+        {formatCount(rows.length)} of {formatCount(compared)} compared{' '}
+        {kind === 'slower' ? '(by half and by a second at least)' : ''}
+      </p>
+      {rows.length > 0 && (
+        <DataTable
+          caption={words[kind]}
+          columns={report.pairs.length > 1 ? columns : columns.filter(({ id }) => id !== 'side')}
+          rows={rows}
+          rowKey={({ key }) => key}
+        />
+      )}
+    </section>
+  )
+}
+
+const duration = (ms: number | null) => (ms === null ? 'none' : formatDurationMs(ms))
+
+const columns: Column<Row>[] = [
+  {
+    id: 'scenario',
+    header: 'Scenario',
+    priority: 1,
+    cell: ({ scenario_name, scenario_id }) => <VisibleText truncate>{scenario_name || scenario_id}</VisibleText>,
+  },
+  {
+    id: 'side',
+    header: 'Side',
+    priority: 3,
+    width: '28%',
+    cell: ({ side }) => <VisibleText truncate>{side}</VisibleText>,
+  },
+  {
+    id: 'score',
+    header: 'Score, baseline to now',
+    priority: 2,
+    width: '13rem',
+    align: 'right',
+    cell: ({ before, after }) => `${formatScore(before)} to ${formatScore(after)}`,
+  },
+  {
+    id: 'duration',
+    header: 'Duration, baseline to now',
+    priority: 3,
+    width: '15rem',
+    align: 'right',
+    cell: ({ duration_before_ms, duration_after_ms }) =>
+      `${duration(duration_before_ms)} to ${duration(duration_after_ms)}`,
+  },
+]

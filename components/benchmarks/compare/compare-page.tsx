@@ -1,0 +1,193 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { Download, GitCompareArrows } from 'lucide-react'
+import { useId } from 'react'
+import { useAddress } from '#components/list/use-address.ts'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { CompareView, comparePath } from '#lib/console/address/compare-view.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { isPassing } from '#lib/console/api/failures.ts'
+import { benchmarkJobQueries, compareAddress, compareMarkdown } from '#lib/console/queries/benchmark-jobs.ts'
+import type { CompareReport, FailureRule } from '#lib/wire/reports.ts'
+import { ChangeTable } from './change-table.tsx'
+import { sideNames } from './side-names.ts'
+import { DifferenceTable, SideTable } from './side-tables.tsx'
+import { YamlDiffs } from './yaml-diffs.tsx'
+
+const address = { schema: CompareView, path: comparePath }
+
+/** Jobs or agents side by side; its address holds all that is chosen. */
+export const ComparePage = () => {
+  const { view, settled, change, problems } = useAddress(address)
+  const compared = {
+    jobs: settled.jobs ?? '',
+    baseline: settled.baseline,
+    failures: settled.failures ?? ('zero' as const),
+  }
+  const hasJobs = compared.jobs !== '' && problems.length === 0
+  const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs })
+  const error = useShownError(query)
+  const { result, copy } = useCopy('the comparison')
+  const report = query.data
+  return (
+    <>
+      <PageHeader
+        back={{ href: paths.benchmarkJobs(), label: 'Benchmark jobs' }}
+        title="Compare"
+        actions={
+          hasJobs && (
+            <>
+              <ButtonLink
+                href={compareAddress(compared, 'csv')}
+                prefetch={false}
+                download
+                size="sm"
+                variant="ghost"
+                icon={Download}
+              >
+                CSV
+              </ButtonLink>
+              <Button
+                size="sm"
+                onClick={() => void compareMarkdown(compared).then(copy)}
+                disabledReason={report ? null : 'The comparison is not there yet'}
+              >
+                {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
+              </Button>
+            </>
+          )
+        }
+      />
+      {!hasJobs ? (
+        <EmptyState
+          icon={GitCompareArrows}
+          title={
+            problems.length > 0 ? 'This address asks for something that cannot be shown' : 'Nothing to compare yet'
+          }
+          action={<ButtonLink href={paths.benchmarkJobs()}>Choose jobs</ButtonLink>}
+        >
+          {problems.length > 0
+            ? problems.map(({ field, message }) => `${field} ${message}`).join('; ')
+            : 'Select two or more jobs in the list and choose Compare. A single job compares its agents with each other.'}
+        </EmptyState>
+      ) : error && !report ? (
+        <ErrorState
+          title="The jobs could not be compared"
+          error={error}
+          recovers={isPassing(error)}
+          query={query}
+          action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
+        />
+      ) : !report ? (
+        <SkeletonRows columns={6} label="Comparing the jobs" />
+      ) : (
+        <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
+          <div className="flex flex-wrap items-end gap-3">
+            <Choice
+              label="Baseline"
+              value={report.baseline}
+              options={baselineOptions(report)}
+              onChange={(baseline) => change({ baseline }, 'push')}
+            />
+            <Choice
+              label="Failures and timeouts"
+              value={report.rule}
+              options={ruleOptions}
+              onChange={(failures) => change({ failures: failures as FailureRule }, 'push')}
+            />
+          </div>
+          <Comparability report={report} />
+          <SideTable report={report} />
+          <DifferenceTable report={report} />
+          {report.pairs.length > 0 && (
+            <ChangeTable
+              report={report}
+              chosen={view.change}
+              onChoose={(kind) => change({ change: kind }, 'replace')}
+            />
+          )}
+          <YamlDiffs report={report} />
+          <Notes notes={report.notes} />
+        </div>
+      )}
+    </>
+  )
+}
+
+const ruleOptions: { value: FailureRule; label: string }[] = [
+  { value: 'zero', label: 'count 0' },
+  { value: 'leave_out', label: 'are left out' },
+]
+
+const baselineOptions = (report: CompareReport) => {
+  const name = sideNames(report)
+  return [
+    ...report.jobs.map((job) => ({
+      value: job.id,
+      label: report.jobs.length === 1 ? 'The first agent' : `${job.name}, agent by agent`,
+    })),
+    ...report.agents.map((agent) => ({ value: agent.benchmark_run_id, label: name(agent) })),
+  ].map(({ value, label }) => ({ value, label: label.slice(0, 120) }))
+}
+
+interface ChoiceProps {
+  label: string
+  value: string
+  options: readonly { value: string; label: string }[]
+  onChange: (value: string) => void
+}
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
+  const id = useId()
+  return (
+    <div className="flex max-w-full flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      <Select
+        id={id}
+        value={value}
+        options={options}
+        onChange={({ target }) => onChange(target.value)}
+        className="max-w-80"
+      />
+    </div>
+  )
+}
+
+/** Above the numbers: what makes them less than comparable. */
+const Comparability = ({ report: { incomparable } }: { report: CompareReport }) =>
+  incomparable.length === 0 ? (
+    <Banner tone="ok" title="Nothing was found that makes these incomparable">
+      Scenarios, attempts, timeouts, environment and source are the same.
+    </Banner>
+  ) : (
+    <Banner tone="attention" role="status" title="Not the same on all sides">
+      <ul className="list-disc pl-4">
+        {incomparable.map(({ kind, text }) => (
+          <li key={`${kind} ${text}`}>
+            <VisibleText max={600}>{text}</VisibleText>
+          </li>
+        ))}
+      </ul>
+    </Banner>
+  )
+
+const Notes = ({ notes }: { notes: readonly string[] }) => (
+  <section aria-label="What the numbers mean">
+    <ul className="max-w-prose list-disc space-y-0.5 pl-4 text-sm text-muted">
+      {notes.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  </section>
+)

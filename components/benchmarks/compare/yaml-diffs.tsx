@@ -1,0 +1,76 @@
+import { useQueries } from '@tanstack/react-query'
+import { classes } from '#components/ui/classes.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { type DiffLine, lineDiff } from '#lib/console/lists/line-diff.ts'
+import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
+import type { CompareReport } from '#lib/wire/reports.ts'
+import { maskYaml } from '../job-figures.ts'
+
+/** The job files of Harbor jobs against that of the baseline, line by line; what looks like a secret stays hidden. */
+export const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {
+  const baseId = agents.find(({ benchmark_run_id }) => benchmark_run_id === baseline)?.job_id ?? baseline
+  const read = useQueries({ queries: jobs.length > 1 ? jobs.map(({ id }) => benchmarkJobQueries.get(id)) : [] })
+  const files = read.flatMap(({ data }) => {
+    const yaml = data?.job_source?.inline_yaml
+    return data && yaml != null ? [{ id: data.id, name: data.name, yaml: maskYaml(yaml) }] : []
+  })
+  const base = files.find(({ id }) => id === baseId)
+  if (!base || files.length < 2) return null
+  return (
+    <section aria-label="Job files" className="space-y-3">
+      <h2 className="text-lg font-medium">Job files</h2>
+      {files
+        .filter((file) => file !== base)
+        .map(({ id, name, yaml }) => (
+          <Diff key={id} title={`${base.name} to ${name}`} lines={lineDiff(base.yaml, yaml)} />
+        ))}
+    </section>
+  )
+}
+
+const marks: Record<DiffLine['kind'], string> = { same: ' ', removed: '−', added: '+' }
+const tones: Record<DiffLine['kind'], string> = {
+  same: 'text-muted',
+  removed: 'bg-danger-bg text-danger',
+  added: 'bg-ok-bg text-ok',
+}
+const mostLines = 2000
+
+const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) => {
+  const changed = lines.filter(({ kind }) => kind !== 'same').length
+  return (
+    <figure className="space-y-1">
+      <figcaption>
+        <VisibleText max={200} className="font-medium">
+          {title}
+        </VisibleText>{' '}
+        <span className="text-muted">
+          {changed === 0 ? 'the same' : `${formatCount(changed)} of ${formatCount(lines.length)} lines differ`}
+        </span>
+      </figcaption>
+      {changed > 0 && (
+        <pre
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 py-2 font-mono text-sm"
+        >
+          {lines.slice(0, mostLines).map(({ kind, text }, index) => (
+            <div
+              // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
+              key={index}
+              className={classes('px-3', tones[kind])}
+            >
+              <span aria-hidden>{marks[kind]} </span>
+              {kind !== 'same' && <span className="sr-only">{kind}: </span>}
+              <VisibleText max={2000}>{text}</VisibleText>
+            </div>
+          ))}
+          {lines.length > mostLines && (
+            <div className="px-3 text-muted">and {formatCount(lines.length - mostLines)} lines more</div>
+          )}
+        </pre>
+      )}
+    </figure>
+  )
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod/mini'
+import { paths } from './paths.ts'
+import { searchOf } from './search.ts'
+
+export const changeKinds = ['new_failures', 'new_passes', 'still_failing', 'slower'] as const
+export type ChangeKind = (typeof changeKinds)[number]
+
+/** What the address of the comparison says: what its report is asked for, and which changes are shown. */
+export const CompareView = z.object({
+  /** Ids with commas between them. */
+  jobs: z.optional(z.string()),
+  /** A job, or a run of one. Absent: the first job. */
+  baseline: z.optional(z.string()),
+  /** Absent: failures count 0. */
+  failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
+  change: z.optional(z.enum(changeKinds, `must be one of ${changeKinds.join(', ')}`)),
+})
+export type CompareView = z.output<typeof CompareView>
+
+export const comparePath = (view: Partial<CompareView>): string =>
+  `${paths.compare()}${searchOf(view, { failures: 'zero' })}`

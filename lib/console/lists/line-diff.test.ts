@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { lineDiff } from './line-diff.ts'
+
+const told = (before: string, after: string) =>
+  lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)
+
+it('tells what was removed and added, and where', () => {
+  expect(told('a\nb\nc\nd', 'a\nx\nc\nd\ne')).toEqual([' a', '-b', '+x', ' c', ' d', '+e'])
+  expect(told('agents:\n- one\n- two', 'agents:\n- two\n- three')).toEqual([' agents:', '-- one', ' - two', '+- three'])
+})
+
+it('tells nothing but the text of two that are the same', () => {
+  expect(told('a\nb', 'a\nb')).toEqual([' a', ' b'])
+  expect(told('', '')).toEqual([' '])
+})
+
+it('gives both texts back, whatever they are', () => {
+  const texts = ['a\na\nb', 'b\na', '', 'a\nb\na\nb', 'x\n'.repeat(3000), 'y\n'.repeat(3000)]
+  for (const before of texts)
+    for (const after of texts) {
+      const lines = lineDiff(before, after)
+      const side = (kind: 'removed' | 'added') =>
+        lines.filter((line) => line.kind === 'same' || line.kind === kind).map(({ text }) => text)
+      expect(side('removed').join('\n')).toBe(before)
+      expect(side('added').join('\n')).toBe(after)
+    }
+})
