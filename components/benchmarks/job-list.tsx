@@ -1,7 +1,10 @@
 'use client'
-import { Plus, Trophy } from 'lucide-react'
-import { useState } from 'react'
+import { Ban, CircleCheck, CircleX, ClockAlert, GitCompareArrows, Plus, Trophy, X } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { useEffect, useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { FilterInput } from '#components/filters/filter-input.tsx'
+import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
@@ -11,30 +14,61 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import {
+  JobListView,
+  type jobAges,
+  jobListPath,
+  jobQueryOf,
+  type jobSources,
+} from '#lib/console/address/job-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
+import { formatCount, formatDurationMs, formatSize } from '#lib/console/frame/format.ts'
+import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import { type BenchmarkJob, type BenchmarkJobList, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
+import type {
+  BenchmarkJob,
+  BenchmarkJobList,
+  BenchmarkOutcome,
+  benchmarkJobStates,
+} from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { agentRows, formatScore, progressOf } from './job-figures.ts'
-import { Progress } from './score.tsx'
 
 const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
 
 const source = {
   noun: 'job',
   nouns: 'jobs',
-  schema: BenchmarkJobListQuery,
-  path: paths.benchmarkJobs,
-  filters: { name: 'name contains …' },
-  pages: (query: BenchmarkJobListQuery) => benchmarkJobQueries.list(query),
+  schema: JobListView,
+  path: jobListPath,
+  filters: {
+    name: 'name contains …',
+    state: 'state is …',
+    source: 'source is …',
+    agent: 'an agent contains …',
+    created: 'created within …',
+  },
+  pages: (view: JobListView) => benchmarkJobQueries.list(jobQueryOf(view)),
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
+  // The service finds jobs by their name alone.
+  arrange: {
+    by: ['state', 'source', 'agent', 'created'] as const,
+    rows: (jobs: readonly BenchmarkJob[], view: JobListView) => jobs.filter(jobsShownBy(view, Date.now())),
+  },
   isPolled: true,
 }
 
 export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
+  const router = useRouter()
   const [isCreating, setIsCreating] = useState(false)
+  const { view, narrow, rows, loaded, list, selectedRows, onNearEnd } = page
+  const isFew = rows.length < fewRows
+  // What the page's own filters leave of the rows may be too short to be scrolled to its end.
+  useEffect(() => {
+    if (isFew) onNearEnd?.()
+  }, [isFew, onNearEnd])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create job
@@ -51,12 +85,43 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
             page={page}
             search={{
               label: 'Filter by name',
-              value: page.view.name,
-              onFilter: (name) => page.narrow({ name }, 'type'),
+              value: view.name,
+              onFilter: (name) => narrow({ name }, 'type'),
             }}
-          />
+          >
+            <FilterInput
+              label="Agent or model"
+              className="min-w-0 flex-1 basis-36 sm:max-w-44"
+              value={view.agent}
+              onFilter={(agent) => narrow({ agent }, 'type')}
+            />
+            <FilterSelect
+              label="State"
+              value={view.state}
+              words={stateWords}
+              onFilter={(state) => narrow({ state }, 'push')}
+            />
+            <FilterSelect
+              label="Source"
+              value={view.source}
+              words={sourceKinds}
+              onFilter={(kind) => narrow({ source: kind }, 'push')}
+            />
+            <FilterSelect
+              label="Time"
+              value={view.created}
+              words={ageWords}
+              onFilter={(created) => narrow({ created }, 'push')}
+            />
+          </FilterBar>
         }
-        columns={5}
+        count={formatSize({
+          shown: rows.length,
+          loaded: loaded.length,
+          total: view.starting_after ? null : (list.data?.pages[0]?.total_count ?? null),
+          hasMore: list.hasNextPage,
+        })}
+        columns={8}
         none={
           <EmptyState
             icon={Trophy}
@@ -79,11 +144,61 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
           caption="Benchmark jobs, newest first"
           columns={columns}
           rowHref={({ id }) => paths.benchmarkJob(id)}
+          selection={{ ...page.selection, labelOf }}
+          onNearEnd={onNearEnd}
         />
       </ListPage>
+      {selectedRows.length > 0 && (
+        <section
+          aria-label="Selected jobs"
+          className="animate-appear sticky bottom-3 z-10 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-md bg-overlay py-1 pr-1 pl-3 shadow-overlay"
+        >
+          <p role="status" className="tabular mr-2 font-medium">
+            {formatCount(selectedRows.length)} selected
+          </p>
+          <Button
+            size="sm"
+            variant="primary"
+            icon={GitCompareArrows}
+            disabledReason={selectedRows.length > mostCompared ? `At most ${mostCompared} jobs can be compared` : null}
+            // The oldest is the baseline.
+            onClick={() => router.push(paths.compare(selectedRows.map(({ id }) => id).reverse()))}
+          >
+            {selectedRows.length === 1 ? 'Compare agents' : 'Compare jobs'}
+          </Button>
+          <Button size="sm" variant="ghost" icon={X} onClick={() => page.setSelected([])}>
+            Clear selection
+          </Button>
+        </section>
+      )}
       <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )
+}
+
+const fewRows = 20
+const mostCompared = 10
+const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
+
+const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
+  initializing: 'Initializing',
+  queued: 'Queued',
+  running: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  timeout: 'Timed out',
+}
+const sourceKinds: Record<(typeof jobSources)[number], string> = {
+  harbor: 'Job file',
+  benchmark: 'Benchmark',
+  scenarios: 'Scenarios',
+}
+const ageWords: Record<(typeof jobAges)[number], string> = {
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
 }
 
 const columns: Column<BenchmarkJob>[] = [
@@ -91,42 +206,112 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'name',
     header: 'Name',
     priority: 1,
-    width: 'max(9rem, 22%)',
+    width: 'max(9rem, 15%)',
     cell: ({ name }) => <VisibleText truncate>{name}</VisibleText>,
   },
   {
     id: 'state',
     header: 'State',
     priority: 2,
-    width: '8.5rem',
+    width: '7.5rem',
     cell: ({ state }) => <BenchmarkState of="job" state={state} />,
+  },
+  { id: 'agents', header: 'Agents and scores', priority: 3, cell: (job) => <Scores job={job} /> },
+  {
+    id: 'source',
+    header: 'Source',
+    priority: 3,
+    width: '6.5rem',
+    cell: ({ job_source: from }) =>
+      from ? (
+        <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>
+      ) : (
+        <span className="text-muted">Not told</span>
+      ),
   },
   {
     id: 'progress',
     header: 'Trials',
     priority: 3,
-    width: '11.5rem',
-    cell: (job) => <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />,
+    width: '7rem',
+    align: 'right',
+    cell: (job) => {
+      const { finished, total } = progressOf(job)
+      return total === null ? formatCount(finished) : `${formatCount(finished)} of ${formatCount(total)}`
+    },
   },
-  { id: 'agents', header: 'Agents and scores', priority: 3, cell: (job) => <Scores job={job} /> },
+  {
+    id: 'counts',
+    header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
+    priority: 3,
+    width: '10.5rem',
+    cell: (job) => <Counts job={job} />,
+  },
+  {
+    id: 'duration',
+    header: <span title="Of its longest run">Duration</span>,
+    priority: 3,
+    width: '6rem',
+    align: 'right',
+    cell: (job) => {
+      const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]
+      const longest = Math.max(...runs.map(({ duration_ms }) => duration_ms ?? 0))
+      return longest > 0 && formatDurationMs(longest)
+    },
+  },
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
+/** What fits in a row; the page of the job has them all. */
+const mostAgents = 2
+
+/** The score of each agent with its n, the highest first. */
 const Scores = ({ job }: { job: BenchmarkJob }) => {
-  const rows = agentRows(job)
+  const rows = agentRows(job).sort((a, b) => (b.outcome?.average_score ?? -1) - (a.outcome?.average_score ?? -1))
   if (rows.length === 0) return <span className="text-muted">None yet</span>
   return (
-    <span className="inline-flex flex-wrap gap-x-3">
-      {rows.map(({ key, name, model, outcome, state }) => (
-        <span key={key} className="whitespace-nowrap">
-          <VisibleText max={40}>{model ? `${name} · ${model}` : name}</VisibleText>{' '}
-          <span className="tabular text-muted">
-            {outcome?.average_score == null
-              ? outcome
-                ? `no score (n = 0 of ${outcome.scenario_outcomes.length})`
-                : state
-              : `${formatScore(outcome.average_score)} (n = ${outcome.n_completed} of ${outcome.scenario_outcomes.length})`}
-          </span>
+    <span className="inline-flex gap-x-3">
+      {rows.slice(0, mostAgents).map(({ key, name, model, outcome, state }) => (
+        <span key={key} className="whitespace-nowrap" title={model ? `${name} · ${model}` : name}>
+          <VisibleText max={18}>{name}</VisibleText>{' '}
+          {outcome?.average_score == null ? (
+            <span className="text-muted">{outcome ? 'no score' : state}</span>
+          ) : (
+            <b className="tabular font-semibold">{formatScore(outcome.average_score)}</b>
+          )}
+          {outcome && (
+            <span className="tabular text-muted">
+              {' '}
+              (n = {formatCount(outcome.n_completed)} of {formatCount(outcome.scenario_outcomes.length)})
+            </span>
+          )}
+        </span>
+      ))}
+      {rows.length > mostAgents && (
+        <span className="whitespace-nowrap text-muted">and {formatCount(rows.length - mostAgents)} more</span>
+      )}
+    </span>
+  )
+}
+
+const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {
+  const all = benchmark_outcomes ?? []
+  const sum = (of: (outcome: BenchmarkOutcome) => number) => all.reduce((total, outcome) => total + of(outcome), 0)
+  const cancelled = sum(({ scenario_outcomes }) => scenario_outcomes.filter(({ state }) => state === 'CANCELED').length)
+  const counts = [
+    { word: 'completed', icon: CircleCheck, tone: 'text-ok', n: sum(({ n_completed }) => n_completed) },
+    { word: 'failed', icon: CircleX, tone: 'text-danger', n: sum(({ n_failed }) => n_failed) },
+    { word: 'timed out', icon: ClockAlert, tone: 'text-attention', n: sum(({ n_timeout }) => n_timeout) },
+    { word: 'cancelled', icon: Ban, tone: 'text-neutral', n: cancelled },
+  ].filter(({ n }) => n > 0)
+  if (counts.length === 0) return <span className="text-muted">None yet</span>
+  return (
+    <span className="inline-flex gap-x-2.5">
+      {counts.map(({ word, icon: Icon, tone, n }) => (
+        <span key={word} title={`${formatCount(n)} ${word}`} className="tabular inline-flex items-center gap-1">
+          <Icon aria-hidden className={`size-3.5 ${tone}`} />
+          {formatCount(n)}
+          <span className="sr-only"> {word}</span>
         </span>
       ))}
     </span>

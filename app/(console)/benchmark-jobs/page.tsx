@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
 import { JobList } from '#components/benchmarks/job-list.tsx'
+import { JobListView, jobQueryOf } from '#lib/console/address/job-list-view.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
@@ -10,9 +10,9 @@ export const metadata: Metadata = { title: 'Benchmark jobs' }
 export default async function JobListPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()
   return readListPage(
-    BenchmarkJobListQuery,
+    JobListView,
     await searchParams,
-    (query) => benchmarkJobQueries.list(query, api),
+    (view) => benchmarkJobQueries.list(jobQueryOf(view), api),
     <JobList serviceUrl={service.url} />,
   )
 }
