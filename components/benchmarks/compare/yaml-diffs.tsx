@@ -5,15 +5,14 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { type DiffLine, lineDiff } from '#lib/console/lists/line-diff.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
-import { maskYaml } from '../job-figures.ts'
 
-/** The job files of Harbor jobs against that of the baseline, line by line; what looks like a secret stays hidden. */
+/** The job files of Harbor jobs against that of the baseline, line by line. The console's server hides what looks secret. */
 export const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {
   const baseId = agents.find(({ benchmark_run_id }) => benchmark_run_id === baseline)?.job_id ?? baseline
   const read = useQueries({ queries: jobs.length > 1 ? jobs.map(({ id }) => benchmarkJobQueries.get(id)) : [] })
   const files = read.flatMap(({ data }) => {
     const yaml = data?.job_source?.inline_yaml
-    return data && yaml != null ? [{ id: data.id, name: data.name, yaml: maskYaml(yaml) }] : []
+    return data && yaml != null ? [{ id: data.id, name: data.name, yaml }] : []
   })
   const base = files.find(({ id }) => id === baseId)
   if (!base || files.length < 2) return null
