@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { openTerminal } from '#lib/service/testing/terminals.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-full-'))
 
@@ -130,5 +131,16 @@ describe.skipIf(!mounted)('a full disk', () => {
     expect(await client.devboxes.get({ params: { id: other } })).toMatchObject({ status: 'shutdown' })
     rmSync(filler)
     rmSync(gate, { recursive: true })
+  })
+
+  it('lets files be removed in a terminal', async () => {
+    const params = { id: (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id }
+    await service.client.executions.executeSync({ params, body: { command: 'head -c 500K /dev/urandom > ~/large' } })
+    fill()
+    const terminal = await openTerminal(service, `${params.id}-cleaner`)
+    terminal.type('rm ~/large && echo go""ne\n')
+    await terminal.shows(/gone/)
+    expect(statfsSync(folder).bavail).toBeGreaterThan(0)
+    rmSync(filler)
   })
 })
