@@ -17,6 +17,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** One for which slirp4netns does not work, as where it is not installed. */
+const mountAll =
+  'mount --bind "$0" /etc/hosts && { [ ! -e /usr/bin/slirp4netns ] || mount --bind /dev/null /usr/bin/slirp4netns; } && exec "$@"'
+
 describe.skipIf(neighbour === undefined)('a devbox that may call some names', () => {
   const { address, privateAddress, port } = neighbour ?? { address: '', privateAddress: '', port: 0 }
   let service: ReturnType<typeof runCommand>
@@ -34,7 +38,7 @@ describe.skipIf(neighbour === undefined)('a devbox that may call some names', ()
     writeFileSync(hosts, `${names.map((words) => words.join(' ')).join('\n')}\n`)
     const dataDir = join(folder, 'data')
     service = runCommand(['--port', '0', '--data-dir', dataDir, '--drain-seconds', '0'], {}, [
-      ...['unshare', '--mount', '/bin/sh', '-c', 'mount --bind "$0" /etc/hosts && exec "$@"', hosts],
+      ...['unshare', '--mount', '/bin/sh', '-c', mountAll, hosts],
     ])
     const baseUrl = await service.ready
     const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
@@ -50,8 +54,8 @@ describe.skipIf(neighbour === undefined)('a devbox that may call some names', ()
     await service.ended
   })
 
-  const run = async (command: string) => {
-    const { stdout, stderr } = await client.executions.executeSync({ params: { id }, body: { command } })
+  const run = async (command: string, devbox = id) => {
+    const { stdout, stderr } = await client.executions.executeSync({ params: { id: devbox }, body: { command } })
     return `${stdout}${stderr}`.trim()
   }
   /** What npm, pip and git do for https: a tunnel by CONNECT, here without encryption inside. */
@@ -100,5 +104,16 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     await expect.poll(async () => (await client.devboxes.get({ params: { id } })).status).toBe('running')
     expect(await run(connect(`allowed.example:${port}`))).toMatch(/GET t\/t 0$/)
     expect(await run(connect(`other.example:${port}`))).toMatch(/403/)
+  })
+
+  it('has beside it one that calls any public name by the proxy alone, and says so', async () => {
+    const other = await client.devboxes.createAndAwaitRunning({ body: {} })
+    expect(other.isolation?.not_enforced.join()).toContain('Network: outbound goes through an HTTP proxy only (slirp4')
+    const { logs } = await client.logs.list({ params: { id: other.id } })
+    expect(logs.map(({ message }) => message ?? '').join()).toContain('through an HTTP proxy only')
+    expect(await run(connect(`other.example:${port}`), other.id)).toMatch(/GET t\/t 0$/)
+    expect(await run(connect(`inner.allowed.example:${port}`), other.id)).toMatch(/403[\s\S]*private network/)
+    expect(await run(connect(`127.0.0.1:${machine.port}`), other.id)).toMatch(/403/)
+    expect(await run(`cat < /dev/tcp/${address}/${port}`, other.id)).toMatch(/unreachable/)
   })
 })
