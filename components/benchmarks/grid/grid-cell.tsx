@@ -26,16 +26,16 @@ export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellVie
   return (
     <td
       aria-colindex={column + 2}
-      aria-label={cellWords(cell, rule)}
       data-column={column}
       tabIndex={isFocused ? 0 : -1}
       style={score === null ? undefined : ({ '--score': `${score * 100}%` } as React.CSSProperties)}
       className={classes(
-        'h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
+        'relative h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
         score !== null && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
         isOpen && 'shadow-[inset_0_0_0_2px_var(--accent)]',
       )}
     >
+      <span className="sr-only">{cellWords(cell, rule)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
         <span className={classes('tabular w-8.5 shrink-0', score === null && 'text-muted')}>
           {score === null ? '–' : formatScore(score)}

@@ -159,7 +159,11 @@ const PassesByGroup = ({ rows, agents, rule }: JobPlotsProps) => {
           largest first. Each bar is on 0 to 1.
         </span>
       </figcaption>
-      <div className="overflow-x-auto">
+      <div
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="overflow-x-auto"
+      >
         <table className="text-left text-sm">
           <thead>
             <tr>
@@ -238,7 +242,11 @@ const Panel = ({ agent, n, children }: { agent: AgentRow; n: string; children: R
 )
 
 const Twin = ({ head, children }: { head: readonly string[]; children: readonly (readonly string[])[] }) => (
-  <div className="overflow-x-auto">
+  <div
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    tabIndex={0}
+    className="overflow-x-auto"
+  >
     <table className="tabular mt-1 text-left">
       <thead>
         <tr>

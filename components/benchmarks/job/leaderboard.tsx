@@ -1,7 +1,6 @@
 import Link from 'next/link'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
@@ -89,8 +88,10 @@ const columns: Column<Row>[] = [
     width: '9rem',
     align: 'right',
     cell: ({ figures }) =>
-      figures?.mean == null ? (
-        <Nothing why={figures?.reasons.mean} />
+      figures === null ? (
+        <span className="text-muted">…</span>
+      ) : figures.mean === null ? (
+        <Nothing why={figures.reasons.mean} />
       ) : (
         <span className="whitespace-nowrap" title={`Mean of ${scenarioWords(figures)}`}>
           <b className="font-semibold">{three(figures.mean)}</b>{' '}
@@ -172,7 +173,7 @@ const columns: Column<Row>[] = [
   },
   {
     id: 'counts',
-    header: <span title="Attempts: completed, failed, timed out, cancelled">Attempts</span>,
+    header: <span title="Attempts completed, E failed, T timed out, C cancelled">Attempts</span>,
     priority: 3,
     width: '10rem',
     cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
@@ -217,26 +218,23 @@ const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow 
   )
 }
 
-/** How the attempts of an agent ended; what there is none of is left out. */
-const Counts = ({ agent, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
-  const counts: [number, string][] = figures
-    ? [
-        [figures.n_completed, 'completed'],
-        [figures.n_failed, 'failed'],
-        [figures.n_timeout, 'timed out'],
-        [figures.n_cancelled, 'cancelled'],
-        [figures.n_other, 'other'],
-      ]
-    : [
-        [agent.outcome?.n_completed ?? 0, 'completed'],
-        [agent.outcome?.n_failed ?? 0, 'failed'],
-        [agent.outcome?.n_timeout ?? 0, 'timed out'],
-      ]
-  const words = counts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`)
-  if (words.length === 0) return <span className="text-muted">none yet</span>
+/** How the attempts of an agent ended, by the letters of the grid; what there is none of is left out. */
+const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
+  const of = figures ?? { ...outcome, n_cancelled: 0, n_other: 0 }
+  const counts: [count: number | undefined, letter: string, word: string][] = [
+    [of.n_completed, '', 'completed'],
+    [of.n_failed, ' E', 'failed'],
+    [of.n_timeout, ' T', 'timed out'],
+    [of.n_cancelled, ' C', 'cancelled'],
+    [of.n_other, ' ?', 'other'],
+  ]
+  const some = counts.flatMap(([count, ...words]) => (count ? [[formatCount(count), ...words] as const] : []))
+  if (some.length === 0) return <span className="text-muted">none yet</span>
+  const words = some.map(([count, , word]) => `${count} ${word}`).join(', ')
   return (
-    <VisibleText truncate className="tabular">
-      {words.join(', ')}
-    </VisibleText>
+    <span className="tabular whitespace-nowrap" title={words}>
+      <span aria-hidden>{some.map(([count, letter]) => count + letter).join(' · ')}</span>
+      <span className="sr-only">{words}</span>
+    </span>
   )
 }

@@ -24,7 +24,11 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
         What each agent is short of a mean score of 1, in points of that mean. Failures and timeouts count 0 here; what
         was cancelled counts nothing.
       </p>
-      <div className="overflow-x-auto">
+      <div
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="overflow-x-auto"
+      >
         <table className="w-full min-w-2xl text-left">
           <caption className="sr-only">Points lost by agent and cause</caption>
           <thead>
