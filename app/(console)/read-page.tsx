@@ -10,10 +10,12 @@ import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import type { ReactNode } from 'react'
 import type * as z from 'zod/mini'
+import { PageOfAccount } from '#components/layout/account-changed.tsx'
 import { type PageSearchParams, pageQuery } from '#lib/console/address/url-query.ts'
 import { isMissing } from '#lib/console/api/failures.ts'
 import { makeQueryClient } from '#lib/console/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export interface ListPageProps {
   searchParams: Promise<PageSearchParams>
@@ -26,8 +28,13 @@ export interface DetailPageProps extends ListPageProps {
 /** The page with what `read` has put in the cache, so that the browser does not ask for it again. */
 export const readPage = async (read: (client: QueryClient) => Promise<unknown>, page: ReactNode) => {
   const client = makeQueryClient()
+  const { account } = await requireSession()
   await read(client)
-  return <HydrationBoundary state={dehydrate(client)}>{page}</HydrationBoundary>
+  return (
+    <PageOfAccount id={account.id}>
+      <HydrationBoundary state={dehydrate(client)}>{page}</HydrationBoundary>
+    </PageOfAccount>
+  )
 }
 
 /** What is wrong with an address the list itself tells. */

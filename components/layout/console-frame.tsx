@@ -10,8 +10,11 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
+import { drawnFor } from '#lib/console/api/page-account.ts'
+import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { sessionQueries } from '#lib/console/queries/session.ts'
 import type { SessionView } from '#lib/wire/session.ts'
+import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
@@ -39,6 +42,8 @@ export interface ConsoleFrameProps {
 export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
   // The server has it; no part of the page asks for it again.
   useQuery({ ...sessionQueries.get(), initialData: session })
+  // While it is drawn: what is inside calls the console from its first effect on.
+  drawnFor(session.account.id)
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
   const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)
@@ -91,6 +96,8 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               </div>
             </header>
             {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
+            <PendingEvictions />
+            <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
           <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">

@@ -1,5 +1,11 @@
 import type { Account } from '#lib/contract/accounts.ts'
 
+/**
+ * Every call of a page names the account it was drawn for, as a header, and as `account` in the query of a WebSocket. An
+ * answer of 409 with this header says which account the browser's cookie belongs to by now. Scripts need not name one.
+ */
+export const accountHeader = 'x-devdeck-account'
+
 /** Answer of `GET` and `POST /api/session`. The key itself is never in it. */
 export interface SessionView {
   account: Pick<Account, 'id' | 'name' | 'isolation'>

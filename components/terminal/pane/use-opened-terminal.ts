@@ -1,6 +1,7 @@
 import type { Terminal } from '@xterm/xterm'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { withAccount } from '#lib/console/api/page-account.ts'
 import { isSignedOut } from '#lib/console/api/signed-out.ts'
 import { pageIdentity } from '#lib/console/frame/page-identity.ts'
 import { PageTerminal } from '#lib/terminal/page/page-terminal.ts'
@@ -58,7 +59,10 @@ export const useOpenedTerminal = (
       if (isGone) return drawn.close()
       const { terminal } = drawn
       const session = new PageTerminal({
-        url: () => location.origin.replace(/^http/, 'ws') + terminalPath(devboxId, name, followToken),
+        url: () => {
+          const address = location.origin.replace(/^http/, 'ws') + terminalPath(devboxId, name, followToken)
+          return followToken === undefined ? withAccount(address) : address
+        },
         screen: terminal,
         page,
         role: followToken ? 'watch' : undefined,

@@ -1,13 +1,16 @@
 import { ApiError, readError } from '#lib/client/api-error.ts'
 import { paths } from '../address/paths.ts'
+import { namedAccount, watchAccount } from './page-account.ts'
 import { isSignedOut } from './signed-out.ts'
 
 /** Asks the console itself, for what no service knows. Rejects with an ApiError, as a call of the service does. */
 export const askConsole = async (path: string, init: RequestInit = {}): Promise<Response> => {
-  const response = await fetch(path, { cache: 'no-store', ...init }).catch((cause: unknown) => {
+  const headers = { ...(init.headers as Record<string, string>), ...namedAccount() }
+  const response = await fetch(path, { cache: 'no-store', ...init, headers }).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause
     throw new ApiError('unreachable', 0, 'The console itself cannot be reached', { cause })
   })
+  watchAccount(response)
   if (!response.ok) throw await readError(response)
   return response
 }

@@ -1,5 +1,6 @@
 import { type Calls, createCalls, type Resources } from '#lib/client/calls.ts'
 import { leaveForSignIn } from './ask-console.ts'
+import { namedAccount, watchAccount } from './page-account.ts'
 
 /**
  * The service as pages call it: through the console, which knows the key. A page downloads the resources it names, not
@@ -11,7 +12,8 @@ export const browserApi = <R extends Resources>(resources: R, headers: Record<st
     baseUrl: '/api',
     headers,
     fetch: async (input, init) => {
-      const response = await fetch(input, init)
+      const named = { ...init, headers: { ...(init?.headers as Record<string, string>), ...namedAccount() } }
+      const response = watchAccount(await fetch(input, named))
       if (response.status === 401) void leaveForSignIn()
       return response
     },

@@ -1,8 +1,10 @@
 import { ApiError, readError } from '#lib/client/api-error.ts'
 import { fillPath } from '#lib/contract/endpoint.ts'
 import { files } from '#lib/contract/files.ts'
+import { accountHeader } from '#lib/wire/session.ts'
 import { leaveForSignIn } from './ask-console.ts'
 import { browserApi } from './browser-api.ts'
+import { namedAccount, setOther } from './page-account.ts'
 
 interface UploadOptions {
   signal?: AbortSignal
@@ -22,10 +24,12 @@ export const uploadFile = (
     const request = new XMLHttpRequest()
     request.open('POST', `/api${fillPath(files.upload.path, { id: devboxId })}`)
     request.setRequestHeader('accept', 'application/json')
+    for (const [name, value] of Object.entries(namedAccount())) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0)
     request.onload = async () => {
       if (request.status >= 200 && request.status < 300) return resolve()
       if (request.status === 401) void leaveForSignIn()
+      if (request.status === 409 && request.getResponseHeader(accountHeader) !== null) setOther(true)
       const headers = { 'content-type': request.getResponseHeader('content-type') ?? '' }
       reject(await readError(new Response(request.responseText, { status: request.status, headers })))
     }

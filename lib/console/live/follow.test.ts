@@ -48,7 +48,7 @@ const openPage = async (key = service.key, times = {}) => {
   }
   const onSignedOut = vi.fn()
   const connection = new LiveConnection({
-    url: pageUrl,
+    url: () => pageUrl,
     isSignedOut: () =>
       gateway.fetch('/api/session', { cookie }).then(
         ({ status }) => status === 401,

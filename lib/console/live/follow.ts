@@ -12,6 +12,7 @@ import {
   liveClose,
 } from '#lib/wire/live.ts'
 import { leaveForSignIn } from '../api/ask-console.ts'
+import { withAccount } from '../api/page-account.ts'
 import { isSignedOut } from '../api/signed-out.ts'
 
 /** How far what is followed can be trusted right now. */
@@ -50,7 +51,7 @@ let connection: LiveConnection | undefined
 
 const connectPage = (): LiveConnection => {
   const made = new LiveConnection({
-    url: `${location.origin.replace(/^http/, 'ws')}/api/live`,
+    url: () => withAccount(`${location.origin.replace(/^http/, 'ws')}/api/live`),
     isSignedOut,
     onSignedOut: () => void leaveForSignIn(),
   })
@@ -75,7 +76,7 @@ const liveTimes = {
 const offsetJitterMs = 750
 
 interface ConnectionOptions {
-  url: string
+  url(): string
   /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
   isSignedOut(): Promise<boolean>
   onSignedOut(): void
@@ -158,7 +159,7 @@ export class LiveConnection {
     // What silently died never closes by itself.
     this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
     this.#heardMs = Date.now()
-    const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url)
+    const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url())
     this.#socket = socket
     let isRefused = true
     socket.onopen = () => {

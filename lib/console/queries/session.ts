@@ -1,4 +1,5 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { readError } from '#lib/client/api-error.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { askConsole, leaveBy } from '../api/ask-console.ts'
 
@@ -9,6 +10,19 @@ const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Respon
   })
 
 export const sessionQueries = {
+  /** Whose the browser's cookie is by now, whoever the page was drawn for; looked at until it is the page's again. */
+  now: () =>
+    queryOptions({
+      queryKey: ['session', 'now'],
+      queryFn: async (): Promise<SessionView> => {
+        const answer = await fetch('/api/session', { cache: 'no-store' })
+        if (!answer.ok) throw await readError(answer)
+        return answer.json()
+      },
+      staleTime: 0,
+      refetchInterval: 5_000,
+    }),
+
   /** Who is signed in, and at which service. */
   get: () =>
     queryOptions({

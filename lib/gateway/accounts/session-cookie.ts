@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
+import { accountHeader } from '#lib/wire/session.ts'
 import { Refusal } from '../http/answer.ts'
-import { isSecure, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { endStreams, registry } from '../registry.ts'
 import type { SignedIn } from './signed-in.ts'
@@ -30,7 +31,7 @@ export const newSession = (account: SignedIn['account'], apiKey: string, now = D
   renewed_at: now,
 })
 
-/** The `Set-Cookie` of a session. Cookies do not differ by port, so the name holds ours. */
+/** The `Set-Cookie` of a session. */
 export const sessionCookie = async (header: ReadHeader, session: SignedIn): Promise<string> =>
   cookie(header, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
 
@@ -38,7 +39,7 @@ export const clearedCookie = (header: ReadHeader): string => cookie(header, '', 
 
 /** The session of a request, or undefined: not signed in, signed out, tampered with, too old, or of another service. */
 export const sessionOf = async (header: ReadHeader, now = Date.now()): Promise<SignedIn | undefined> => {
-  const name = cookieName(isSecure(header))
+  const name = cookieName(header)
   const values = (header('cookie') ?? '').split(/; */).filter((each) => each.startsWith(`${name}=`))
   const [value] = values
   // When there are two of the name, something else has set one, and it is unknown which one is ours.
@@ -69,7 +70,18 @@ const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined
 export const requireSignedIn = async (header: ReadHeader): Promise<SignedIn> => {
   const session = await sessionOf(header)
   if (!session) throw new Refusal('unauthenticated', 'Sign in first')
+  requireNamedAccount(header, session)
   return session
+}
+
+/** A page of one account must not act for another that was signed in to elsewhere in the browser meanwhile. */
+export const requireNamedAccount = (header: ReadHeader, { account }: SignedIn): void => {
+  const named = header(accountHeader) ?? account.id
+  if (named === account.id || named === encodeURIComponent(account.id)) return
+  throw new Refusal('conflict', `This page is of another account; the browser is now signed in as ${account.name}`, {
+    field: 'account',
+    headers: { [accountHeader]: encodeURIComponent(account.id) },
+  })
 }
 
 /** The session of a request to the console's own server that no other site's page may have sent. */
@@ -94,11 +106,19 @@ const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
 export const needsRenewal = ({ renewed_at }: SignedIn, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2
 
-const cookieName = (secure: boolean) => `${secure ? '__Host-' : ''}devdeck_session_${registry().port}`
+/**
+ * Cookies do not differ by port, so the name holds the one people open. Not our own: several consoles behind one public
+ * origin share their sessions.
+ */
+export const cookieName = (header: ReadHeader): string => {
+  const secure = isSecure(header)
+  const { port } = new URL(originOfHost(header('host')) ?? `http://localhost:${registry().port}`)
+  return `${secure ? '__Host-' : ''}devdeck_session_${port || (secure ? 443 : 80)}`
+}
 
 const cookie = (header: ReadHeader, value: string, maxAge: number): string => {
   const secure = isSecure(header)
-  return `${cookieName(secure)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  return `${cookieName(header)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 }
 
 /** A seal names the number of its secret, so the number must not depend on the order of the list. */

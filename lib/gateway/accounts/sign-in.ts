@@ -12,6 +12,7 @@ import {
   clearedCookie,
   needsRenewal,
   newSession,
+  requireNamedAccount,
   requireSignedIn,
   revoke,
   sessionCookie,
@@ -64,6 +65,7 @@ export const signOut = (request: Request): Promise<Response> =>
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
     const session = await sessionOf(header)
+    if (session) requireNamedAccount(header, session)
     if (session) revoke(session.sid)
     return new Response(null, {
       status: 204,

@@ -8,12 +8,18 @@ export class Refusal extends Error {
   readonly code: ErrorCode
   readonly field: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly headers: Record<string, string>
 
-  constructor(code: ErrorCode, message: string, details: { field?: string; retryAfterSeconds?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: { field?: string; retryAfterSeconds?: number; headers?: Record<string, string> } = {},
+  ) {
     super(message)
     this.code = code
     this.field = details.field
     this.retryAfterSeconds = details.retryAfterSeconds
+    this.headers = details.headers ?? {}
   }
 }
 
@@ -48,6 +54,7 @@ export const answering = async (
       status: errorStatus[refusal.code],
       headers: {
         'x-request-id': requestId,
+        ...refusal.headers,
         // The rest of the body is still on its way; nothing else can follow it on this connection.
         ...(refusal.code === 'payload_too_large' ? { connection: 'close' } : {}),
         ...(refusal.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) }),

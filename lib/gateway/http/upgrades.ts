@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { errorStatus } from '#lib/contract/errors.ts'
+import { accountHeader } from '#lib/wire/session.ts'
 import { errorBody, Refusal, requestIdOf } from './answer.ts'
 import { requireOwnHost } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
@@ -57,7 +58,7 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
   for (const route of routes) {
     const match = route.path.exec(path)
     if (!match) continue
-    const header = headerOf(request)
+    const header = socketHeader(request, search)
     requireSameOrigin(header, 'socket')
     return route.admit({ match, search, header, address: request.socket.remoteAddress ?? 'unknown' })
   }
@@ -67,6 +68,13 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
 const headerOf = (request: IncomingMessage) => (name: string) => {
   const value = request.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** A WebSocket of a page cannot have a header of its own: its account stands in the query. */
+const socketHeader = (request: IncomingMessage, search: string): ReadHeader => {
+  const read = headerOf(request)
+  const account = new URLSearchParams(search).get('account') ?? undefined
+  return (name) => (name === accountHeader ? account : read(name))
 }
 
 const isOwnPage = (request: IncomingMessage): boolean => {
@@ -88,8 +96,10 @@ const refuse = (socket: Duplex, error: unknown): void => {
   if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)
   const status = errorStatus[refusal.code]
   const body = JSON.stringify(errorBody(refusal, requestId))
+  const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`)
+  if (refusal.retryAfterSeconds !== undefined) headers.push(`retry-after: ${refusal.retryAfterSeconds}`)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
+      `cache-control: no-store\r\nconnection: close\r\n${headers.map((each) => `${each}\r\n`).join('')}\r\n${body}`,
   )
 }

@@ -220,7 +220,7 @@ export class PageTerminal {
       ...(this.#place && { epoch: this.#place.epoch, since: this.#place.offset }),
       ack: '1',
     }
-    return `${url()}?${new URLSearchParams(Object.entries(opening).map(([key, value]) => [key, `${value}`]))}`
+    return `${url()}${url().includes('?') ? '&' : '?'}${new URLSearchParams(Object.entries(opening).map(([key, value]) => [key, `${value}`]))}`
   }
 
   #notice = (notice: TerminalNotice) => {

@@ -1,0 +1,57 @@
+'use client'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { accountChange, isPageOf, setOther } from '#lib/console/api/page-account.ts'
+import { sessionQueries } from '#lib/console/queries/session.ts'
+
+/** A part of the page that the server drew. Of another account than the page's own it is not shown. */
+export const PageOfAccount = ({ id, children }: { id: string; children: ReactNode }) => {
+  const isOwn = isPageOf(id)
+  useEffect(() => {
+    if (!isOwn) setOther(true)
+  }, [isOwn])
+  return isOwn && children
+}
+
+/** Says that the browser was signed in to another account elsewhere. What was typed stays on the page. */
+export const AccountChanged = ({ name }: { name: string }) => {
+  const isOther = useSyncExternalStore(accountChange.subscribe, accountChange.getSnapshot, () => false)
+  return isOther && <OtherAccount name={name} />
+}
+
+const OtherAccount = ({ name }: { name: string }) => {
+  // Navigation draws the frame anew with the other account's name.
+  const [own] = useState(name.slice(0, 60))
+  const client = useQueryClient()
+  const { data } = useQuery(sessionQueries.now())
+  const isBack = data !== undefined && isPageOf(data.account.id)
+  useEffect(() => {
+    if (!isBack) return
+    setOther(false)
+    void client.invalidateQueries()
+  }, [isBack, client])
+  const other = data ? data.account.name.slice(0, 60) : 'another account'
+  return (
+    <Banner
+      tone="attention"
+      role="alert"
+      className="border-x-0 md:px-6"
+      title={`This tab belongs to ${own}; you are now signed in as ${other}`}
+      actions={
+        <>
+          <Button size="sm" onClick={() => location.reload()}>
+            Reload as {other}
+          </Button>
+          <ButtonLink size="sm" href={paths.signIn()} target="_blank" prefetch={false}>
+            Sign in as {own}
+          </ButtonLink>
+        </>
+      }
+    >
+      Nothing is sent from here until then, and what you typed stays.
+    </Banner>
+  )
+}
