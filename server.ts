@@ -2,15 +2,17 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { newSignInPath } from '#lib/gateway/accounts/sign-in.ts'
 import { endAlerts, watchForWebhook } from '#lib/gateway/alerts/alerts.ts'
 import { type Config, ConfigError, ownOrigins, readConfig } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
-import { admit } from '#lib/gateway/http/front.ts'
-import { proxy, takesLargeBody } from '#lib/gateway/http/proxy.ts'
+import { answerUnreadable } from '#lib/gateway/http/cookie-trouble.ts'
+import { admit, serverOptions } from '#lib/gateway/http/front.ts'
+import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
+import { proxy, takesForm, takesLargeBody } from '#lib/gateway/http/proxy.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { answerAsWeb } from '#lib/gateway/http/web-answer.ts'
 import { liveSocket } from '#lib/gateway/live/route.ts'
@@ -31,8 +33,8 @@ z.config(z.locales.en())
 
 const start = async (): Promise<void> => {
   const config = readConfig({ ...process.env, DEVDECK_SESSION_SECRET: sessionSecret })
-  // The whole of a request, so the largest upload over a slow line as well.
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 3_600_000 })
+  const server = createServer(serverOptions)
+  server.on('clientError', answerUnreadable)
   server.on('request', stillStarting)
   // First of all, so that a taken port is told before anything is built or started.
   const port = await listen(server, config)
@@ -62,7 +64,7 @@ const start = async (): Promise<void> => {
 
   server.off('request', stillStarting)
   server.on('request', (request, response) => {
-    if (!admit(request, response, { dev })) return
+    if (!admit(request, response, { dev, takesForm })) return
     if (takesLargeBody(request.method, request.url)) return void answerAsWeb(request, response, proxy)
     void handle(request, response)
   })
@@ -89,14 +91,20 @@ const start = async (): Promise<void> => {
 
 const externalService = (url: string): ServiceAddress => ({ embedded: false, url: () => url, ownKey: () => undefined })
 
+/** Of the other loopback address. */
+let beside: NetServer | undefined
+
 const listen = async (server: Server, { port, host }: Config): Promise<number> => {
   server.listen(port, host)
   try {
     await once(server, 'listening')
+    beside = await listenOnOtherLoopback(server, host, (server.address() as AddressInfo).port)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
-      throw new ConfigError([`Port ${port} on ${host} is taken: stop what listens there, or set PORT to another one`])
+      throw new ConfigError([
+        `Port ${port} on ${host} or its other loopback address is taken: stop what listens there, or set PORT to another one`,
+      ])
     throw new ConfigError([`Cannot listen on ${host}, port ${port}: ${message}`])
   }
   return (server.address() as AddressInfo).port
@@ -133,6 +141,7 @@ const buildIfStale = async (): Promise<void> => {
 const drain = async (server: Server): Promise<void> => {
   const closed = once(server, 'close')
   server.close()
+  beside?.close()
   endStreams('restarting')
   endAlerts()
   for (const hub of registry().evictionHubs.values()) hub.close()

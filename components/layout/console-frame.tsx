@@ -11,7 +11,6 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { drawnFor } from '#lib/console/api/page-account.ts'
-import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { sessionQueries } from '#lib/console/queries/session.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountChanged } from './account-changed.tsx'
@@ -96,7 +95,6 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
               </div>
             </header>
             {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
-            <PendingEvictions />
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}

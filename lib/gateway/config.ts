@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 
@@ -20,6 +20,10 @@ export interface Config {
   webhook: { url: string; secret: string | undefined; apiKey: string | undefined } | undefined
   /** Unspecified: how long a terminal that nobody looks at stays connected to its shell. */
   terminalGraceMs: number
+  /** Whether what this address says of the client it speaks for counts; `hop` is how many have been believed before. */
+  isTrustedProxy: (address: string, hop: number) => boolean
+  /** For so long the body of a request may stand still. */
+  bodyStillMs: number
 }
 
 /** Everything that is wrong with the environment at once, one line each. */
@@ -76,6 +80,16 @@ const Environment = z.object({
   ),
   DEVDECK_WEBHOOK_SECRET: text(''),
   DEVDECK_WEBHOOK_API_KEY: text(''),
+  TRUST_PROXY: list.check(
+    z.refine(
+      (proxies: string[]) => trustOf(proxies) !== undefined,
+      'must be a number of proxies, or the addresses and networks of them: 1, or 10.0.0.0/8,::1',
+    ),
+  ),
+  DEVDECK_BODY_STILL_SECONDS: z.pipe(
+    text('30').check(z.regex(/^[1-9]\d{0,3}$/, 'must be a number of seconds from 1 to 9999')),
+    z.transform(Number),
+  ),
   DEVDECK_ORIGIN: list.check(
     z.refine(
       (origins: string[]) => origins.every(isOrigin),
@@ -112,7 +126,28 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
         ? undefined
         : { url, secret: DEVDECK_WEBHOOK_SECRET || undefined, apiKey: DEVDECK_WEBHOOK_API_KEY || undefined },
     terminalGraceMs: 10 * 60_000,
+    isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,
+    bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
   }
+}
+
+const trustNobody: Config['isTrustedProxy'] = () => false
+
+/** Undefined when it is neither a number nor a list of addresses. */
+function trustOf(proxies: readonly string[]): Config['isTrustedProxy'] | undefined {
+  const [first = ''] = proxies
+  if (proxies.length === 0) return trustNobody
+  if (proxies.length === 1 && /^\d{1,2}$/.test(first)) return (_, hop) => hop < Number(first)
+  const known = new BlockList()
+  for (const each of proxies) {
+    const [address = '', bits, ...more] = each.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    const most = family === 'ipv6' ? 128 : 32
+    if (isIP(address) === 0 || more.length > 0) return undefined
+    if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return undefined
+    known.addSubnet(address, Number(bits ?? most), family)
+  }
+  return (address) => isIP(address) !== 0 && known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
 const pick = (environment: Record<string, string | undefined>) =>

@@ -8,8 +8,9 @@ import { followSignInLink, signIn, signOut, whoIsSignedIn } from './accounts/sig
 import { answerAlerts, endAlerts } from './alerts/alerts.ts'
 import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/hub.ts'
-import { admit } from './http/front.ts'
-import { proxy } from './http/proxy.ts'
+import { answerUnreadable } from './http/cookie-trouble.ts'
+import { admit, serverOptions } from './http/front.ts'
+import { proxy, takesForm } from './http/proxy.ts'
 import { revealValue } from './http/secrets.ts'
 import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
@@ -52,9 +53,12 @@ export const startConsole = async (
     publicOrigins: [],
     webhook: undefined,
     terminalGraceMs: 600_000,
+    isTrustedProxy: () => false,
+    bodyStillMs: 30_000,
     ...overrides,
   }
-  const server = createServer((request, response) => void answer(request, response))
+  const server = createServer(serverOptions, (request, response) => void answer(request, response))
+  server.on('clientError', answerUnreadable)
   server.on('upgrade', socketUpgrades([...terminalSockets, liveSocket(new ServicePulse(pulse))]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -107,7 +111,7 @@ const stop = async (server: Server): Promise<void> => {
 }
 
 const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-  if (admit(incoming, outgoing, { dev: false })) await answerAsWeb(incoming, outgoing, route)
+  if (admit(incoming, outgoing, { dev: false, takesForm })) await answerAsWeb(incoming, outgoing, route)
 }
 
 const route = async (request: Request): Promise<Response> => {

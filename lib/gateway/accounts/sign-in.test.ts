@@ -106,9 +106,15 @@ describe('POST /api/session', () => {
   it('asks to wait after five refused keys, and counts those tried at once', async () => {
     const tries = await Promise.all(Array.from({ length: 8 }, (_, i) => withKey(`ak_wrong${i}`)))
     expect(tries.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 429, 429, 429])
-    const next = await withKey(service.key)
+    const next = await withKey('ak_wrong')
     expect(next.status).toBe(429)
     expect(Number(next.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  it('locks nobody out who has the right key, whoever else guesses from the same address', async () => {
+    for (let i = 0; i < 10; i++) await withKey(`ak_wrong${i}`)
+    expect((await withKey('ak_wrong')).status).toBe(429)
+    expect((await withKey(service.key)).status).toBe(200)
   })
 
   it('does not count keys that were right', async () => {

@@ -151,18 +151,16 @@ const keyRefusal = (error: unknown): Refusal => {
   return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)
 }
 
-/** Refuses a client that has failed too often. An attempt counts from its start, so that many at once gain nothing. */
+/**
+ * Asks a client to wait that has failed too often. The right key passes all the same: whole households of programs share
+ * an address, and none of them must lock out the others. What a service makes as keys is too long to guess.
+ */
 export const withinLimit = async <T>(client: string, attempt: () => Promise<T>): Promise<T> => {
-  const failures = recentFailures(registry().failedSignIns, client, failureLimit)
-  const now = Date.now()
-  failures.push(now)
-  const forget = () => failures.splice(failures.indexOf(now), 1)
   try {
-    const result = await attempt()
-    forget()
-    return result
+    return await attempt()
   } catch (error) {
-    if (!(error instanceof Refusal && error.code === 'unauthenticated')) forget()
+    if (error instanceof Refusal && error.code === 'unauthenticated')
+      recentFailures(registry().failedSignIns, client, failureLimit).push(Date.now())
     throw error
   }
 }

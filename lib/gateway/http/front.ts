@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import { errorStatus } from '#lib/contract/errors.ts'
+import { registry } from '../registry.ts'
 import { errorBody, hasControlCharacters, Refusal, requestIdOf } from './answer.ts'
+import { watchBody } from './body-watch.ts'
+import { clientAddress } from './client-address.ts'
+import { clearingHeaders, hasTwoSessions, troublePage, troubleText, troubleTitle } from './cookie-trouble.ts'
 import { originOfHost } from './origin.ts'
 
 /**
@@ -9,7 +13,11 @@ import { originOfHost } from './origin.ts'
  * before and after normalising, and server actions; set the security headers; pass on what only the socket knows.
  * Answers and returns false when the request ends here.
  */
-export const admit = (request: IncomingMessage, response: ServerResponse, { dev }: { dev: boolean }): boolean => {
+export const admit = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { dev, takesForm }: { dev: boolean; takesForm: (method: string | undefined, url: string | undefined) => boolean },
+): boolean => {
   const path = request.url ?? '/'
   setSecurityHeaders(response)
   try {
@@ -19,6 +27,12 @@ export const admit = (request: IncomingMessage, response: ServerResponse, { dev 
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
       throw new Refusal('not_found', 'There is nothing here')
     setContentPolicy(request, response, { origin, path, dev })
+    requirePageMethod(request, path, dev)
+    // Before any of it is read: a form may be large, and Next would take it for a server action.
+    if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !takesForm(request.method, path))
+      throw new Refusal('unsupported_media_type', 'No form is taken here')
+    const header = (name: string) => String(request.headers[name] ?? '')
+    if (hasTwoSessions(header)) return showTrouble(request, response, clearingHeaders(header, path))
     // Next fails on an address that cannot be decoded; the not-found page is shown instead.
     if (!isDecodable(path)) request.url = nowhere
   } catch (error) {
@@ -27,7 +41,9 @@ export const admit = (request: IncomingMessage, response: ServerResponse, { dev 
     return false
   }
   request.headers['x-devdeck-path'] = path
-  request.headers['x-devdeck-client'] = request.socket.remoteAddress ?? 'unknown'
+  request.headers['x-devdeck-client'] = clientAddress(request)
+  const { bodyStillMs: stillMs } = registry().config
+  watchBody(request, response, { stillMs, refuse: (refusal) => refuse(request, response, refusal) })
   return true
 }
 
@@ -45,6 +61,8 @@ export const requireOwnHost = (request: IncomingMessage): string => {
 const requirePlainPath = (url: string): void => {
   const [path = ''] = url.split('?', 1)
   if (!path.startsWith('/')) throw new Refusal('invalid_argument', 'The request target must be a path')
+  // An address within the path names no operation, which the proxy says.
+  if (/(?<!:)\/\//.test(path)) throw new Refusal('invalid_argument', 'The path must not hold empty segments')
   if (path !== '/api' && !path.toLowerCase().startsWith('/api/')) return
   for (const segment of path.split('/')) {
     const decoded = decodeSegment(segment)
@@ -53,6 +71,44 @@ const requirePlainPath = (url: string): void => {
     if (hasControlCharacters(decoded))
       throw new Refusal('invalid_argument', 'The path must not hold control characters')
   }
+}
+
+/** Of the console's server. */
+export const serverOptions: ServerOptions = {
+  headersTimeout: 10_000,
+  // The whole of a request, so the largest upload over a slow line as well; one that stands still ends sooner.
+  requestTimeout: 3_600_000,
+  // Node looks this often for requests that are late: none is open half for longer than 12 s.
+  connectionsCheckingInterval: 2_000,
+  // Room for the cookies of the other servers of a host, and for us to say when they are too many.
+  maxHeaderSize: 48 * 1024,
+}
+
+const pageMethods = ['GET', 'HEAD']
+
+const requirePageMethod = ({ method = '' }: IncomingMessage, path: string, dev: boolean): void => {
+  if (pageMethods.includes(method) || path.startsWith('/api/')) return
+  // Next's own in development.
+  if (dev && /^\/_{1,2}next/.test(path)) return
+  throw new Refusal('method_not_allowed', `A page takes GET or HEAD, not ${method}`, {
+    headers: { allow: pageMethods.join(', ') },
+  })
+}
+
+/** Returns false, as the request ends here. */
+const showTrouble = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  clearing: ReturnType<typeof clearingHeaders>,
+): false => {
+  for (const [name, value] of clearing) response.setHeader(name, value)
+  if (request.url?.startsWith('/api/')) {
+    refuse(request, response, new Refusal('invalid_argument', `${troubleTitle}. ${troubleText}`, { field: 'cookie' }))
+    return false
+  }
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', connection: 'close' }
+  response.writeHead(400, headers).end(troublePage())
+  return false
 }
 
 const nowhere = '/%EF%BF%BD'
@@ -121,6 +177,7 @@ const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Ref
     'content-type': 'application/json',
     'cache-control': 'no-store',
     connection: 'close',
+    ...refusal.headers,
   })
   response.end(JSON.stringify(errorBody(refusal, requestId)))
 }

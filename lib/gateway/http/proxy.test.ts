@@ -100,7 +100,7 @@ describe('what does not reach the service', () => {
     ['an operation the contract does not have', 'GET', '/api/v1/admin', 404],
     ['a path below an operation', 'GET', '/api/v1/axons/a/b', 404],
     ['an address', 'GET', '/api/v1/http://169.254.169.254/', 404],
-    ['an empty segment', 'GET', '/api/v1//axons', 404],
+    ['an empty segment', 'GET', '/api/v1//axons', 400],
     ['a method the operation does not take', 'DELETE', '/api/v1/axons', 405],
     ['a method HTTP has and the contract has not', 'PUT', '/api/v1/axons', 405],
     ['a preflight', 'OPTIONS', '/api/v1/axons', 405],

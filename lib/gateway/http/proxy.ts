@@ -126,15 +126,26 @@ const matchEndpoint = (method: string, path: string): Match => {
   const { match, allow } = find(method, path.slice(1).split('/').map(decodeSegment))
   // Every segment was decoded, so no parameter is undefined.
   if (match) return { endpoint: match.endpoint, params: match.params as Record<string, string> }
-  if (allow) throw new Refusal('method_not_allowed', `This takes ${allow.join(' or ')}, not ${method}`)
+  if (allow)
+    throw new Refusal('method_not_allowed', `This takes ${allow.join(' or ')}, not ${method}`, {
+      headers: { allow: allow.join(', ') },
+    })
   throw new Refusal('not_found', 'The contract has no such operation')
 }
 
 /** Whether this is a call with a body that may be too large to hold in memory. */
 export const takesLargeBody = (method: string | undefined, url: string | undefined): boolean => {
+  const endpoint = endpointOf(method, url)
+  return endpoint !== undefined && bodyLimit(endpoint) > defaultMaxBodyBytes
+}
+
+export const takesForm = (method: string | undefined, url: string | undefined): boolean =>
+  endpointOf(method, url)?.bodyFormat === 'multipart'
+
+const endpointOf = (method: string | undefined, url: string | undefined): Endpoint | undefined => {
   const path = url?.split('?', 1)[0] ?? ''
-  const { match } = path.startsWith(`${prefix}/`) ? find(method, path.slice(prefix.length + 1).split('/')) : {}
-  return match !== undefined && bodyLimit(match.endpoint) > defaultMaxBodyBytes
+  const { match } = path.startsWith(`${prefix}/`) ? find(method ?? '', path.slice(prefix.length + 1).split('/')) : {}
+  return match?.endpoint
 }
 
 const checkedParams = ({ params: schema }: Endpoint, params: Record<string, string>): Record<string, string> => {

@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { accountHeader } from '#lib/wire/session.ts'
 import { errorBody, Refusal, requestIdOf } from './answer.ts'
+import { clientAddress } from './client-address.ts'
 import { requireOwnHost } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
 
@@ -60,7 +61,7 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
     if (!match) continue
     const header = socketHeader(request, search)
     requireSameOrigin(header, 'socket')
-    return route.admit({ match, search, header, address: request.socket.remoteAddress ?? 'unknown' })
+    return route.admit({ match, search, header, address: clientAddress(request) })
   }
   throw new Refusal('not_found', 'No WebSocket is served here')
 }

@@ -26,6 +26,8 @@ export const answerAsWeb = async (
     duplex: 'half',
   } as RequestInit)
   const response = await handle(request)
+  // A body that stood still was answered already.
+  if (outgoing.headersSent || outgoing.destroyed) return void response.body?.cancel().catch(() => undefined)
   for (const [name, value] of response.headers) outgoing.setHeader(name, value)
   outgoing.writeHead(response.status)
   outgoing.flushHeaders()

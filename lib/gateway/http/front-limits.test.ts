@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../config.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { clientAddress } from './client-address.ts'
+import { listenOnOtherLoopback } from './loopback.ts'
+
+let gateway: TestConsole
+let port: number
+const bodyStillMs = 300
+beforeAll(async () => {
+  gateway = await startConsole({ url: 'http://127.0.0.1:9' }, { bodyStillMs })
+  port = Number(new URL(gateway.url).port)
+})
+afterAll(() => gateway.close())
+
+/** Sends text as it is and resolves with all that comes until the other side closes. */
+const raw = (text: string): Promise<string> =>
+  new Promise((resolve) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    socket.on('data', (data) => {
+      answer += data
+    })
+    // What comes after a reset has been read before it.
+    socket.on('error', () => undefined).on('close', () => resolve(answer))
+  })
+const host = () => `Host: 127.0.0.1:${port}\r\n`
+const own = () => `${host()}Origin: http://127.0.0.1:${port}\r\nSec-Fetch-Site: same-origin\r\n`
+
+describe('a body', () => {
+  it('that stands still is answered 408, on every way it may go', async () => {
+    for (const path of ['/api/session', '/api/v1/axons', '/api/v1/benchmark_jobs']) {
+      const head = `POST ${path} HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a"`
+      const answer = await raw(head)
+      expect(answer, path).toMatch(/^HTTP\/1\.1 (408|401) /)
+      if (path === '/api/session') expect(answer).toContain('"code":"timeout"')
+    }
+  })
+
+  it('that goes on is waited for', async () => {
+    const piece = 'x'.repeat(2048)
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      `POST /api/session HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: ${8 * 2048}\r\n\r\n`,
+    )
+    let sent = 0
+    const sending = setInterval(() => sent++ < 8 && socket.write(piece), bodyStillMs / 2)
+    const [answer] = await once(socket, 'data')
+    clearInterval(sending)
+    socket.destroy()
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 400 [\s\S]*not valid JSON/)
+  })
+
+  it('that is a form is refused unread where none is taken', async () => {
+    const answer = await raw(
+      `POST /api/session HTTP/1.1\r\n${own()}Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n--x`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 415 /)
+  })
+})
+
+describe('a page', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
+    '405 to %s, saying what it takes',
+    async (method) => {
+      const answer = await gateway.fetch('/devboxes', { method })
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('GET, HEAD')
+    },
+  )
+
+  it.each(['//devboxes', '/devboxes//x', '/api//v1/axons', '//'])('400 at %s', async (path) => {
+    expect(await raw(`GET ${path} HTTP/1.1\r\n${host()}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})
+
+it('says with 405 what an operation takes', async () => {
+  const answer = await gateway.fetch('/api/v1/axons', { method: 'DELETE' })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
+})
+
+describe('cookies of another server of this host', () => {
+  const name = () => `devdeck_session_${port}`
+
+  it('that make two sessions end in a page that clears them, wherever they were planted', async () => {
+    const cookie = `${name()}=mine; ${name()}=planted`
+    const page = await gateway.fetch('/devboxes/dbx_1', { headers: { cookie } })
+    expect(page.status).toBe(400)
+    expect(page.headers.get('content-type')).toContain('text/html')
+    expect(page.headers.get('clear-site-data')).toBe('"cookies"')
+    const cleared = page.headers.getSetCookie()
+    for (const path of ['/', '/devboxes', '/devboxes/', '/devboxes/dbx_1'])
+      expect(cleared).toContain(`${name()}=; Path=${path}; Max-Age=0`)
+    expect(await page.text()).toContain('role="alert"')
+    const call = await gateway.fetch('/api/session', { headers: { cookie } })
+    expect([call.status, call.headers.get('clear-site-data')]).toEqual([400, '"cookies"'])
+  })
+
+  it('that are many still let the console answer', async () => {
+    const cookie = Array.from({ length: 10 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`).join('; ')
+    expect((await gateway.fetch('/api/session', { headers: { cookie } })).status).toBe(401)
+  })
+
+  it('that are too many end in a page that clears them', async () => {
+    const cookie = Array.from({ length: 180 }, (_, i) => `bomb${i}=${'x'.repeat(4000)}`).join('; ')
+    const answer = await raw(`GET / HTTP/1.1\r\n${host()}Cookie: ${cookie}\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+    expect(answer).toContain('clear-site-data: "cookies"')
+    expect(answer).toContain('<h1>')
+  })
+
+  it('are not cleared by a link to a long address', async () => {
+    const answer = await raw(`GET /?${'a'.repeat(60_000)} HTTP/1.1\r\n${host()}Cookie: a=b; c=d\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+    expect(answer).not.toContain('clear-site-data')
+  })
+})
+
+describe('the address of a client', () => {
+  const addressBy = (trust: string, remoteAddress: string, forwarded?: string) => {
+    const secret = 'x'.repeat(32)
+    const environment = { TRUST_PROXY: trust, DEVDECK_SESSION_SECRET: secret, DEVDECK_SERVICE_URL: 'http://service' }
+    gateway.registry.config.isTrustedProxy = readConfig(environment).isTrustedProxy
+    return clientAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)
+  }
+  it.each([
+    ['', '10.0.0.1', '1.2.3.4', '10.0.0.1'],
+    ['1', '10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    ['1', '10.0.0.1', '6.6.6.6, 1.2.3.4', '1.2.3.4'],
+    ['2', '10.0.0.1', '6.6.6.6, 1.2.3.4, 10.0.0.2', '1.2.3.4'],
+    ['10.0.0.0/8', '::ffff:10.0.0.1', '6.6.6.6, 1.2.3.4, 10.0.0.2', '1.2.3.4'],
+    ['10.0.0.0/8,::1', '::1', '1.2.3.4', '1.2.3.4'],
+    ['10.0.0.0/8', '192.168.0.1', '1.2.3.4', '192.168.0.1'],
+    ['1', '10.0.0.1', 'not an address', '10.0.0.1'],
+    ['1', '10.0.0.1', undefined, '10.0.0.1'],
+  ])('with TRUST_PROXY=%s, from %s for %s, is %s', (trust, remote, forwarded, address) => {
+    expect(addressBy(trust, remote, forwarded)).toBe(address)
+  })
+
+  it('takes no TRUST_PROXY that it does not understand', () => {
+    for (const trust of ['yes', '10.0.0.0/33', '1,2', '10.0.0.1/8/8'])
+      expect(() => readConfig({ TRUST_PROXY: trust }), trust).toThrow(/TRUST_PROXY must be/)
+  })
+})
+
+describe('the other loopback address', () => {
+  it('is listened on, or is somebody else’s and the start fails', async () => {
+    const seen: Server = createServer((socket) => socket.end('ours'))
+    seen.listen(0, '127.0.0.1')
+    await once(seen, 'listening')
+    const { port: taken } = seen.address() as { port: number }
+    const beside = await listenOnOtherLoopback(seen, '127.0.0.1', taken)
+    if (beside) {
+      const [said] = await once(connect(taken, '::1'), 'data')
+      expect(String(said)).toBe('ours')
+      await expect(listenOnOtherLoopback(seen, '127.0.0.1', taken)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+      beside.close()
+    }
+    seen.close()
+  })
+})
