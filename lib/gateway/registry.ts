@@ -33,6 +33,8 @@ export interface Registry {
   failedSignIns: Map<string, number[]>
   /** What each session holds open: streams and terminals, as the call that ends one. */
   openStreams: Map<string, Set<EndStream>>
+  /** How many calls, streams and pages each account has under way. */
+  underWay: Map<string, number>
   /** One per account, by a hash of its key. */
   evictionHubs: Map<string, EvictionWatch>
   /** What the console keeps of the alerts of an account, by a hash of its key. */
@@ -109,6 +111,7 @@ export const createRegistry = (
     unsealedSessions: new Map(),
     failedSignIns: new Map(),
     openStreams: new Map(),
+    underWay: new Map(),
     evictionHubs: new Map(),
     alertBooks: new Map(),
     alertStore: undefined,

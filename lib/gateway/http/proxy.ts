@@ -13,6 +13,7 @@ import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { refreshEvictions } from '../evictions/hub.ts'
 import { registry, trackStream } from '../registry.ts'
+import { countIn, tooMany } from '../under-way.ts'
 import { answering, hasControlCharacters, json, Refusal } from './answer.ts'
 import { decodeSegment } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
@@ -55,30 +56,44 @@ export const proxy = (asked: Request): Promise<Response> =>
       )
     const target =
       registry().service.url() + fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
-    const { body, type } = await bodyFor(endpoint, asked, session.api_key)
+    const countOut = countIn(session.account.id, streams ? 'streams' : 'calls')
+    if (!countOut) throw tooMany(streams ? 'streams' : 'calls')
+    asked.signal.addEventListener('abort', countOut)
+    try {
+      const { body, type } = await bodyFor(endpoint, asked, session.api_key)
 
-    const leaving = new AbortController()
-    const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
-    const upstream = await send(target, {
-      method: asked.method as Dispatcher.HttpMethod,
-      headers: {
-        accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
-        // The body is passed on as it comes, so the browser has to understand it. Streams are not packed, which delays them.
-        'accept-encoding': isPassedOnPacked(endpoint) && acceptsGzip(header) ? 'gzip' : 'identity',
-        'user-agent': 'devdeck',
-        'x-request-id': requestId,
-        ...(type === undefined ? {} : { 'content-type': type }),
-        ...bearer(session.api_key),
-      },
-      body,
-      signal: AbortSignal.any([asked.signal, leaving.signal]),
-    }).catch((error: unknown) => {
-      forget()
+      const leaving = new AbortController()
+      const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
+      const upstream = await send(target, {
+        method: asked.method as Dispatcher.HttpMethod,
+        headers: {
+          accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
+          // The body is passed on as it comes, so the browser has to understand it. Streams are not packed, which delays them.
+          'accept-encoding': isPassedOnPacked(endpoint) && acceptsGzip(header) ? 'gzip' : 'identity',
+          'user-agent': 'devdeck',
+          'x-request-id': requestId,
+          ...(type === undefined ? {} : { 'content-type': type }),
+          ...bearer(session.api_key),
+        },
+        body,
+        signal: AbortSignal.any([asked.signal, leaving.signal]),
+      }).catch((error: unknown) => {
+        forget()
+        throw error
+      })
+      upstream.body.once('close', () => {
+        forget()
+        countOut()
+      })
+      if (isOk(upstream) && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
+      const answer = await passOn(endpoint, upstream, requestId)
+      // Nobody reads a body that there is not.
+      if (answer.body === null) countOut()
+      return answer
+    } catch (error) {
+      countOut()
       throw error
-    })
-    upstream.body.once('close', forget)
-    if (isOk(upstream) && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
-    return passOn(endpoint, upstream, requestId)
+    }
   })
 
 /** Masks in it are refused, or filled in from the job that the page names. */

@@ -4,6 +4,7 @@ import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
+import { countIn, tooMany } from '../under-way.ts'
 import { followAlerts } from './alerts.ts'
 import { followEvictions } from './evictions.ts'
 import type { ServicePulse } from './service-pulse.ts'
@@ -98,6 +99,9 @@ export class LivePage {
         status: 400,
         message: `${endpoint} does not take these parameters`,
       })
+    const countOut = countIn(this.#session.account.id, 'streams')
+    if (!countOut) return outlet.end({ code: 'rate_limited', status: 429, message: tooMany('streams').message })
+    signal.addEventListener('abort', countOut)
     void subscribe({
       apiKey: this.#session.api_key,
       topic,

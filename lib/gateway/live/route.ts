@@ -2,11 +2,12 @@ import { liveClose } from '#lib/wire/live.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
 import { trackStream } from '../registry.ts'
+import { countIn, tooMany } from '../under-way.ts'
 import { LivePage } from './live-page.ts'
 import { ServicePulse } from './service-pulse.ts'
 
 /** Of one session: far more tabs than anyone has open, and few enough for the service. */
-const maxPages = 100
+const maxPages = 1_100
 
 /** `/api/live`: the one connection of a page for all that is live but terminals. */
 export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
@@ -20,6 +21,8 @@ export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
         const count = pages.get(sid) ?? 0
         // Told over the open socket: why it got none, no browser tells a page.
         if (count >= maxPages) return socket.close(liveClose.tooMany, `${maxPages} pages are open already; close some`)
+        const countOut = countIn(session.account.id, 'pages')
+        if (!countOut) return socket.close(liveClose.tooMany, tooMany('pages').message)
         const page = new LivePage(socket, session, pulse)
         const forget = trackStream(sid, (reason) =>
           reason === 'signed out'
@@ -29,6 +32,7 @@ export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
         pages.set(sid, count + 1)
         socket.once('close', () => {
           forget()
+          countOut()
           const left = (pages.get(sid) ?? 1) - 1
           if (left > 0) pages.set(sid, left)
           else pages.delete(sid)

@@ -7,9 +7,12 @@ import type { Core } from '#lib/terminal/xterm/internals.ts'
 import type { TerminalMark } from '#lib/wire/terminals.ts'
 import { Allowance } from './allowance.ts'
 import { CommandMarks } from './marks.ts'
+import { awaitTurn, othersWait } from './parse-turns.ts'
 
 /** After this long the mirror lets the event loop go on: a flood must not delay the keystrokes of other terminals. */
 const turnMs = 6
+/** The same while others wait for their turn. */
+const sharedTurnMs = 2
 /**
  * How many bytes are parsed between two looks at the clock. Four bytes may touch every cell (CSI 2J), so a large terminal
  * gets fewer: at under a microsecond for a cell that makes 0.1 s at worst.
@@ -24,6 +27,8 @@ interface MirrorOptions {
   cols: number
   rows: number
   scrollback: number
+  /** Whose it is: accounts take turns. */
+  account?: string
   /** An answer of the terminal to a program, to be sent to the shell like typed text. */
   answer(bytes: string): void
   /** Output could not be parsed: the mirror goes on with an empty screen and the output after it. */
@@ -61,7 +66,7 @@ export class TerminalMirror {
   #steps: Step[] = []
   #pendingBytes = 0
   #sliceBytes = slice.most
-  #next: NodeJS.Immediate | undefined
+  #isWaiting = false
   #isDisposed = false
   readonly #answers = new Allowance(answers)
 
@@ -115,7 +120,6 @@ export class TerminalMirror {
   /** No callback runs after this. */
   dispose(): void {
     this.#isDisposed = true
-    clearImmediate(this.#next)
     this.#steps = []
     this.#pendingBytes = 0
     this.#core.dispose()
@@ -140,12 +144,14 @@ export class TerminalMirror {
 
   #goOn(): void {
     // xterm's own queue is not used: its timer waits a millisecond at least, and nothing could catch what it throws.
-    if (this.#steps.length > 0) this.#next ??= setImmediate(() => this.#turn())
+    if (this.#steps.length === 0 || this.#isWaiting) return
+    this.#isWaiting = true
+    awaitTurn(this.#options.account ?? '', () => this.#turn())
   }
 
   #turn(): void {
-    this.#next = undefined
-    const end = performance.now() + turnMs
+    this.#isWaiting = false
+    const end = performance.now() + (othersWait() ? sharedTurnMs : turnMs)
     let taken = 0
     try {
       for (let now = 0; now < end && taken < this.#steps.length; now = performance.now()) {

@@ -65,6 +65,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#signedIn = signedIn
     this.#untrack = this.#track()
     this.#output = new ShellOutput(size, {
+      account: signedIn.account.id,
       answer: (bytes) => {
         if (this.#answers && this.#link.phase === 'live') this.#link.send(Buffer.from(bytes))
       },

@@ -10,6 +10,7 @@ const lastScrollback = 500
 const maxSnapshotBytes = 896 * 1024
 
 interface OutputEvents {
+  account?: string
   /** An answer of the terminal to a program, to be sent to the shell like typed text. */
   answer(bytes: string): void
   /** The mirror begins anew with an empty screen. */

@@ -8,6 +8,7 @@ import { checkAnswer } from './answer-check.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
 import { requestIdOf } from './request-id.ts'
 import { sendEvents } from './sse.ts'
+import { UnderWay } from './under-way.ts'
 
 export interface ListenerContext extends Admission {
   /** Whether every JSON answer and event is checked against the contract before it leaves. */
@@ -26,15 +27,20 @@ export interface OtherHosts {
 }
 
 /** Answers every request but upgrades, whatever happens, and never throws. */
-export const createListener =
-  (context: ListenerContext) => async (request: IncomingMessage, response: ServerResponse) => {
+export const createListener = (context: ListenerContext) => {
+  const underWay = new UnderWay()
+  return async (request: IncomingMessage, response: ServerResponse) => {
     if (!context.stopping.aborted && context.otherHosts?.takes(request))
       return context.otherHosts.answer(request, response)
     const requestId = requestIdOf(request)
     let operation = 'unknown'
+    let countOut = () => {}
+    let isOver = false
     const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)
     const gone = new AbortController()
     response.once('close', () => {
+      isOver = true
+      countOut()
       if (!response.writableFinished) gone.abort()
     })
     response.on('error', () => gone.abort())
@@ -44,6 +50,9 @@ export const createListener =
         throw new ServiceError('unavailable', 'The service is stopping', { retryAfterSeconds: 3 })
       const { endpoint, identity, call } = await admit(request, requestId, context)
       operation = endpoint.id
+      const kind = endpoint.response.kind === 'events' ? 'streams' : 'calls'
+      countOut = underWay.countIn(identity.account, kind)
+      if (isOver) countOut()
       if (endpoint.response.kind === 'websocket')
         throw invalid({ field: 'upgrade', message: 'is missing; this address is a WebSocket' })
       const checked = (json: string) => {
@@ -85,6 +94,7 @@ export const createListener =
       }
     }
   }
+}
 
 /** For how long the rest of a request is read and dropped. */
 const maxUnreadMs = 30_000

@@ -64,7 +64,8 @@ export const listen = async ({
   http1.on('upgrade', upgrades.upgrade)
   // The compatibility classes of http2 are those of http in all that is used here.
   const http2 = createHttp2Server(
-    { settings: { maxConcurrentStreams: 100 } },
+    // A client that opens streams only to reset them is told to go away.
+    { settings: { maxConcurrentStreams: 100 }, streamResetBurst: 200, streamResetRate: 20 },
     counted as unknown as Parameters<typeof createHttp2Server>[1],
   )
   const sessions = new Set<Http2Session>()

@@ -1,0 +1,36 @@
+/** Terminals of one account that wait for their turn, oldest first. */
+const waiting = new Map<string, (() => void)[]>()
+let isRoundAhead = false
+
+/**
+ * Runs `turn` when it is this account's turn. Only one is run in each round of the event loop, and accounts take turns
+ * with each other: however many terminals of one print, the calls of all others go on between two.
+ */
+export const awaitTurn = (account: string, turn: () => void): void => {
+  const queue = waiting.get(account)
+  if (queue) queue.push(turn)
+  else waiting.set(account, [turn])
+  nextRound()
+}
+
+/** Whether others wait as well, so that a turn should be short. */
+export const othersWait = (): boolean => waiting.size > 0
+
+const nextRound = (): void => {
+  if (isRoundAhead) return
+  isRoundAhead = true
+  setImmediate(runOne)
+}
+
+const runOne = (): void => {
+  isRoundAhead = false
+  const [first] = waiting
+  if (!first) return
+  const [account, queue] = first
+  const turn = queue.shift()
+  // To the end of the row.
+  waiting.delete(account)
+  if (queue.length > 0) waiting.set(account, queue)
+  if (waiting.size > 0) nextRound()
+  turn?.()
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
+import { expect, it } from 'vitest'
+import { startService } from '#lib/service/testing/service.ts'
+import { mostUnderWay, UnderWay } from './under-way.ts'
+
+it('lets an account have so much under way, each kind and each account by itself', () => {
+  const underWay = new UnderWay()
+  const counted = Array.from({ length: mostUnderWay.streams }, () => underWay.countIn('one', 'streams'))
+  expect(() => underWay.countIn('one', 'streams')).toThrow(/streams of this account are under way/)
+  underWay.countIn('one', 'calls')
+  underWay.countIn('two', 'streams')
+  counted[0]?.()
+  expect(() => underWay.countIn('one', 'streams')).not.toThrow()
+})
+
+it('tells a client to go away that opens streams only to reset them', async () => {
+  const service = await startService()
+  const session = connect(service.url)
+  session.on('error', () => undefined)
+  const gone = once(session, 'goaway')
+  let isOver = false
+  session.once('close', () => {
+    isOver = true
+  })
+  while (!isOver && !session.destroyed) {
+    for (let i = 0; i < 50 && !session.destroyed && !session.closed; i++) {
+      const stream = session.request({ ':path': '/v1/axons', authorization: `Bearer ${service.key}` })
+      stream.on('error', () => undefined)
+      stream.close(constants.NGHTTP2_CANCEL)
+    }
+    const turn = new Promise((resolve) => setImmediate(resolve))
+    if (await Promise.race([gone.then(() => true), turn.then(() => false)])) break
+  }
+  await gone
+  session.destroy()
+  const other = await fetch(`${service.url}/v1/axons`, { headers: { authorization: `Bearer ${service.key}` } })
+  expect(other.status).toBe(200)
+  await service.close()
+})
