@@ -1,11 +1,12 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { type FormEvent, useEffect, useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
+import { useTakesKeys } from '#components/ui/use-takes-keys.ts'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
@@ -55,6 +56,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
               mono
               rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
               maxLength={100_000}
+              // What is typed too early would be mixed into the example.
               readOnly={!takesKeys}
               value={text}
               onKeyDown={submitOnCtrlEnter}
@@ -109,15 +111,6 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
     </section>
   )
 }
-
-/** False in what the server draws: until the page is alive, what is typed would be mixed into the example. */
-const useTakesKeys = () =>
-  useSyncExternalStore(
-    never,
-    () => true,
-    () => false,
-  )
-const never = () => () => undefined
 
 /** What is written here outlives a reload of the page. */
 const useDraft = (axonId: string) => {

@@ -1,6 +1,7 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import type { ComponentProps, KeyboardEvent } from 'react'
 import { classes } from './classes.ts'
+import { useTakesKeys } from './use-takes-keys.ts'
 
 export interface InputProps extends ComponentProps<'input'> {
   mono?: boolean
@@ -10,13 +11,14 @@ export interface InputProps extends ComponentProps<'input'> {
 /** Most of what is typed here are names, keys and commands: nothing to be completed or corrected. */
 const verbatim = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false }
 
-export const Input = ({ mono, icon: Icon, className, ...rest }: InputProps) => {
+export const Input = ({ mono, icon: Icon, className, readOnly = false, ...rest }: InputProps) => {
   const look = classes(controlClasses, 'h-8 px-2.5', mono && 'font-mono', Icon && 'pl-8')
-  if (!Icon) return <input {...verbatim} {...rest} className={classes(look, className)} />
+  const control = { ...verbatim, ...rest, readOnly: !useTakesKeys() || readOnly }
+  if (!Icon) return <input {...control} className={classes(look, className)} />
   return (
     <span className={classes('relative inline-flex w-full', className)}>
       <Icon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
-      <input {...verbatim} {...rest} className={look} />
+      <input {...control} className={look} />
     </span>
   )
 }
