@@ -4,12 +4,14 @@ import { findChromium } from './e2e/chromium.ts'
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/build.ts',
-  // Two products and two browsers, the journeys of a file one after the other: two cores are shared with real shells.
+  // Two products and two browsers: two cores are shared with real shells.
   workers: 2,
+  fullyParallel: true,
   retries: 0,
   forbidOnly: true,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  // Only what fails takes this long: a machine may be many times slower than this one.
+  timeout: 240_000,
+  expect: { timeout: 60_000 },
   reporter: [['list'], ['./e2e/line-reporter.ts']],
   use: { launchOptions: await findChromium(), trace: 'retain-on-failure', viewport: { width: 1440, height: 900 } },
 })

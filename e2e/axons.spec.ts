@@ -1,21 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Download, Page } from '@playwright/test'
-import { test as base, expect, type Product, signIn } from './product.ts'
+import { expect, type Product, signIn, test } from './product.ts'
 
-const signedIn = new WeakMap<Product, Awaited<ReturnType<ReturnType<Page['context']>['cookies']>>>()
-
-/** Signing in is a journey of others: here it is done once, and each page starts with what came of it. */
-const test = base.extend({
-  signedIn: async ({ page, product }, use) => {
-    const cookies = signedIn.get(product)
-    if (cookies) await page.context().addCookies(cookies)
-    else {
-      await signIn(page, product)
-      signedIn.set(product, await page.context().cookies())
-    }
-    await use(page)
-  },
-})
 test.use({ journeys: 'axons' })
 
 const total = 640
@@ -78,10 +64,11 @@ test('a list that fits one call is sorted without another, and says how much it 
   await page.getByRole('link', { name: 'Clear filters' }).click()
   await size(page, '640 of 640')
 
+  await page.clock.install()
   await page.getByLabel('Search id or name').fill('run-6')
   await page.getByRole('table').getByTitle('Filter by env=prod').first().click()
   // Longer than the pause after which typing settles, which must not take the chip back.
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)))
+  await page.clock.runFor(1_000)
   await size(page, 'Showing 16 of 16')
   await expect(page).toHaveURL(/\?search=run-6&metadata\[env\]=prod&sort=-name$/)
 })

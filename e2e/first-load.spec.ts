@@ -1,8 +1,6 @@
 import type { Page } from '@playwright/test'
-import { expect, signIn, test } from './product.ts'
+import { expect, isLive, signIn, test } from './product.ts'
 import { untilPrompt } from './terminal-page.ts'
-
-test.use({ journeys: 'first-load' })
 
 /**
  * KiB of JavaScript, compressed as Chromium downloads it, that a page may take until it rests: what it needs to be drawn
@@ -24,7 +22,6 @@ const budgets = [
 ]
 
 test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
-  test.setTimeout(180_000)
   const { service } = product
   const devbox = await service.devboxes.createAndAwaitRunning({ body: { name: 'first-load' } })
   const axon = await service.axons.create({ body: { name: 'first-load' } })
@@ -54,6 +51,8 @@ test('what loads on use opens at the first key or press, and gives the focus bac
   product,
 }) => {
   await page.goto(`${product.url}/devboxes`)
+  // The stream is followed once the page takes keys.
+  await isLive(page)
   await page.keyboard.press('Control+k')
   await expect(page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox')).toBeFocused()
   await page.keyboard.press('Escape')

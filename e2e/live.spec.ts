@@ -1,15 +1,11 @@
 import { rmSync } from 'node:fs'
 import type { Page } from '@playwright/test'
-import { expect, signIn, startProduct, startServiceAlone, test } from './product.ts'
-
-test.use({ journeys: 'live' })
-
-const isLive = (page: Page) => expect(page.getByRole('banner').getByText('Live', { exact: true })).toBeVisible()
+import { expect, isLive, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 test('ten commands run in one page beside ten tabs, and all of them stay live', async ({ signedIn: page, product }) => {
-  test.setTimeout(120_000)
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'busy-box' } })
   await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await isLive(page)
   const numbers = Array.from({ length: 10 }, (_, i) => i + 1)
   const card = (number: number) => page.getByRole('article', { name: `Command echo running-${number};` })
   for (const number of numbers) {
@@ -42,13 +38,13 @@ test('ten commands run in one page beside ten tabs, and all of them stay live', 
 })
 
 test('a service that freezes is late on every page, and live again afterwards', async ({ page }) => {
-  test.setTimeout(120_000)
   const service = await startServiceAlone()
   const started: { stop(): Promise<void> }[] = [service]
   try {
     const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
     started.unshift(product)
     await signIn(page, { url: product.url, apiKey: service.apiKey })
+    await page.goto(product.url)
     await isLive(page)
     process.kill(service.pid, 'SIGSTOP')
     await expect(page.getByRole('banner').getByText('Late', { exact: true })).toBeVisible()

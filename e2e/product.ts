@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test as base, type Page } from '@playwright/test'
+import { test as base, expect, type Page } from '@playwright/test'
 import { type Client, createClient } from '#lib/client/client.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -104,14 +104,27 @@ const end = async (child: ChildProcess) => {
   await exited
 }
 
+/** Gives the page's browser a session of its own, as the form of the sign-in page does. */
 export const signIn = async (page: Page, { url, apiKey }: Pick<Product, 'url' | 'apiKey'>) => {
+  const answer = await page.request.post(`${url}/api/session`, { data: { api_key: apiKey }, headers: { origin: url } })
+  if (!answer.ok()) throw new Error(`the sign-in was answered ${answer.status()}: ${await answer.text()}`)
+}
+
+export const signInByForm = async (page: Page, { url, apiKey }: Pick<Product, 'url' | 'apiKey'>) => {
   await page.goto(`${url}/sign-in`)
   await page.getByLabel('API key').fill(apiKey)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL(`${url}/`)
 }
 
-/** One product for the journeys of one name (`test.use({ journeys: 'trust' })`); a page that is signed in for each. */
+/** The page follows what is live: it takes keys. */
+export const isLive = (page: Page): Promise<void> =>
+  expect(page.getByRole('banner').getByText('Live', { exact: true })).toBeVisible()
+
+/**
+ * One product a worker, with what earlier journeys left in it; a browser that is signed in for each. Journeys that count
+ * what an account has name a product of their own: `test.use({ journeys: 'axons' })`.
+ */
 export const test = base.extend<{ signedIn: Page }, { journeys: string; product: Product }>({
   // Files that differ in a worker's option get workers of their own, and so products that know nothing of one another.
   journeys: ['', { scope: 'worker', option: true }],

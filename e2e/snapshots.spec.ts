@@ -1,7 +1,5 @@
 import { expect, test } from './product.ts'
 
-test.use({ journeys: 'snapshots' })
-
 test('the log tells what happens in a devbox while it happens', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({
     body: { name: 'logged-box', launch_parameters: { launch_commands: ['echo preparing'] } },

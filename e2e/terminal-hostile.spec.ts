@@ -1,11 +1,9 @@
 import type { Page } from '@playwright/test'
 import type { Client } from '#lib/client/client.ts'
-import { expect, type Product, signIn, test } from './product.ts'
-import { screenText, untilPrompt, untilText } from './terminal-page.ts'
+import { expect, type Product, test } from './product.ts'
+import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
-test.use({ journeys: 'terminal-hostile', permissions: ['clipboard-read', 'clipboard-write'] })
-// Each text of the corpus is followed by a wait for answers.
-test.setTimeout(180_000)
+test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const osc = (text: string) => `\x1b]${text}\x07`
@@ -68,21 +66,29 @@ test('what a devbox prints reaches no clipboard, title, address or shell', async
   await page.evaluate(() => navigator.clipboard.writeText('untouched'))
   const title = await page.title()
   const address = page.url()
-  // Reads raw what the terminal types in return, for as long as something comes.
+  // Reads raw what the terminal types in return, until a Ctrl-D is typed here. What it answers first to the question
+  // for a cursor put on line 3, column 7 has answered all that came before.
   await write(
     service,
     id,
     'play.sh',
-    `stty raw -echo; cat "$1"; timeout --foreground 1.5 cat > "$1.answers"; stty sane; printf '\\033\\\\\\033c'; echo "played $1"\n`,
+    String.raw`stty raw -echo; cat "$1"; printf '\033\\\033[?6l\033[3;7H\033[6n'
+while IFS= read -rsn 1 -d '' byte && [ "$byte" != $'\004' ]; do printf %s "$byte"; done > "$1.answers"
+stty sane; printf '\033\\\033c'; echo "played $1"
+`,
   )
   for (const [at, [what, bytes]] of Object.entries(corpus).entries()) {
     const file = `corpus-${at}`
     await write(service, id, file, bytes)
     await page.keyboard.type(`bash play.sh ${file}\n`)
-    await untilText(page, new RegExp(`^played ${file}`, 'm'))
-    expect(await read(service, id, `${file}.answers`), what).toMatch(answers)
+    await expect
+      .poll(() => read(service, id, `${file}.answers`).catch(() => 'none yet'), { message: what })
+      .toContain('\x1b[3;7R')
     expect(await clipboard(page), what).toBe('untouched')
     expect(await page.title(), what).toBe(title)
+    await page.keyboard.press('Control+D')
+    await untilText(page, new RegExp(`^played ${file}`, 'm'))
+    expect(await read(service, id, `${file}.answers`), what).toMatch(answers)
   }
   expect(seen).toEqual([])
   expect(page.url()).toBe(address)
@@ -119,6 +125,7 @@ test('several lines are pasted only after a yes, and never end their bracket', a
   await page.keyboard.press('Enter')
   await expect(dialog).toBeVisible()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await untilFocused(page)
   await page.keyboard.type('echo now\n')
   await untilText(page, /^now$/m)
   // Neither did it arrive late.
@@ -128,12 +135,16 @@ test('several lines are pasted only after a yes, and never end their bracket', a
   await dialog.getByRole('button', { name: 'Paste', exact: true }).click()
   await untilText(page, /echo two/)
   expect(await screenText(page)).not.toMatch(/^(one|two)/m)
+  await untilFocused(page)
   await page.keyboard.press('Control+C')
+  await untilText(page, /echo two[\s\S]*\^C\n.*\$\s*$/)
 
   await paste('echo \\\n  joined\n')
   await dialog.getByRole('button', { name: 'Paste as one line' }).click()
   await expect.poll(promptLine).toMatch(/\$ echo joined$/)
+  await untilFocused(page)
   await page.keyboard.press('Control+C')
+  await untilText(page, /echo joined\^C\n.*\$\s*$/)
 
   // What runs lines as they come is asked about with one line already.
   await page.keyboard.type('cat\n')
@@ -144,8 +155,10 @@ test('several lines are pasted only after a yes, and never end their bracket', a
   await page.keyboard.press('Control+C')
 })
 
-test('a program writes to the clipboard after a yes, and a link says where it leads', async ({ page, product }) => {
-  await signIn(page, product)
+test('a program writes to the clipboard after a yes, and a link says where it leads', async ({
+  signedIn: page,
+  product,
+}) => {
   await openTerminal(page, product, 'asking')
   await page.evaluate(() => navigator.clipboard.writeText('before'))
   const request = page.getByRole('region', { name: 'Request for the clipboard' })

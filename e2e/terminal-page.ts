@@ -11,11 +11,15 @@ export const screenText = (page: Page): Promise<string> =>
   })
 
 export const untilText = (page: Page, pattern: RegExp): Promise<void> =>
-  expect.poll(() => screenText(page), { timeout: 30_000 }).toMatch(pattern)
+  expect.poll(() => screenText(page), { intervals: [100] }).toMatch(pattern)
+
+/** The keyboard is the terminal's: what is typed now reaches it. */
+export const untilFocused = (page: Page): Promise<void> =>
+  expect(page.locator('.xterm-helper-textarea:focus')).toBeAttached()
 
 /** A shell waits for a command, and the terminal has the keyboard and all that belongs to it. */
 export const untilPrompt = async (page: Page): Promise<void> => {
   await untilText(page, /\$\s*$/)
   await expect(page.locator('[data-terminal]').first()).toBeAttached()
-  await expect(page.locator('.xterm-helper-textarea:focus')).toBeAttached()
+  await untilFocused(page)
 }

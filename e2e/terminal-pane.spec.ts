@@ -1,9 +1,10 @@
 import type { Browser, Page } from '@playwright/test'
 import { TestNetwork } from '#lib/terminal/page/testing.ts'
 import { expect, freePort, type Product, signIn, startProduct, test } from './product.ts'
-import { screenText, untilPrompt, untilText } from './terminal-page.ts'
+import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
-test.use({ journeys: 'terminal-pane' })
+// All of them break the same network.
+test.describe.configure({ mode: 'default' })
 
 /** A console reached over a network that can fail. */
 const network = new TestNetwork(() => `http://127.0.0.1:${port}`)
@@ -69,6 +70,8 @@ test('a second window watches and takes over, and both are told', async ({ page,
   await expect(page.getByRole('button', { name: '2 people look at this terminal' })).toBeVisible()
 
   await other.getByRole('button', { name: 'Take over', exact: true }).click()
+  await expect(other.getByRole('button', { name: 'Take over', exact: true })).toBeHidden()
+  await untilFocused(other)
   await type(other, 'echo mine now\n')
   await untilText(page, /^mine now$/m)
   await expect(page.getByText(/^Taken over by/)).toBeVisible()
@@ -84,6 +87,7 @@ test('a second window watches and takes over, and both are told', async ({ page,
 test('a reload is the same page, a duplicated tab is another', async ({ page, context }) => {
   await openTerminal(page, 'twice')
   await type(page, 'kept=yes\n')
+  await untilText(page, /kept=yes\n.*\$\s*$/)
   await page.reload()
   await untilPrompt(page)
   await type(page, 'echo [$kept]\n')

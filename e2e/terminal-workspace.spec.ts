@@ -2,11 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Locator, Page } from '@playwright/test'
-import { expect, type Product, signIn, test } from './product.ts'
-
-test.use({ journeys: 'terminal-workspace' })
-// Up to eight shells each, on two cores.
-test.setTimeout(120_000)
+import { expect, isLive, type Product, signIn, test } from './product.ts'
 
 const pane = (page: Page, name: string) => page.getByRole('group', { name: `Pane ${name}`, exact: true })
 const tab = (page: Page, name: string | RegExp) => page.getByRole('tab', { name })
@@ -18,7 +14,7 @@ const layoutOf = (page: Page) => new URL(page.url()).searchParams.get('t')
 
 const says = (page: Page, name: string, text: string | RegExp) =>
   expect
-    .poll(() => textOf(page, name), { timeout: 30_000 })
+    .poll(() => textOf(page, name), { intervals: [100] })
     .toMatch(typeof text === 'string' ? new RegExp(escaped(text)) : text)
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
@@ -332,7 +328,7 @@ test('what a shell calls itself is shown as text, until somebody names the tab',
   expect(await page.title()).toBe(title)
   await tab(page, /img/).focus()
   await page.keyboard.press('F2')
-  await page.keyboard.type('Mine')
+  await page.getByRole('textbox', { name: 'Name of the tab' }).fill('Mine')
   await page.keyboard.press('Enter')
   await expect(tab(page, /Mine/)).toBeVisible()
   await says(page, 'main', prompt)
@@ -350,6 +346,7 @@ test('a command is put on the prompt and not run', async ({ signedIn: page, prod
   const id = await openTerminals(page, product)
   await says(page, 'main', prompt)
   await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await isLive(page)
   await page.getByRole('textbox', { name: 'Command' }).fill('echo once >> ran')
   await page.getByRole('button', { name: 'Run command' }).click()
   await expect(page.getByText('Exit 0')).toBeVisible()
