@@ -1,7 +1,6 @@
 import type { LucideIcon as Icon } from 'lucide-react'
-import type { ComponentProps, KeyboardEvent } from 'react'
+import { type ComponentProps, type KeyboardEvent, useSyncExternalStore } from 'react'
 import { classes } from './classes.ts'
-import { useTakesKeys } from './use-takes-keys.ts'
 
 export interface InputProps extends ComponentProps<'input'> {
   mono?: boolean
@@ -35,6 +34,15 @@ export const Textarea = ({ mono, className, ...rest }: TextareaProps) => (
     className={classes(controlClasses, 'px-2.5 py-1.5', mono && 'font-mono', className)}
   />
 )
+
+/** False in what the server draws: what is typed before React has the page would be shown, and then taken away. */
+export const useTakesKeys = () =>
+  useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  )
+const never = () => () => undefined
 
 /** For `onKeyDown`: Ctrl+Enter submits the form, also from a text of several lines. */
 export const submitOnCtrlEnter = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => {
