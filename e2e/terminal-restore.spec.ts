@@ -68,9 +68,9 @@ const programs = [
   {
     name: 'vim',
     start: 'vim -u NONE -c "set mouse=a number" notes.txt',
-    starts: /^~$/m,
+    starts: /^~\s*$/m,
     keys: 'ifirst line\n\tsecond “line” 漢字\x1b:echo 6*7\n',
-    shows: /second “line” 漢字[\s\S]*^42$/m,
+    shows: /second “line” 漢字[\s\S]*^42\s*$/m,
     quit: ':q!\n',
   },
   { name: 'less', start: 'seq 1 500 | less -N', starts: /\s15\b/, keys: '40g', shows: /\s51\b/, quit: 'q' },
