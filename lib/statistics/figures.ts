@@ -97,7 +97,7 @@ export interface PairFigures {
   mcnemar_mid_p: number | null
   /** `p_adjusted` is below 0.05. */
   settled: boolean
-  /** About how many scenarios would show a difference of this size with a power of 0.8. */
+  /** About how many scenarios would show a difference of this size with a power of 0.95. */
   scenarios_to_settle: number | null
   reasons: Reasons
 }

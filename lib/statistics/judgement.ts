@@ -14,6 +14,9 @@ import type {
 import { meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
 import { durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
 
+/** Unspecified: how sure a job of that many scenarios is to settle a difference that stays as it is. */
+const settlingPower = 0.95
+
 /** Below this a difference counts as settled. */
 const settledBelow = 0.05
 
@@ -180,7 +183,7 @@ const pairOf = (a: Side, b: Side): PairFigures => {
     common.filter((pair) => (pair.a === 1) === passesA && (pair.b === 1) === passesB).length
   const [onlyA, onlyB] = [count(true, false), count(false, true)]
   const agreement = mcnemar(onlyA, onlyB)
-  const needed = mean === null || sd === null ? null : scenariosToSettle(sd * sd, mean)
+  const needed = mean === null || sd === null ? null : scenariosToSettle(sd * sd, mean, settlingPower)
   return {
     a: identityOf(a.agent),
     b: identityOf(b.agent),

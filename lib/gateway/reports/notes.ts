@@ -29,7 +29,7 @@ export const notesOf = (
     notes.push(
       'Pairs are compared over the scenarios both have a score for: t interval of the mean difference, p by flipping its signs.',
       `Adjusted p are by Holm over the ${numberOf(pairs.length, 'pair')} here; settled means below 0.05.`,
-      'The scenarios that would settle a difference are for alpha 0.05 and power 0.8, if it stays as large and as spread.',
+      'The scenarios that would settle a difference are for alpha 0.05 and power 0.95, if it stays as large and as spread.',
     )
   if (sampled)
     notes.push(

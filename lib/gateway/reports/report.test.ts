@@ -74,7 +74,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       0.15,
       0.084984,
     ])
-    expect([first?.p_value, first?.settled, first?.scenarios_to_settle]).toEqual([0.1875, false, 26])
+    expect([first?.p_value, first?.settled, first?.scenarios_to_settle]).toEqual([0.1875, false, 42])
     expect(notes[0]).toBe('Failures and timeouts count 0.')
   })
 
