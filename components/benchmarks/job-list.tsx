@@ -262,8 +262,8 @@ const columns: Column<BenchmarkJob>[] = [
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
-/** What fits in a row; the page of the job has them all. */
-const mostAgents = 2
+/** What fits in a row at every width; the others are told on hover, and the page of the job has them all. */
+const mostAgents = 1
 
 /** The score of each agent with its n, the highest first. */
 const Scores = ({ job }: { job: BenchmarkJob }) => {
@@ -288,7 +288,18 @@ const Scores = ({ job }: { job: BenchmarkJob }) => {
         </span>
       ))}
       {rows.length > mostAgents && (
-        <span className="whitespace-nowrap text-muted">and {formatCount(rows.length - mostAgents)} more</span>
+        <span
+          className="whitespace-nowrap text-muted"
+          title={rows
+            .slice(mostAgents, mostAgents + 20)
+            .map(({ name, model, outcome }) => {
+              const score = outcome?.average_score == null ? 'no score' : formatScore(outcome.average_score)
+              return `${model ? `${name} · ${model}` : name}: ${score}${outcome ? ` (n = ${outcome.n_completed} of ${outcome.scenario_outcomes.length})` : ''}`
+            })
+            .join('\n')}
+        >
+          and {formatCount(rows.length - mostAgents)} more
+        </span>
       )}
     </span>
   )

@@ -48,7 +48,7 @@ const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
     id: 'job',
     header: 'Job',
     priority: 3,
-    width: '22%',
+    width: '17%',
     cell: ({ job_id }) => (
       <Link href={paths.benchmarkJob(job_id)} className="relative z-1 text-accent hover:underline">
         <VisibleText truncate>{jobs.find(({ id }) => id === job_id)?.name ?? job_id}</VisibleText>
@@ -59,7 +59,7 @@ const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
     id: 'mean',
     header: 'Mean score',
     priority: 2,
-    width: '10.5rem',
+    width: '9rem',
     align: 'right',
     cell: ({ mean, n_scenarios, reasons }) =>
       mean === null ? (
@@ -90,9 +90,11 @@ const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
   },
   {
     id: 'counts',
-    header: <span title="Attempts">Completed · failed · timed out · cancelled</span>,
+    header: (
+      <span title="Attempts completed · failed · timed out · cancelled">Done · failed · timed out · cancelled</span>
+    ),
     priority: 3,
-    width: '18rem',
+    width: '15.5rem',
     align: 'right',
     cell: ({ n_completed, n_failed, n_timeout, n_cancelled }) =>
       [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),

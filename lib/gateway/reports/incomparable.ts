@@ -44,7 +44,7 @@ const scenarios = (
     {
       kind: 'scenarios',
       text: [
-        `${excluded.length} scenarios do not have a score from every agent and are left out of the pairs they are missing from`,
+        `${excluded.length === 1 ? '1 scenario has' : `${excluded.length} scenarios have`} no score of some agents, and count in no pair of those`,
         ...(lines.length > 0 ? [lines.join(', ')] : []),
         ...(changed > 0 ? [`${changed} of them by name only: their definitions differ`] : []),
       ].join('; '),
