@@ -100,10 +100,10 @@ const listen = async (server: Server, { port, host }: Config): Promise<number> =
     await once(server, 'listening')
     beside = await listenOnOtherLoopback(server, host, (server.address() as AddressInfo).port)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    const { code, message, address = host } = error as NodeJS.ErrnoException & { address?: string }
     if (code === 'EADDRINUSE')
       throw new ConfigError([
-        `Port ${port} on ${host} or its other loopback address is taken: stop what listens there, or set PORT to another one`,
+        `Port ${port} on ${address} is taken: stop what listens there, or set PORT to another one`,
       ])
     throw new ConfigError([`Cannot listen on ${host}, port ${port}: ${message}`])
   }
