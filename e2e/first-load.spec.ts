@@ -9,16 +9,16 @@ import { untilPrompt } from './terminal-page.ts'
  */
 const budgets = [
   { name: 'sign-in', path: '/sign-in', budgetKiB: 160 },
-  { name: 'overview', path: '/', budgetKiB: 205 },
-  { name: 'axons', path: '/axons', budgetKiB: 228 },
-  { name: 'devboxes', path: '/devboxes', budgetKiB: 226 },
-  { name: 'snapshots', path: '/snapshots', budgetKiB: 223 },
+  { name: 'overview', path: '/', budgetKiB: 210 },
+  { name: 'axons', path: '/axons', budgetKiB: 230 },
+  { name: 'devboxes', path: '/devboxes', budgetKiB: 229 },
+  { name: 'snapshots', path: '/snapshots', budgetKiB: 225 },
   { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 230 },
-  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 226 },
-  { name: 'recordings', path: '/recordings', budgetKiB: 218 },
-  { name: 'axon', path: '/axons/{axon}', budgetKiB: 208 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 212 },
-  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 352 },
+  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 227 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 221 },
+  { name: 'axon', path: '/axons/{axon}', budgetKiB: 210 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 214 },
+  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 355 },
 ]
 
 test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
