@@ -56,18 +56,18 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_000,
-  components: 23_000,
-  'lib/client': 400,
-  'lib/console': 4_600,
-  'lib/contract': 3_100,
-  'lib/gateway': 8_500,
-  'lib/service': 22_500,
-  'lib/statistics': 1_600,
-  'lib/terminal': 3_900,
-  'lib/wire': 900,
-  scripts: 600,
-  'server.ts': 250,
+  app: 850,
+  components: 22_400,
+  'lib/client': 380,
+  'lib/console': 3_850,
+  'lib/contract': 2_780,
+  'lib/gateway': 7_500,
+  'lib/service': 20_500,
+  'lib/statistics': 930,
+  'lib/terminal': 3_750,
+  'lib/wire': 750,
+  scripts: 460,
+  'server.ts': 180,
 }
 
 const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)
