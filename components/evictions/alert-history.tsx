@@ -10,13 +10,11 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { MetadataChips } from '#components/ui/metadata-chips.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertName } from '#lib/console/alerts/alert-feed.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert, AlertHistory as Alerts } from '#lib/wire/alerts.ts'
-import { AlertStateBadge, alertStateWords, TakenOn } from './alert-state.tsx'
+import { metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
+import { alertStateWords } from './alert-state.tsx'
 
 const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn'] as const
 
@@ -88,35 +86,10 @@ export const AlertHistory = () => {
 }
 
 const columns: Column<Alert>[] = [
-  {
-    id: 'name',
-    header: 'Name',
-    priority: 1,
-    cell: (alert) => (
-      <VisibleText max={60} truncate>
-        {alertName(alert)}
-      </VisibleText>
-    ),
-  },
-  {
-    id: 'state',
-    header: 'State',
-    priority: 2,
-    width: '17rem',
-    cell: (alert) => (
-      <span className="inline-flex flex-wrap items-center gap-x-2">
-        <AlertStateBadge alert={alert} />
-        <TakenOn alert={alert} />
-      </span>
-    ),
-  },
+  nameColumn('Name'),
+  stateColumn(2),
   devboxColumn<Alert>('overview', ({ devbox_id }) => devbox_id),
-  {
-    id: 'metadata',
-    header: 'Metadata',
-    priority: 3,
-    cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
-  },
+  metadataColumn,
   timeColumn('Deadline', ({ deadline_ms }: Alert) => deadline_ms),
   timeColumn('Heard', ({ first_heard_ms }: Alert) => first_heard_ms),
 ]

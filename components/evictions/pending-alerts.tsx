@@ -8,13 +8,11 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { writeClipboard } from '#components/ui/use-copy.ts'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertLeftMs, alertName, consoleTime } from '#lib/console/alerts/alert-feed.ts'
 import { copyOut } from '#lib/console/api/home-archive.ts'
@@ -24,7 +22,7 @@ import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
 import { type Alert, alertText, isSilenced, lastCallMs } from '#lib/wire/alerts.ts'
-import { AlertStateBadge, TakenOn } from './alert-state.tsx'
+import { metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { Countdown } from './countdown.tsx'
 
 const idOf = ({ id }: Alert) => id
@@ -95,16 +93,7 @@ const devboxesOf = (alerts: readonly Alert[]) => [
 ]
 
 const columns: Column<Alert>[] = [
-  {
-    id: 'devbox',
-    header: 'Devbox',
-    priority: 1,
-    cell: (alert) => (
-      <VisibleText max={60} truncate>
-        {alertName(alert)}
-      </VisibleText>
-    ),
-  },
+  nameColumn('Devbox'),
   {
     id: 'left',
     header: 'Time left',
@@ -113,24 +102,8 @@ const columns: Column<Alert>[] = [
     align: 'right',
     cell: (alert) => <TimeLeft alert={alert} />,
   },
-  {
-    id: 'state',
-    header: 'State',
-    priority: 3,
-    width: '17rem',
-    cell: (alert) => (
-      <span className="inline-flex flex-wrap items-center gap-x-2">
-        <AlertStateBadge alert={alert} />
-        <TakenOn alert={alert} />
-      </span>
-    ),
-  },
-  {
-    id: 'metadata',
-    header: 'Metadata',
-    priority: 3,
-    cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
-  },
+  stateColumn(3),
+  metadataColumn,
   { id: 'terminals', header: 'Terminals', priority: 3, width: '9rem', cell: (alert) => <Terminals alert={alert} /> },
   {
     id: 'heard',

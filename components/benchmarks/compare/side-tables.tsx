@@ -1,12 +1,12 @@
-import { CircleCheck, CircleHelp } from 'lucide-react'
 import Link from 'next/link'
-import { Badge } from '#components/ui/badge.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
+import { three } from '../job/verdict.ts'
+import { doubtColumns } from '../pair-columns.tsx'
 import { AgentName } from '../score.tsx'
 import { sideNames } from './side-names.ts'
 
@@ -16,9 +16,7 @@ const Missing = ({ why = 'it cannot be computed' }: { why?: string | undefined }
   </span>
 )
 
-const three = (value: number) => value.toFixed(3).replace(/^-(0\.000)$/, '$1')
 const signed = (value: number) => (value > 0 ? `+${three(value)}` : three(value))
-const probability = (p: number) => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))
 
 /** Every agent of every job, as it stands by itself. */
 export const SideTable = ({ report }: { report: CompareReport }) => (
@@ -169,58 +167,5 @@ const differenceColumns = (name: ReturnType<typeof sideNames>): Column<ComparedP
         `${signed(ci_low)} to ${signed(ci_high)}`
       ),
   },
-  {
-    id: 'p',
-    header: <span title="By flips of the signs of the differences · by Holm over the pairs">p · adjusted</span>,
-    priority: 3,
-    width: '9rem',
-    align: 'right',
-    cell: ({ p_value, p_adjusted, method, permutations, seed, reasons }) =>
-      p_value === null || p_adjusted === null ? (
-        <Missing why={reasons.p_value} />
-      ) : (
-        <span
-          title={
-            method === 'sign_flips_sampled'
-              ? `${formatCount(permutations ?? 0)} sampled patterns of signs, seed ${seed}`
-              : `All ${formatCount(permutations ?? 0)} patterns of signs`
-          }
-        >
-          {probability(p_value)} · {probability(p_adjusted)}
-        </span>
-      ),
-  },
-  {
-    id: 'discordant',
-    header: (
-      <span title="Scenarios that only the side passes · only its baseline; McNemar's exact p">Only one passes</span>
-    ),
-    priority: 3,
-    width: '11rem',
-    align: 'right',
-    cell: ({ only_a_passes, only_b_passes, mcnemar_p }) => (
-      <span className="whitespace-nowrap">
-        {formatCount(only_a_passes)} · {formatCount(only_b_passes)}
-        <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
-      </span>
-    ),
-  },
-  {
-    id: 'settled',
-    header: 'Settled',
-    priority: 3,
-    width: '15rem',
-    cell: ({ settled, scenarios_to_settle, reasons }) => (
-      <span className="inline-flex items-center gap-2">
-        <Badge tone={settled ? 'ok' : 'neutral'} icon={settled ? CircleCheck : CircleHelp}>
-          {settled ? 'Settled' : 'Not settled'}
-        </Badge>
-        {!settled && (
-          <span className="truncate text-sm text-muted" title={reasons.scenarios_to_settle}>
-            {scenarios_to_settle === null ? '' : `needs about ${formatCount(scenarios_to_settle)}`}
-          </span>
-        )}
-      </span>
-    ),
-  },
+  ...doubtColumns<ComparedPair>('Scenarios that only the side passes · only its baseline'),
 ]

@@ -1,12 +1,11 @@
-import { CircleCheck, CircleHelp } from 'lucide-react'
 import { useState } from 'react'
-import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'
+import { doubtColumns } from '../pair-columns.tsx'
 import { IntervalBar } from './interval-bar.tsx'
 import { labelOf, three, turned } from './verdict.ts'
 
@@ -91,65 +90,5 @@ const columns: Column<PairFigures>[] = [
         </span>
       ),
   },
-  {
-    id: 'p',
-    header: <span title="By flips of the signs of the differences · by Holm over the pairs">p · adjusted</span>,
-    priority: 3,
-    width: '9.5rem',
-    align: 'right',
-    cell: ({ p_value, p_adjusted, method, permutations, seed, reasons }) =>
-      p_value === null ? (
-        <span className="text-muted" title={reasons.p_value}>
-          None
-        </span>
-      ) : (
-        <span
-          title={
-            method === 'sign_flips_sampled'
-              ? `${formatCount(permutations ?? 0)} sampled sign flips, seed ${seed}`
-              : `All ${formatCount(permutations ?? 0)} sign flips`
-          }
-        >
-          {probability(p_value)} · {p_adjusted === null ? '–' : probability(p_adjusted)}
-        </span>
-      ),
-  },
-  {
-    id: 'discordant',
-    header: (
-      <span title="Scenarios that only the first passes · only the second; McNemar's exact p">Only one passes</span>
-    ),
-    priority: 3,
-    width: '10rem',
-    align: 'right',
-    cell: ({ only_a_passes, only_b_passes, mcnemar_p }) => (
-      <span className="whitespace-nowrap">
-        {formatCount(only_a_passes)} · {formatCount(only_b_passes)}
-        <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
-      </span>
-    ),
-  },
-  {
-    id: 'settled',
-    header: 'Settled',
-    priority: 3,
-    width: '14rem',
-    cell: ({ settled, scenarios_to_settle, reasons }) =>
-      settled ? (
-        <Badge tone="ok" icon={CircleCheck}>
-          Settled
-        </Badge>
-      ) : (
-        <span className="inline-flex items-center gap-2">
-          <Badge tone="neutral" icon={CircleHelp}>
-            Not settled
-          </Badge>
-          <span className="truncate text-sm text-muted" title={reasons.scenarios_to_settle}>
-            {scenarios_to_settle === null ? '' : `needs about ${formatCount(scenarios_to_settle)}`}
-          </span>
-        </span>
-      ),
-  },
+  ...doubtColumns<PairFigures>('Scenarios that only the first passes · only the second'),
 ]
-
-const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))

@@ -1,4 +1,5 @@
 import { type Alert, type AlertItem, isOpen, isSilenced, lastCallMs, type Silence } from '#lib/wire/alerts.ts'
+import { remainingMs } from '../live/eviction-feed.ts'
 import { type LiveHealth, noHealth } from '../live/follow.ts'
 
 /** The browser's view of the alerts of an account: a pure state, and the items that change it. */
@@ -46,7 +47,7 @@ export const loudAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
 
 /** Until the deadline, never below zero. */
 export const alertLeftMs = (feed: AlertFeed, alert: Pick<Alert, 'deadline_ms'>, nowMs: number): number =>
-  Math.max(0, alert.deadline_ms - consoleTime(feed, nowMs))
+  remainingMs(feed, { eviction_deadline_ms: alert.deadline_ms }, nowMs)
 
 /** How urgent the most urgent of them is: what nobody has taken on, and what is about to happen. */
 export const urgencyOf = (

@@ -33,7 +33,7 @@ export const evictionOf = (feed: EvictionFeed, devboxId: string): Eviction | und
 
 /** Milliseconds left until the deadline, never below zero. */
 export const remainingMs = (
-  { health }: EvictionFeed,
+  { health }: Pick<EvictionFeed, 'health'>,
   eviction: Pick<Eviction, 'eviction_deadline_ms'>,
   nowMs: number,
 ): number => Math.max(0, eviction.eviction_deadline_ms - (nowMs + health.clockOffsetMs))

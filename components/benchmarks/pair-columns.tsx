@@ -1,0 +1,65 @@
+import { CircleCheck, CircleHelp } from 'lucide-react'
+import { Badge } from '#components/ui/badge.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { PairFigures } from '#lib/wire/reports.ts'
+
+/** How sure a difference between two agents is: the columns that every table of pairs has. */
+export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): Column<Pair>[] => [
+  {
+    id: 'p',
+    header: <span title="By flips of the signs of the differences · by Holm over the pairs">p · adjusted</span>,
+    priority: 3,
+    width: '9.5rem',
+    align: 'right',
+    cell: ({ p_value, p_adjusted, method, permutations, seed, reasons }) =>
+      p_value === null ? (
+        <span className="text-muted" title={reasons.p_value}>
+          None
+        </span>
+      ) : (
+        <span
+          title={
+            method === 'sign_flips_sampled'
+              ? `${formatCount(permutations ?? 0)} sampled sign flips, seed ${seed}`
+              : `All ${formatCount(permutations ?? 0)} sign flips`
+          }
+        >
+          {probability(p_value)} · {p_adjusted === null ? '–' : probability(p_adjusted)}
+        </span>
+      ),
+  },
+  {
+    id: 'discordant',
+    header: <span title={`${onlyOnePasses}; McNemar's exact p`}>Only one passes</span>,
+    priority: 3,
+    width: '10.5rem',
+    align: 'right',
+    cell: ({ only_a_passes, only_b_passes, mcnemar_p }) => (
+      <span className="whitespace-nowrap">
+        {formatCount(only_a_passes)} · {formatCount(only_b_passes)}
+        <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'settled',
+    header: 'Settled',
+    priority: 3,
+    width: '14rem',
+    cell: ({ settled, scenarios_to_settle, reasons }) => (
+      <span className="inline-flex items-center gap-2">
+        <Badge tone={settled ? 'ok' : 'neutral'} icon={settled ? CircleCheck : CircleHelp}>
+          {settled ? 'Settled' : 'Not settled'}
+        </Badge>
+        {!settled && (
+          <span className="truncate text-sm text-muted" title={reasons.scenarios_to_settle}>
+            {scenarios_to_settle === null ? '' : `needs about ${formatCount(scenarios_to_settle)}`}
+          </span>
+        )}
+      </span>
+    ),
+  },
+]
+
+const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))

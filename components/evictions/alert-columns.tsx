@@ -1,0 +1,39 @@
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { alertName } from '#lib/console/alerts/alert-feed.ts'
+import type { Alert } from '#lib/wire/alerts.ts'
+import { AlertStateBadge, TakenOn } from './alert-state.tsx'
+
+/** The columns that what is pending and what has been have in common. */
+
+export const nameColumn = (header: string): Column<Alert> => ({
+  id: 'name',
+  header,
+  priority: 1,
+  cell: (alert) => (
+    <VisibleText max={60} truncate>
+      {alertName(alert)}
+    </VisibleText>
+  ),
+})
+
+export const stateColumn = (priority: 2 | 3): Column<Alert> => ({
+  id: 'state',
+  header: 'State',
+  priority,
+  width: '17rem',
+  cell: (alert) => (
+    <span className="inline-flex flex-wrap items-center gap-x-2">
+      <AlertStateBadge alert={alert} />
+      <TakenOn alert={alert} />
+    </span>
+  ),
+})
+
+export const metadataColumn: Column<Alert> = {
+  id: 'metadata',
+  header: 'Metadata',
+  priority: 3,
+  cell: ({ metadata }) => <MetadataChips metadata={metadata} max={2} />,
+}
