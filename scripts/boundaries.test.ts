@@ -56,16 +56,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 850,
-  components: 22_400,
+  app: 1_200,
+  components: 26_000,
   'lib/client': 380,
-  'lib/console': 3_850,
-  'lib/contract': 2_780,
-  'lib/gateway': 7_500,
-  'lib/service': 20_500,
-  'lib/statistics': 930,
+  'lib/console': 4_800,
+  'lib/contract': 3_000,
+  'lib/gateway': 9_000,
+  'lib/service': 22_500,
+  'lib/statistics': 1_200,
   'lib/terminal': 3_750,
-  'lib/wire': 750,
+  'lib/wire': 1_000,
   scripts: 460,
   'server.ts': 180,
 }
