@@ -1,11 +1,13 @@
 import { killRounds } from '#lib/service/testing/kill.ts'
 import { streamOutput } from '../bench/executions.ts'
 import { manyDevboxes } from './devboxes.ts'
+import { loseWrites } from './lost-writes.ts'
 
 /**
- * What takes too long for the tests: `npm run soak [-- ROUNDS]` streams 1 GB of output, uses up 200 devboxes twice and
- * kills the service under load that often, 100 times unless told otherwise. Exits with 1 when anything acknowledged was
- * lost, a database was damaged, anything was left or the memory grew.
+ * What takes too long for the tests, or does not go the same way each time: `npm run soak [-- ROUNDS]` streams 1 GB of
+ * output, uses up 200 devboxes twice, publishes on a disk that loses writes and kills the service under load that often,
+ * 100 times unless told otherwise. Exits with 1 when anything acknowledged was lost, a database was damaged, anything was
+ * left or the memory grew.
  */
 const rounds = Number(process.argv[2] ?? 100)
 if (!Number.isInteger(rounds) || rounds < 1) {
@@ -25,6 +27,14 @@ if (output.grownMiB > maxGrownMiB)
 const many = await manyDevboxes(devboxes)
 console.log(`${devboxes} devboxes after ${devboxes} others: memory grew by ${many.grownMiB.toFixed(0)} MiB`)
 problems.push(...many.problems)
+
+const lossy = await loseWrites(3)
+console.log(
+  lossy
+    ? `A disk that loses writes: ${lossy.acknowledged} events acknowledged, ${lossy.problems.length} problems`
+    : 'A disk that loses writes: not tried, this user may not mount one',
+)
+problems.push(...(lossy?.problems ?? []))
 
 console.log('round  acknowledged  lost  broken  running  orphans  slowest start')
 const report = await killRounds({

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
-import { thinDisk } from '#lib/service/testing/disk.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -101,58 +100,5 @@ describe('a service that is killed', () => {
       await command.ended
       rmSync(dataDir, { recursive: true })
     }
-  })
-})
-
-describe('a disk that takes writes and then cannot keep them', () => {
-  it('makes no publisher believe that an event is kept', async ({ skip, onTestFinished }) => {
-    const disk = thinDisk()
-    if (!disk) return skip('this user may not mount one')
-    onTestFinished(disk.remove)
-    const dataDir = join(disk.folder, 'data')
-    const service = await startService({ isolation: 'none', dataDir })
-    onTestFinished(() => service.close())
-    const { id } = await service.client.axons.create()
-    const publish = async (payload: string) => {
-      const answer = await service.fetch(`/v1/axons/${id}/publish`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(event(payload)),
-      })
-      return { status: answer.status, body: await answer.json() }
-    }
-    const stream = listenTo(service, id)
-    const acknowledged: number[] = []
-    const heard: number[] = []
-    const hear = async () => heard.push((await stream.next()).value.sequence)
-    try {
-      for (let round = 0; round < 3; round++) {
-        for (let i = 0; i < 3; i++) {
-          const { body } = await publish('there is room')
-          acknowledged.push(body.sequence)
-          await hear()
-        }
-        disk.fill()
-        let answer = await publish('x'.repeat(100_000))
-        for (; answer.status === 200; answer = await publish('x'.repeat(100_000))) {
-          acknowledged.push(answer.body.sequence)
-          await hear()
-        }
-        expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
-        disk.empty()
-      }
-      await expect.poll(async () => (await publish('again')).status).toBe(200)
-    } finally {
-      await stream.return?.()
-    }
-    expect(heard).toEqual(heard.toSorted((a, b) => a - b))
-    await service.restart()
-    const { events } = await service.client.axons.events({ params: { id }, query: { limit: 5_000 } })
-    const kept = new Set(events.map(({ sequence }) => sequence))
-    for (const sequence of [...acknowledged, ...heard]) expect(kept).toContain(sequence)
-    await service.close()
-    const database = new DatabaseSync(join(dataDir, 'devdeck.db'), { readOnly: true })
-    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
-    database.close()
   })
 })

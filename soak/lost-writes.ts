@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { AxonEvent } from '#lib/contract/axons.ts'
+import { startService } from '#lib/service/testing/service.ts'
+import { thinDisk } from './thin-disk.ts'
+
+interface LostWritesReport {
+  acknowledged: number
+  refused: number
+  /** Events that were acknowledged or heard and are gone, and damage of the database. */
+  problems: string[]
+}
+
+/**
+ * Publishes on a disk that takes writes and then cannot keep them, `rounds` times until it refuses. Such a disk may also
+ * drop what it kept before, which no database can make up for: that is why this is not one of the tests. Undefined where
+ * this user may not mount one.
+ */
+export const loseWrites = async (rounds: number): Promise<LostWritesReport | undefined> => {
+  const disk = thinDisk()
+  if (!disk) return undefined
+  const dataDir = join(disk.folder, 'data')
+  const service = await startService({ isolation: 'none', dataDir })
+  try {
+    const problems: string[] = []
+    const { id } = await service.client.axons.create()
+    const stream = service.client.axons
+      .subscribe({ params: { id } })
+      [Symbol.asyncIterator]() as AsyncIterator<AxonEvent>
+    const publish = async (payload: string) => {
+      const answer = await service.fetch(`/v1/axons/${id}/publish`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ event_type: 'note', origin: 'USER_EVENT', source: 'soak', payload }),
+      })
+      return { status: answer.status, body: await answer.json() }
+    }
+    const acknowledged: number[] = []
+    const heard: number[] = []
+    /** False once it was refused. */
+    const published = async (payload: string) => {
+      const { status, body } = await publish(payload)
+      if (status !== 200) return false
+      acknowledged.push(body.sequence)
+      heard.push((await stream.next()).value.sequence)
+      return true
+    }
+    for (let round = 0; round < rounds; round++) {
+      // What the last round wrote may still have to fail.
+      while (!(await published('there is room')));
+      disk.fill()
+      while (await published('x'.repeat(100_000)));
+      disk.empty()
+    }
+    while (!(await published('again')));
+    await stream.return?.()
+    await service.restart()
+    const { events } = await service.client.axons.events({ params: { id }, query: { limit: 5_000 } })
+    const kept = new Set(events.map(({ sequence }) => sequence))
+    for (const sequence of new Set([...acknowledged, ...heard]))
+      if (!kept.has(sequence)) problems.push(`event ${sequence} was acknowledged or heard, and is gone`)
+    await service.close()
+    const database = new DatabaseSync(join(dataDir, 'devdeck.db'), { readOnly: true })
+    const [check] = database.prepare('PRAGMA integrity_check').all()
+    database.close()
+    if (check?.integrity_check !== 'ok') problems.push(`the database is damaged: ${check?.integrity_check}`)
+    return { acknowledged: acknowledged.length, problems }
+  } finally {
+    await service.close()
+    disk.remove()
+  }
+}
