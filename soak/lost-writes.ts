@@ -6,7 +6,6 @@ import { thinDisk } from './thin-disk.ts'
 
 interface LostWritesReport {
   acknowledged: number
-  refused: number
   /** Events that were acknowledged or heard and are gone, and damage of the database. */
   problems: string[]
 }
