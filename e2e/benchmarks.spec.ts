@@ -72,6 +72,15 @@ test('a run is cancelled, and its logs are downloaded and opened', async ({ sign
   const text = execFileSync('python3', ['-c', script, await download.path()], { encoding: 'utf8' })
   expect(text).toContain('this-is-in-the-log')
   await expect(page.getByText(/^Saved, /)).toBeVisible()
+
+  // The devboxes of trials leave one's own in sight.
+  await page.goto(`${product.url}/devboxes`)
+  const ofTrials = page.getByRole('main').getByRole('row').filter({ hasText: solved.devbox_id.slice(-4) })
+  await expect(page.getByText(/of trials/).first()).toBeVisible()
+  await expect(ofTrials).toHaveCount(0)
+  await page.getByRole('link', { name: 'Show them' }).click()
+  await expect(ofTrials).toBeVisible()
+  await expect(page.getByText(/of trials among them/)).toBeVisible()
 })
 
 test('a job is refused at its lines, created, and watched to its end', async ({ signedIn: page, product }) => {

@@ -1,24 +1,27 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Box, Plus } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { Box, FlaskConical, Plus } from 'lucide-react'
+import Link from 'next/link'
+import { useEffect, useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
-import { Button } from '#components/ui/button.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { DevboxListView, devboxListPath, devboxQueryOf, isOfTrial } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
+import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { type Devbox, type DevboxList as Devboxes, DevboxListQuery, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Devbox, type DevboxList as Devboxes, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge, devboxStatusWords } from './devbox-status.tsx'
@@ -30,21 +33,33 @@ const CreateDevboxDialog = loadOnUse(async () => (await import('./create-devbox-
 const source = {
   noun: 'devbox',
   nouns: 'devboxes',
-  schema: DevboxListQuery,
-  path: paths.devboxes,
+  schema: DevboxListView,
+  path: devboxListPath,
   filters: { search: 'id or name contains …', status: 'status is …', name: 'name contains …' },
-  pages: (query: DevboxListQuery) => devboxQueries.list(query),
+  pages: (view: DevboxListView) => devboxQueries.list(devboxQueryOf(view)),
   rowsOf: ({ devboxes }: Devboxes) => devboxes,
+  arrange: {
+    by: ['trials'] as const,
+    rows: (devboxes: readonly Devbox[], { trials }: DevboxListView) =>
+      trials === 'shown' ? devboxes : devboxes.filter((devbox) => !isOfTrial(devbox)),
+  },
   isPolled: true,
 }
 
 export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
-  const { view, narrow } = page
+  const { view, narrow, rows, loaded, list, onNearEnd } = page
+  // What is left without trials may be too short to be scrolled to its end. Each page is read again with each refresh.
+  const isFew = rows.length < fewRows && loaded.length < enoughLoaded
+  useEffect(() => {
+    if (isFew) onNearEnd?.()
+  }, [isFew, onNearEnd])
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
   const columns = useMemo(() => columnsFor(view, evictions), [view, evictions])
+  const ofTrials = loaded.filter(isOfTrial).length
+  const isOnlyTrials = rows.length === 0 && ofTrials > 0
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create devbox
@@ -54,7 +69,8 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
     <>
       <ListPage
         title="Devboxes"
-        page={page}
+        // That they are of trials is why none is shown, whatever else is asked for.
+        page={isOnlyTrials ? { ...page, filters: [], newestHref: undefined } : page}
         actions={create}
         filterBar={
           <FilterBar
@@ -71,16 +87,27 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
           </FilterBar>
         }
         columns={6}
+        count={formatSize({
+          shown: rows.length,
+          loaded: loaded.length,
+          total: view.starting_after ? null : (list.data?.pages[0]?.total_count ?? null),
+          hasMore: list.hasNextPage,
+        })}
+        tools={ofTrials > 0 && <Trials view={view} count={ofTrials} />}
         none={
-          <EmptyState
-            icon={Box}
-            title="No devboxes yet"
-            action={create}
-            command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
-          >
-            A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and
-            terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.
-          </EmptyState>
+          isOnlyTrials ? (
+            <OnlyTrials view={view} count={ofTrials} />
+          ) : (
+            <EmptyState
+              icon={Box}
+              title="No devboxes yet"
+              action={create}
+              command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
+            >
+              A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and
+              terminals, can be suspended and resumed, and ends by itself when its keep-alive time is over.
+            </EmptyState>
+          )
         }
       >
         <DataTable
@@ -88,6 +115,7 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
           caption="Devboxes, newest first"
           columns={columns}
           rowHref={({ id }) => paths.devbox(id)}
+          onNearEnd={onNearEnd}
           rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
           rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
         />
@@ -98,10 +126,41 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   )
 }
 
+const fewRows = 20
+const enoughLoaded = 200
+
+/** How many devboxes of trials the page leaves out, and the way to see them. */
+const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
+  const isShown = view.trials === 'shown'
+  return (
+    <p className="flex flex-wrap items-center gap-x-2">
+      <span className="tabular">
+        {formatCount(count)} of trials {isShown ? 'among them' : 'not shown'}
+      </span>
+      <Link
+        href={devboxListPath({ ...view, trials: isShown ? undefined : 'shown' })}
+        className="text-accent hover:underline"
+      >
+        {isShown ? 'Hide them' : 'Show them'}
+      </Link>
+    </p>
+  )
+}
+
+const OnlyTrials = ({ view, count }: { view: DevboxListView; count: number }) => (
+  <EmptyState
+    icon={FlaskConical}
+    title={`Only devboxes of trials: ${formatCount(count)}`}
+    action={<ButtonLink href={devboxListPath({ ...view, trials: 'shown' })}>Show them</ButtonLink>}
+  >
+    Benchmarks make a devbox for each trial. They are left out unless you ask for them, so that your own stay in sight.
+  </EmptyState>
+)
+
 const byDevbox = ({ pending }: EvictionFeed): ReadonlyMap<string, Eviction> =>
   new Map(pending.map((eviction) => [eviction.devbox_id, eviction]))
 
-const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
+const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Eviction>): Column<Devbox>[] => [
   nameColumn,
   {
     id: 'status',
@@ -119,7 +178,7 @@ const columnsFor = (query: DevboxListQuery, evictions: ReadonlyMap<string, Evict
     },
   },
   idColumn,
-  metadataColumn(query, paths.devboxes),
+  metadataColumn(query, devboxListPath),
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
   {
     id: 'lifetime',

@@ -1,5 +1,6 @@
 'use client'
 import { Ellipsis, Pause, Play, Power, SquareTerminal } from 'lucide-react'
+import { useRouter } from 'next/navigation'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -7,6 +8,7 @@ import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
 export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
+  const router = useRouter()
   const name = devbox.name || devbox.id
   const isSuspended = devbox.status === 'suspended'
   const busy = moves.busyId === devbox.id
@@ -17,11 +19,10 @@ export const DevboxRowActions = ({ devbox, moves }: { devbox: Devbox; moves: Dev
       ) : (
         <IconButton
           size="sm"
-          icon={Pause}
-          label={`Suspend ${name}`}
-          busy={busy}
-          disabledReason={devboxRefusal('suspend', devbox.status)}
-          onClick={() => moves.suspend(devbox)}
+          icon={SquareTerminal}
+          label={`Open terminal of ${name}`}
+          disabledReason={devboxRefusal('open_terminal', devbox.status)}
+          onClick={() => router.push(paths.devbox(devbox.id, 'terminal'))}
         />
       )}
       <DropdownMenu

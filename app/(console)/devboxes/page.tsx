@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
 import { DevboxList } from '#components/devboxes/devbox-list.tsx'
+import { DevboxListView, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
-import { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
 
@@ -10,9 +10,9 @@ export const metadata: Metadata = { title: 'Devboxes' }
 export default async function DevboxesPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()
   return readListPage(
-    DevboxListQuery,
+    DevboxListView,
     await searchParams,
-    (query) => devboxQueries.list(query, api),
+    (view) => devboxQueries.list(devboxQueryOf(view), api),
     <DevboxList serviceUrl={service.url} />,
   )
 }
