@@ -5,7 +5,8 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type AlertFeed, alarmOf, alertLeftMs, alertName } from '#lib/console/alerts/alert-feed.ts'
 import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-settings.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
-import { type Alert, lastCallMs } from '#lib/wire/alerts.ts'
+import { type Alert, hasHappened, lastCallMs } from '#lib/wire/alerts.ts'
+import { alertCost, alertLine, alertNews } from './alert-words.ts'
 import { Countdown } from './countdown.tsx'
 
 export { claimAlarms } from '#lib/console/alerts/announced.ts'
@@ -25,57 +26,72 @@ export const tell = (alerts: readonly Alert[], feed: AlertFeed, show: (alert: Al
   if (alerts.length > maxToasts) {
     toast.attention(
       <News alert={first} leftMs={leftMs}>
-        {alerts.length} devboxes will be evicted, the first
+        {alerts.every(({ kind }) => kind === 'eviction')
+          ? `${alerts.length} devboxes will be evicted, the first`
+          : `${alerts.length} alerts${hasHappened(first) ? '' : ', the first'}`}
       </News>,
       {
         id: alarmOf(first),
-        description: 'They will be suspended: their disks stay, their processes end.',
-        action: { label: 'Show evictions', onClick: () => show(first) },
-        durationMs: Math.min(toastMs, leftMs),
+        description: alerts.every(({ kind }) => kind === 'eviction')
+          ? 'They will be suspended: their disks stay, their processes end.'
+          : undefined,
+        action: { label: 'Show alerts', onClick: () => show(first) },
+        durationMs: toastTime(first, leftMs),
       },
     )
     return
   }
   for (const alert of alerts) {
     const ownMs = alertLeftMs(feed, alert, Date.now())
-    toast.attention(
+    toast[toneOf(alert)](
       alert.kind === 'test' ? (
         <span role="alert">Test alert: this is how an eviction is announced</span>
       ) : (
         <News alert={alert} leftMs={ownMs}>
-          <VisibleText max={60}>{alertName(alert)}</VisibleText> will be evicted
+          <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertNews(alert)}
         </News>
       ),
       {
         id: alarmOf(alert),
-        description: alert.kind === 'test' ? undefined : 'It will be suspended: its disk stays, its processes end.',
+        description: alertCost(alert),
         action: { label: 'Show alert', onClick: () => show(alert) },
-        durationMs: Math.min(toastMs, ownMs),
+        durationMs: toastTime(alert, ownMs),
       },
     )
   }
+}
+
+const toastTime = (alert: Alert, leftMs: number) => (hasHappened(alert) ? toastMs : Math.min(toastMs, leftMs))
+
+/** A lost disk or devbox is more than lost processes. */
+const toneOf = ({ kind, job }: Alert) => {
+  if (kind === 'end' || kind === 'failure') return 'danger'
+  return job?.state === 'completed' ? 'ok' : 'attention'
 }
 
 /** The alert is read out once, with the time as it was then; what ticks stands beside it. */
 const News = ({ alert, leftMs, children }: { alert: Alert; leftMs: number; children: ReactNode }) => (
   <>
     <span role="alert">
-      {children} <span className="sr-only">in {formatCountdown(leftMs)}</span>
+      {children} {!hasHappened(alert) && <span className="sr-only">in {formatCountdown(leftMs)}</span>}
     </span>
-    in <Countdown deadlineMs={alert.deadline_ms} />
+    {!hasHappened(alert) && (
+      <>
+        in <Countdown deadlineMs={alert.deadline_ms} />
+      </>
+    )}
   </>
 )
 
 const notify = (alert: Alert, leftMs: number, show: () => void) => {
   if (!('Notification' in globalThis) || Notification.permission !== 'granted') return
-  const title =
-    alert.kind === 'test' ? 'Test alert' : `${alertName(alert)} will be evicted in ${formatCountdown(leftMs)}`
+  const title = alertLine(alert, leftMs, !hasHappened(alert))
   // `renotify` is not among the types of every browser.
   const options = {
-    body: alert.kind === 'test' ? 'This is how an eviction is announced.' : 'Its processes end, its disk stays.',
-    tag: alert.devbox_id,
+    body: alertCost(alert) ?? 'This is how an eviction is announced.',
+    tag: alert.job?.id ?? alert.devbox_id,
     renotify: true,
-    requireInteraction: leftMs <= lastCallMs,
+    requireInteraction: !hasHappened(alert) && leftMs <= lastCallMs,
   }
   try {
     const notification = new Notification(title, options)

@@ -9,6 +9,7 @@ import { alarmOf, alertLeftMs, loudAlerts, urgencyOf } from '#lib/console/alerts
 import { isAnotherTabVisible, showPresence } from '#lib/console/alerts/presence.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
 import { alertQueries, followAlerts } from '#lib/console/queries/alerts.ts'
+import { hasHappened } from '#lib/wire/alerts.ts'
 
 /** Follows the alerts while the frame is, announces each alarm in one tab of the browser, and marks the tab itself. */
 export const AlertAnnouncer = ({ account }: { account: string }) => {
@@ -40,7 +41,7 @@ const useAnnouncements = (account: string) => {
     const announce = async () => {
       const nowMs = Date.now()
       const due = loudAlerts(latest.current, nowMs).filter(
-        (alert) => alert.state === 'new' && alertLeftMs(latest.current, alert, nowMs) > 0,
+        (alert) => alert.state === 'new' && (hasHappened(alert) || alertLeftMs(latest.current, alert, nowMs) > 0),
       )
       if (due.length === 0) return
       const { claimAlarms, tell } = await import('./alert-announcement.tsx')
@@ -74,13 +75,14 @@ const useWithdrawals = () => {
   }, [current])
 }
 
-/** `(2) 01:42 · Devboxes`: how many evictions are ahead, and how long until the first when that is soon. */
+/** `(2) 01:42 · Devboxes`: how many alerts there are, and how long until the first deadline when that is soon. */
 const useTitle = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const mark = useClock((nowMs) => {
-    const ahead = loudAlerts(feed, nowMs).filter((alert) => alertLeftMs(feed, alert, nowMs) > 0)
+    const ahead = loudAlerts(feed, nowMs).filter((alert) => hasHappened(alert) || alertLeftMs(feed, alert, nowMs) > 0)
     const [first] = ahead
     if (!first) return ''
+    if (hasHappened(first)) return `(${ahead.length}) `
     const leftMs = alertLeftMs(feed, first, nowMs)
     return `(${ahead.length}) ${leftMs <= soonMs ? `${formatCountdown(leftMs)} · ` : ''}`
   })

@@ -1,6 +1,6 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Check, ChevronUp, Timer } from 'lucide-react'
+import { Camera, Check, ChevronUp, CircleAlert, RefreshCw, Timer } from 'lucide-react'
 import Link from 'next/link'
 import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
@@ -12,33 +12,39 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { type AlertFeed, alertLeftMs, alertName, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import {
+  type AlertFeed,
+  alertHref,
+  alertLeftMs,
+  alertName,
+  loudAlerts,
+  urgencyOf,
+} from '#lib/console/alerts/alert-feed.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
-import type { Alert } from '#lib/wire/alerts.ts'
+import { type Alert, hasHappened } from '#lib/wire/alerts.ts'
+import { alertNews } from './alert-words.ts'
 import { Countdown } from './countdown.tsx'
+import { useRescue } from './use-rescue.ts'
 
-/** What is about to be evicted, in one line on every page: the soonest, how many more, and what can be done. */
+/** What is ahead or has happened, in one line on every page: the soonest, how many more, and what can be done. */
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const { alerts, tone } = useLoudAlerts(feed)
   const [first] = alerts
   if (!first) return null
+  const Icon = hasHappened(first) ? CircleAlert : Timer
   const waiting = alerts.filter(({ state }) => state === 'new')
   const others = alerts.length - 1
   const taken = alerts.length - waiting.length
   return (
     <section
-      aria-label="Pending evictions"
+      aria-label={alerts.some(({ kind }) => kind !== 'eviction' && kind !== 'test') ? 'Alerts' : 'Pending evictions'}
       className={classes('flex h-10 items-center gap-2 border-b px-3 whitespace-nowrap md:px-6', toneClasses[tone])}
     >
-      <Timer aria-hidden className="size-4 shrink-0" />
+      <Icon aria-hidden className="size-4 shrink-0" />
       <p className="flex min-w-0 flex-1 items-center gap-1.5 overflow-hidden text-text">
-        <Link
-          href={paths.evictions({ alert: first.id })}
-          className="min-w-0 truncate font-medium hover:underline"
-          prefetch={false}
-        >
+        <Link href={alertHref(first)} className="min-w-0 truncate font-medium hover:underline" prefetch={false}>
           <VisibleText max={60}>{alertName(first)}</VisibleText>
         </Link>
         <span className="shrink-0">
@@ -58,8 +64,9 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
           <Doubt feed={feed} />
         </span>
       </p>
+      {first.kind === 'end' && <Rescue alert={first} />}
       <Acknowledge alerts={waiting} />
-      <IconButton size="sm" icon={ChevronUp} label="Collapse the bar of evictions" onClick={onCollapse} />
+      <IconButton size="sm" icon={ChevronUp} label="Collapse the bar of alerts" onClick={onCollapse} />
       <Milestones feed={feed} alert={first} />
     </section>
   )
@@ -75,15 +82,16 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
     <button
       type="button"
       onClick={onExpand}
-      title="Show the bar of evictions"
+      title="Show the bar of alerts"
       className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses[tone])}
     >
       <Timer aria-hidden className="size-3.5" />
       <span className="tabular">{alerts.length}</span>
       <span className="sr-only">
-        {alerts.length === 1 ? 'eviction pending, in' : 'evictions pending, the first in'}
+        {alerts.length === 1 ? 'alert' : 'alerts'}
+        {!hasHappened(first) && (alerts.length === 1 ? ', in' : ', the first in')}
       </span>
-      <Countdown deadlineMs={first.deadline_ms} />
+      {!hasHappened(first) && <Countdown deadlineMs={first.deadline_ms} />}
     </button>
   )
 }
@@ -102,12 +110,34 @@ const useLoudAlerts = (feed: AlertFeed) => {
 
 const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
   const isNow = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
-  const ends = alert.kind === 'test' ? 'ends' : 'is evicted'
+  if (hasHappened(alert)) return alertNews(alert)
+  const ends = barWords[alert.kind] ?? 'ends'
   return isNow ? (
     `${ends} now`
   ) : (
     <>
       {ends} in <Countdown deadlineMs={alert.deadline_ms} />
+    </>
+  )
+}
+
+const barWords: Partial<Record<Alert['kind'], string>> = { eviction: 'is evicted', end: 'is deleted' }
+
+/** What keeps the disk of a devbox whose time runs out. */
+const Rescue = ({ alert }: { alert: Alert }) => {
+  const { keepAlive, snapshot, isBusy } = useRescue()
+  return (
+    <>
+      {alert.end?.cause === 'keep_alive' && (
+        <Button size="sm" icon={RefreshCw} busy={isBusy} onClick={() => keepAlive(alert.devbox_id)}>
+          Keep alive
+        </Button>
+      )}
+      <span className="max-sm:hidden">
+        <Button size="sm" icon={Camera} onClick={() => snapshot(alert.devbox_id)}>
+          Snapshot
+        </Button>
+      </span>
     </>
   )
 }
@@ -145,12 +175,14 @@ const milestoneMinutes = [1, 2, 5, 10]
 /** Tells screen readers how much time is left a few times, instead of every second. */
 const Milestones = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
   const minutes = useClock((nowMs) => {
+    if (hasHappened(alert)) return null
     const left = alertLeftMs(feed, alert, nowMs)
     return milestoneMinutes.find((each) => left > 0 && left <= each * 60_000) ?? null
   })
   return (
     <p role="status" className="sr-only">
-      {minutes && `Less than ${minutes === 1 ? 'a minute' : `${minutes} minutes`} until the next eviction`}
+      {minutes &&
+        `Less than ${minutes === 1 ? 'a minute' : `${minutes} minutes`} until ${alert.kind === 'end' ? 'a devbox and its disk are deleted' : 'the next eviction'}`}
     </p>
   )
 }

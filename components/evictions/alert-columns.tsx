@@ -3,7 +3,7 @@ import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { alertName } from '#lib/console/alerts/alert-feed.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
-import { AlertStateBadge, TakenOn } from './alert-state.tsx'
+import { AlertStateBadge, alertKindWords, TakenOn } from './alert-state.tsx'
 
 /** The columns that what is pending and what has been have in common. */
 
@@ -17,6 +17,21 @@ export const nameColumn = (header: string): Column<Alert> => ({
     </VisibleText>
   ),
 })
+
+export const kindColumn: Column<Alert> = {
+  id: 'kind',
+  header: 'Kind',
+  priority: 2,
+  width: '9rem',
+  cell: ({ kind, end }) => (
+    <span
+      className={kind === 'end' || kind === 'failure' ? 'text-danger' : undefined}
+      title={end && (end.cause === 'idle' ? 'Its idle time runs out' : 'Its keep-alive time runs out')}
+    >
+      {alertKindWords[kind]}
+    </span>
+  ),
+}
 
 export const stateColumn = (priority: 2 | 3): Column<Alert> => ({
   id: 'state',

@@ -15,7 +15,7 @@ import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-setting
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import type { AlertHealth, AlertStreamHealth, WebhookDelivery } from '#lib/wire/alerts.ts'
+import type { AlertHealth, AlertStreamHealth, LooksHealth, WebhookDelivery } from '#lib/wire/alerts.ts'
 
 /** How far the alerts of this page can be trusted: the way from the service, and the way on to people. */
 export const StreamHealth = () => {
@@ -38,6 +38,7 @@ export const StreamHealth = () => {
           <LiveState health={feed.health} what="the eviction stream" />
         </Fact>
         {data && <Stream stream={data.stream} />}
+        {data && <Looks looks={data.looks} />}
       </Facts>
     </section>
   )
@@ -73,6 +74,20 @@ const Stream = ({ stream }: { stream: AlertStreamHealth }) => (
       </Fact>
     )}
   </>
+)
+
+/** What no stream tells is asked for: how much of it, and how old the last answer is. */
+const Looks = ({ looks }: { looks: LooksHealth }) => (
+  <Fact label="Asked for">
+    Ends, failures and followed jobs, every {formatDurationMs(looks.every_ms)}; last answer{' '}
+    <Time ms={looks.looked_ms} />
+    {looks.problem !== null && <span className="text-danger">. {looks.problem} since</span>}
+    <p className="text-muted">
+      The end of {formatCount(looks.watched)} of {formatCount(looks.running)}
+      {looks.has_more && ' and more'} running devboxes is known; {formatCount(looks.followed_jobs)}{' '}
+      {looks.followed_jobs === 1 ? 'job is' : 'jobs are'} followed.
+    </p>
+  </Fact>
 )
 
 const Time = ({ ms }: { ms: number | null }) =>

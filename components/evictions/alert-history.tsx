@@ -1,5 +1,6 @@
 'use client'
 import { Download, History } from 'lucide-react'
+import Link from 'next/link'
 import * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
@@ -10,13 +11,14 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert, AlertHistory as Alerts } from '#lib/wire/alerts.ts'
-import { metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
+import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateWords } from './alert-state.tsx'
 
-const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn'] as const
+const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'seen'] as const
 
 const source = {
   noun: 'alert',
@@ -73,23 +75,42 @@ export const AlertHistory = () => {
           />
         </FilterBar>
       }
-      columns={6}
+      columns={7}
       none={
         <EmptyState icon={History} title="No evictions yet">
           What this console hears of evictions is kept here, with who took each on and what became of it.
         </EmptyState>
       }
     >
-      <DataTable {...page.table} caption="Alerts of evictions, newest first" columns={columns} />
+      <DataTable {...page.table} caption="Alerts, newest first" columns={columns} />
     </ListPage>
   )
 }
 
+const devboxOf = devboxColumn<Alert>('overview', ({ devbox_id }) => devbox_id)
+
 const columns: Column<Alert>[] = [
   nameColumn('Name'),
+  kindColumn,
   stateColumn(2),
-  devboxColumn<Alert>('overview', ({ devbox_id }) => devbox_id),
+  {
+    ...devboxOf,
+    header: 'Devbox or job',
+    cell: (alert) =>
+      alert.job ? (
+        <Link
+          href={paths.benchmarkJob(alert.job.id)}
+          prefetch={false}
+          title={alert.job.id}
+          className="relative z-1 hover:underline"
+        >
+          {shortenMiddle(alert.job.id, 18)}
+        </Link>
+      ) : (
+        devboxOf.cell(alert)
+      ),
+  },
   metadataColumn,
-  timeColumn('Deadline', ({ deadline_ms }: Alert) => deadline_ms),
+  timeColumn('Deadline or end', ({ deadline_ms }: Alert) => deadline_ms),
   timeColumn('Heard', ({ first_heard_ms }: Alert) => first_heard_ms),
 ]

@@ -2,7 +2,16 @@ import { ArrowRightLeft, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lu
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { Alert, AlertState } from '#lib/wire/alerts.ts'
+import type { Alert, AlertKind, AlertState } from '#lib/wire/alerts.ts'
+
+/** The word of each kind. */
+export const alertKindWords: Record<AlertKind, string> = {
+  eviction: 'Eviction',
+  end: 'End with its disk',
+  failure: 'Failure',
+  job: 'Job ended',
+  test: 'Test',
+}
 
 /** The word of each state, for filters and badges alike. */
 export const alertStateWords: Record<AlertState, string> = {
@@ -12,6 +21,7 @@ export const alertStateWords: Record<AlertState, string> = {
   ended: 'Evicted',
   passed: 'Passed',
   withdrawn: 'No longer reported',
+  seen: 'Seen',
 }
 
 const looks: Record<AlertState, StateLook> = {
@@ -21,7 +31,11 @@ const looks: Record<AlertState, StateLook> = {
   ended: { tone: 'danger', icon: PauseCircle, word: alertStateWords.ended },
   passed: { tone: 'ok', icon: Undo2, word: alertStateWords.passed },
   withdrawn: { tone: 'neutral', icon: CircleSlash, word: alertStateWords.withdrawn },
+  seen: { tone: 'neutral', icon: Check, word: alertStateWords.seen },
 }
+
+/** What an end that deletes a disk came to is no eviction. */
+const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended' } }
 
 const meanings: Record<AlertState, string> = {
   new: 'Nobody has taken it on yet',
@@ -30,11 +44,16 @@ const meanings: Record<AlertState, string> = {
   ended: 'The devbox no longer runs',
   passed: 'The deadline went by and the devbox still ran',
   withdrawn: 'The service stopped reporting it before its deadline',
+  seen: 'Somebody took note of what had happened',
 }
 
 export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
   <span className="inline-flex flex-wrap items-center gap-1.5">
-    <StateBadge looks={looks} state={alert.state} title={meanings[alert.state]} />
+    <StateBadge
+      looks={alert.kind === 'eviction' ? looks : endLooks}
+      state={alert.state}
+      title={meanings[alert.state]}
+    />
     {alert.found_late && (
       <Badge tone="neutral" title="The console was not listening when the service first told of it">
         Found late

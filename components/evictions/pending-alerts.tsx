@@ -1,6 +1,6 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, SquareTerminal } from 'lucide-react'
+import { BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -14,16 +14,17 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertLeftMs, alertName, consoleTime } from '#lib/console/alerts/alert-feed.ts'
+import { alertHref, alertLeftMs, alertName, consoleTime } from '#lib/console/alerts/alert-feed.ts'
 import { copyOut } from '#lib/console/api/home-archive.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { terminalQueries } from '#lib/console/queries/terminals.ts'
-import { type Alert, alertText, isSilenced, lastCallMs } from '#lib/wire/alerts.ts'
-import { metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
+import { type Alert, alertText, hasHappened, isSilenced, lastCallMs } from '#lib/wire/alerts.ts'
+import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { Countdown } from './countdown.tsx'
+import { useRescue } from './use-rescue.ts'
 
 const idOf = ({ id }: Alert) => id
 
@@ -65,14 +66,12 @@ export const PendingAlerts = ({ shownId, onSilence }: PendingAlertsProps) => {
         )}
       </div>
       <DataTable
-        caption="Pending evictions, the earliest deadline first"
+        caption="Alerts, the earliest deadline first"
         columns={columns}
         rows={open}
         rowKey={idOf}
         selectedKey={shownId}
-        rowHref={({ kind, id, devbox_id }) =>
-          kind === 'test' ? paths.evictions({ alert: id }) : paths.devbox(devbox_id)
-        }
+        rowHref={(alert) => (isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert))}
         selection={{
           selected: selection.selected,
           onSelect: (key, range) => setSelection((before) => select(before, key, { range, order: open.map(idOf) })),
@@ -89,11 +88,15 @@ export const PendingAlerts = ({ shownId, onSilence }: PendingAlertsProps) => {
 }
 
 const devboxesOf = (alerts: readonly Alert[]) => [
-  ...new Set(alerts.filter(({ kind }) => kind === 'eviction').map(({ devbox_id }) => devbox_id)),
+  ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
 ]
 
+const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job'
+/** The alert is about a devbox that still runs. */
+const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
+
 const columns: Column<Alert>[] = [
-  nameColumn('Devbox'),
+  nameColumn('About'),
   {
     id: 'left',
     header: 'Time left',
@@ -102,6 +105,7 @@ const columns: Column<Alert>[] = [
     align: 'right',
     cell: (alert) => <TimeLeft alert={alert} />,
   },
+  kindColumn,
   stateColumn(3),
   metadataColumn,
   { id: 'terminals', header: 'Terminals', priority: 3, width: '9rem', cell: (alert) => <Terminals alert={alert} /> },
@@ -117,7 +121,8 @@ const columns: Column<Alert>[] = [
 
 const TimeLeft = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const isSoon = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) <= lastCallMs)
+  const isSoon = useClock((nowMs) => alert.kind === 'end' || alertLeftMs(feed, alert, nowMs) <= lastCallMs)
+  if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
   return (
     <span className={isSoon ? 'font-semibold text-danger' : 'font-medium'}>
       <Countdown deadlineMs={alert.deadline_ms} />
@@ -126,8 +131,8 @@ const TimeLeft = ({ alert }: { alert: Alert }) => {
 }
 
 /** The shells that this console holds open there, and how many people look at them. */
-const Terminals = ({ alert: { kind, devbox_id } }: { alert: Alert }) => {
-  const { data } = useQuery({ ...terminalQueries.held(devbox_id), enabled: kind === 'eviction' })
+const Terminals = ({ alert }: { alert: Alert }) => {
+  const { data } = useQuery({ ...terminalQueries.held(alert.devbox_id), enabled: isRunning(alert) })
   if (!data) return null
   const people = data.reduce((sum, { viewers }) => sum + viewers.length, 0)
   if (data.length === 0) return <span className="text-muted">none open</span>
@@ -212,7 +217,12 @@ const words = {
 
 const RowActions = ({ alert, actions, onSilence }: { alert: Alert; actions: AlertActions; onSilence: () => void }) => {
   const name = alertName(alert)
-  const isTest = alert.kind === 'test' ? 'A test is about no devbox' : null
+  const { keepAlive } = useRescue()
+  const noDevbox = isRunning(alert)
+    ? null
+    : alert.kind === 'failure'
+      ? 'The devbox no longer runs'
+      : `A ${alert.kind} is about no devbox`
   return (
     <>
       <IconButton
@@ -226,23 +236,26 @@ const RowActions = ({ alert, actions, onSilence }: { alert: Alert; actions: Aler
         label={`Actions for ${name}`}
         trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
         items={[
+          ...(alert.end?.cause === 'keep_alive'
+            ? [{ label: 'Keep alive', icon: RefreshCw, onSelect: () => keepAlive(alert.devbox_id) }]
+            : []),
           {
             label: 'Open terminal',
             icon: SquareTerminal,
             href: paths.devbox(alert.devbox_id, 'terminal'),
-            disabledReason: isTest,
+            disabledReason: noDevbox,
           },
           {
             label: 'Take snapshot now',
             icon: Camera,
-            disabledReason: isTest,
+            disabledReason: noDevbox,
             onSelect: () => actions.snapshot([alert]),
           },
-          { label: 'Suspend now', icon: Pause, disabledReason: isTest, onSelect: () => actions.suspend([alert]) },
+          { label: 'Suspend now', icon: Pause, disabledReason: noDevbox, onSelect: () => actions.suspend([alert]) },
           {
             label: 'Download home folder',
             icon: Download,
-            disabledReason: isTest,
+            disabledReason: noDevbox,
             onSelect: () => actions.copyOut(alert),
           },
           'separator',

@@ -49,6 +49,10 @@ export const Devbox = z.object({
   initiator_type: z.optional(openEnum(['unknown', 'api', 'scenario', 'scoring_validation', 'reflex'])),
   initiator_id: z.nullish(z.string()),
   tunnel: z.nullish(Tunnel),
+  /** When its keep-alive time is over; null while none runs, absent on services that do not say. */
+  keep_alive_until_ms: z.nullish(EpochMs),
+  /** When it was last used, where an idle rule counts that; a little early, absent on services that do not say. */
+  last_used_ms: z.nullish(EpochMs),
   /**
    * How the local service keeps this devbox apart from its machine, and what of that it cannot do there, one sentence
    * each; null until the first start, absent on services that do not say.

@@ -1,23 +1,37 @@
 /**
- * Alerts: what somebody has to know of before it happens. The console's server makes one of each eviction deadline it
- * hears of, keeps it with what people did about it, and tells every page of the account.
+ * Alerts: what somebody has to know of before it happens, or once it has. The console's server makes one of each
+ * eviction deadline it hears of, of each devbox whose disk is about to be deleted unasked, of each that failed, and of
+ * each job that somebody follows and that ended; it keeps them with what people did about them, and tells every page of
+ * the account.
  */
 
 /**
  * `moved`: the service gave the devbox another deadline, which is an alert of its own. `ended`: the devbox was
  * suspended or ended. `passed`: the deadline went by and the devbox still runs. `withdrawn`: the service no longer
- * reports it, and its deadline had not come.
+ * reports it, and its deadline had not come. `seen`: it told of what had happened, and somebody took note of it.
  */
-export type AlertState = 'new' | 'acknowledged' | 'moved' | 'ended' | 'passed' | 'withdrawn'
+export type AlertState = 'new' | 'acknowledged' | 'moved' | 'ended' | 'passed' | 'withdrawn' | 'seen'
+
+/**
+ * `eviction`: it will be suspended. `end`: its keep-alive time or idle time runs out, and its disk is deleted.
+ * `failure`: a devbox has failed. `job`: a benchmark job that somebody follows has ended.
+ */
+export type AlertKind = 'eviction' | 'end' | 'failure' | 'job' | 'test'
 
 export interface Alert {
   /** The devbox and the deadline: the same eviction is the same alert, however often it is reported. */
   id: string
-  kind: 'eviction' | 'test'
+  kind: AlertKind
+  /** Empty where it is about a job. */
   devbox_id: string
   /** Null where the devbox has none, or the service did not tell. */
   devbox_name: string | null
   metadata: Record<string, string>
+  /** Of a `job` alert. */
+  job?: { id: string; name: string; state: string }
+  /** Of an `end` alert. `is_at_least`: the service does not say when, and it may come later. */
+  end?: { cause: 'keep_alive' | 'idle'; is_at_least: boolean }
+  /** Of a `failure` or a `job`: when it happened, or was heard of. */
   deadline_ms: number
   state: AlertState
   first_heard_ms: number
@@ -55,6 +69,24 @@ export interface AlertStreamHealth {
   gaps: { from_ms: number; to_ms: number }[]
 }
 
+/**
+ * What no stream tells the console asks for again and again, once for all pages: running devboxes, the newest failed
+ * ones, and followed jobs.
+ */
+export interface LooksHealth {
+  /** The last time the service answered; null before the first. */
+  looked_ms: number | null
+  every_ms: number
+  /** Running devboxes whose end is known or reckoned, of those that run, trials of benchmarks left out. */
+  watched: number
+  running: number
+  /** The service had more running devboxes than one page. */
+  has_more: boolean
+  followed_jobs: number
+  /** Why the last look failed; null after one that did not. */
+  problem: string | null
+}
+
 export interface WebhookDelivery {
   id: string
   event: AlertEventName
@@ -71,9 +103,10 @@ export type AlertEventName = 'alert.raised' | 'alert.acknowledged' | 'alert.clos
 
 /** What a page is told of its account: everything first, then what changes. */
 export type AlertItem =
-  | { event: 'snapshot'; data: { alerts: Alert[]; silences: Silence[] } }
+  | { event: 'snapshot'; data: { alerts: Alert[]; silences: Silence[]; followed_jobs: string[] } }
   | { event: 'alert'; data: Alert }
   | { event: 'silences'; data: Silence[] }
+  | { event: 'followed_jobs'; data: string[] }
 
 /** Answer of `GET /api/alerts`: newest first. */
 export interface AlertHistory {
@@ -85,6 +118,7 @@ export interface AlertHistory {
 /** Answer of `GET /api/alerts/health`. */
 export interface AlertHealth {
   stream: AlertStreamHealth
+  looks: LooksHealth
   webhook: {
     /** The host alone: the address may hold a secret. Null: none is configured. */
     host: string | null
@@ -93,6 +127,15 @@ export interface AlertHealth {
     deliveries: WebhookDelivery[]
   }
 }
+
+/** Tells of what has happened, so that there is nothing to count down to. */
+export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean => kind === 'failure' || kind === 'job'
+
+/** What is ahead before what has happened; the earliest deadline first, then the latest news. */
+export const byUrgency = (a: Alert, b: Alert): number =>
+  Number(hasHappened(a)) - Number(hasHappened(b)) ||
+  (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
+  (a.id < b.id ? -1 : 1)
 
 export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => state === 'new' || state === 'acknowledged'
 
@@ -112,18 +155,34 @@ export const isSilenced = (
   )
 
 /** One line for a chat. `url` leads to the alert. */
-export const alertText = ({ kind, devbox_id, devbox_name, deadline_ms, state }: Alert, url: string): string => {
-  const name = devbox_name === null ? devbox_id : `${devbox_name} (${devbox_id})`
+export const alertText = (alert: Alert, url: string): string => {
+  const { kind, devbox_id, devbox_name, deadline_ms, state, job } = alert
   const at = `${new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')}`
   if (kind === 'test') return `Test of Devdeck's alerts, deadline ${at}: ${url}`
-  return `${stateTexts[state](`Devbox ${name}`, at)} ${url}`
+  if (job) return `Benchmark job ${job.name} (${job.id}) has ended: ${job.state}. ${url}`
+  const devbox = `Devbox ${devbox_name === null ? devbox_id : `${devbox_name} (${devbox_id})`}`
+  if (kind === 'failure') return `${devbox} failed at ${at}. ${url}`
+  return `${(kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)} ${url}`
 }
 
-const stateTexts: Record<AlertState, (devbox: string, at: string) => string> = {
+type StateTexts = Record<AlertState, (devbox: string, at: string) => string>
+
+const evictionTexts: StateTexts = {
   new: (devbox, at) => `${devbox} will be evicted at ${at}: it will be suspended, its processes end, its disk stays.`,
   acknowledged: (devbox, at) => `${devbox} will be evicted at ${at}; somebody has taken it on.`,
   moved: (devbox, at) => `${devbox} is not evicted at ${at}: the deadline was moved.`,
   ended: (devbox, at) => `${devbox} was to be evicted at ${at} and no longer runs.`,
   passed: (devbox, at) => `${devbox} was to be evicted at ${at} and still runs.`,
   withdrawn: (devbox, at) => `The service no longer reports an eviction of ${devbox} at ${at}.`,
+  seen: (devbox, at) => `The eviction of ${devbox} at ${at} was taken note of.`,
+}
+
+const endTexts: StateTexts = {
+  new: (devbox, at) => `${devbox} will be shut down at ${at} unless it is kept alive, and its disk deleted.`,
+  acknowledged: (devbox, at) => `${devbox} will be shut down at ${at} and its disk deleted; somebody has taken it on.`,
+  moved: (devbox, at) => `${devbox} is not shut down at ${at}: it was kept alive or used.`,
+  ended: (devbox, at) => `${devbox} was to be shut down at ${at} and has ended; its disk is deleted.`,
+  passed: (devbox, at) => `${devbox} was to be shut down at ${at} and still runs.`,
+  withdrawn: (devbox, at) => `${devbox} is no longer to be shut down at ${at}.`,
+  seen: (devbox, at) => `The end of ${devbox} at ${at} was taken note of.`,
 }

@@ -8,18 +8,20 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { progressOf } from '../job-figures.ts'
+import { FollowButton } from './follow-button.tsx'
 import type { Unscored } from './run-again.ts'
 
 const ConfirmDialog = loadOnUse(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
 const RunAgainDialog = loadOnUse(async () => (await import('./run-again-dialog.tsx')).RunAgainDialog)
 
-/** Cancel, run anew what has no score, clone. */
+/** Follow, cancel, run anew what has no score, clone. */
 export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => {
   const [opened, setOpened] = useState<'cancel' | 'rerun' | 'clone' | null>(null)
   const cancel = useMutation(benchmarkRunMutations.cancelAll())
   const runs = goingRuns(job)
   return (
     <>
+      {!hasJobEnded(job.state) && <FollowButton job={job} />}
       {!hasJobEnded(job.state) && (
         <Button
           icon={Ban}

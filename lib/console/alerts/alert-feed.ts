@@ -1,4 +1,14 @@
-import { type Alert, type AlertItem, isOpen, isSilenced, lastCallMs, type Silence } from '#lib/wire/alerts.ts'
+import {
+  type Alert,
+  type AlertItem,
+  byUrgency,
+  hasHappened,
+  isOpen,
+  isSilenced,
+  lastCallMs,
+  type Silence,
+} from '#lib/wire/alerts.ts'
+import { paths } from '../address/paths.ts'
 import { remainingMs } from '../live/eviction-feed.ts'
 import { type LiveHealth, noHealth } from '../live/follow.ts'
 
@@ -9,22 +19,31 @@ export interface AlertFeed {
   /** What was over since the page was opened, the latest first. */
   over: readonly Alert[]
   silences: readonly Silence[]
+  /** Benchmark jobs whose end is told of, by their ids. */
+  followedJobs: readonly string[]
   health: LiveHealth
 }
 
-export const emptyAlertFeed: AlertFeed = { open: [], over: [], silences: [], health: noHealth }
+export const emptyAlertFeed: AlertFeed = { open: [], over: [], silences: [], followedJobs: [], health: noHealth }
 
 const maxOver = 50
 
 export const nextAlertFeed = (feed: AlertFeed, item: AlertItem): AlertFeed => {
   switch (item.event) {
     case 'snapshot':
-      return { ...feed, open: byDeadline(item.data.alerts), silences: item.data.silences }
+      return {
+        ...feed,
+        open: item.data.alerts.toSorted(byUrgency),
+        silences: item.data.silences,
+        followedJobs: item.data.followed_jobs,
+      }
+    case 'followed_jobs':
+      return { ...feed, followedJobs: item.data }
     case 'silences':
       return { ...feed, silences: item.data }
     case 'alert': {
       const others = ({ id }: Alert) => id !== item.data.id
-      if (isOpen(item.data)) return { ...feed, open: byDeadline([...feed.open.filter(others), item.data]) }
+      if (isOpen(item.data)) return { ...feed, open: [...feed.open.filter(others), item.data].sort(byUrgency) }
       return {
         ...feed,
         open: feed.open.filter(others),
@@ -33,9 +52,6 @@ export const nextAlertFeed = (feed: AlertFeed, item: AlertItem): AlertFeed => {
     }
   }
 }
-
-const byDeadline = (alerts: readonly Alert[]): Alert[] =>
-  alerts.toSorted((a, b) => a.deadline_ms - b.deadline_ms || (a.id < b.id ? -1 : 1))
 
 /** The console's clock. */
 export const consoleTime = ({ health }: Pick<AlertFeed, 'health'>, nowMs: number): number =>
@@ -49,14 +65,18 @@ export const loudAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
 export const alertLeftMs = (feed: AlertFeed, alert: Pick<Alert, 'deadline_ms'>, nowMs: number): number =>
   remainingMs(feed, { eviction_deadline_ms: alert.deadline_ms }, nowMs)
 
-/** How urgent the most urgent of them is: what nobody has taken on, and what is about to happen. */
+/** How urgent the most urgent of them is: what nobody has taken on, by what is lost and by the time that is left. */
 export const urgencyOf = (
   alerts: readonly Alert[],
   feed: AlertFeed,
   nowMs: number,
 ): 'danger' | 'attention' | 'neutral' => {
   const unheard = alerts.filter(({ state }) => state === 'new')
-  if (unheard.some((alert) => alertLeftMs(feed, alert, nowMs) <= lastCallMs)) return 'danger'
+  const isDanger = (alert: Alert) =>
+    alert.kind === 'end' ||
+    alert.kind === 'failure' ||
+    (!hasHappened(alert) && alertLeftMs(feed, alert, nowMs) <= lastCallMs)
+  if (unheard.some(isDanger)) return 'danger'
   return unheard.length > 0 ? 'attention' : 'neutral'
 }
 
@@ -65,8 +85,15 @@ export const alertName = ({
   kind,
   devbox_id,
   devbox_name,
-}: Pick<Alert, 'kind' | 'devbox_id' | 'devbox_name'>): string =>
-  kind === 'test' ? 'Test alert' : devbox_name || devbox_id
+  job,
+}: Pick<Alert, 'kind' | 'devbox_id' | 'devbox_name' | 'job'>): string =>
+  kind === 'test' ? 'Test alert' : (job?.name ?? (devbox_name || devbox_id))
+
+/** Where one sees what became of it, or what can be done. */
+export const alertHref = ({ id, kind, devbox_id, job }: Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'job'>): string => {
+  if (job) return paths.benchmarkJob(job.id)
+  return kind === 'failure' ? paths.devbox(devbox_id) : paths.evictions({ alert: id })
+}
 
 /** What is announced once: an alert that was taken on when it came has no alarm of its own. */
 export const alarmOf = ({ id, alarms }: Pick<Alert, 'id' | 'alarms'>): string => `${id}#${alarms}`

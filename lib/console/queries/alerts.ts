@@ -83,6 +83,9 @@ export const alertMutations = {
       mutationFn: (wanted: Pick<Silence, 'metadata' | 'until_ms' | 'comment'>): Promise<Silence> =>
         call('POST', '/silences', wanted),
     }),
+  followJob: () => mutationOptions({ mutationFn: (job_id: string) => call('POST', '/followed-jobs', { job_id }) }),
+  unfollowJob: () =>
+    mutationOptions({ mutationFn: (id: string) => call('DELETE', `/followed-jobs/${encodeURIComponent(id)}`) }),
   endSilence: () =>
     mutationOptions({ mutationFn: (id: string) => call('DELETE', `/silences/${encodeURIComponent(id)}`) }),
   test: () =>

@@ -1,18 +1,38 @@
 import { randomUUID } from 'node:crypto'
+import type { Client } from '#lib/client/client.ts'
+import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import {
   type Alert,
   type AlertEventName,
   type AlertItem,
   type AlertStreamHealth,
+  byUrgency,
+  hasHappened,
   isOpen,
   isSilenced,
+  type LooksHealth,
   type Silence,
 } from '#lib/wire/alerts.ts'
+import { isOfTrial } from '#lib/wire/devbox-ends.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import type { EvictionListener } from '../evictions/listener.ts'
-import { acknowledged, afterTime, alertId, closed, closingState, nextLookMs, raised, settledMs } from './alert-rules.ts'
+import {
+  acknowledged,
+  afterTime,
+  closed,
+  closingState,
+  endSubject,
+  evictionSubject,
+  isEndNear,
+  newsMs,
+  nextLookMs,
+  raised,
+  type Subject,
+  settledMs,
+} from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
+import { type Look, ServiceLooks } from './service-looks.ts'
 import type { Webhook } from './webhook.ts'
 
 /** What the service tells of a devbox for an alert. */
@@ -27,6 +47,8 @@ interface Options {
   store: AlertStore
   /** Undefined while the service does not answer; what is gone has ended. Never rejects. */
   describe(devboxId: string): Promise<DevboxFacts | undefined>
+  /** Asks the service for what no stream tells. */
+  client: () => Pick<Client, 'devboxes' | 'benchmarkJobs'>
   /** Joins the account's watch of evictions; returns the call that leaves it. */
   watch(listener: EvictionListener): () => void
   /** The last sign of life of the service's stream. */
@@ -48,11 +70,13 @@ const testMs = 60_000
 export type AlertListener = (item: AlertItem) => void
 
 /**
- * The alerts of one account: made of what its watch of evictions tells, kept in the store, told to every page and to
- * the webhook. It listens while a page does, or always where it is told to stay.
+ * The alerts of one account: made of what its watch of evictions tells and of what it is asked for beside that, kept in
+ * the store, told to every page and to the webhook. It listens while a page does, or always where it is told to stay.
  */
 export class AlertBook implements EvictionListener {
   readonly #options: Options
+  readonly #looks: ServiceLooks
+  #followedJobs: string[]
   readonly #open = new Map<string, Alert>()
   readonly #listeners = new Set<AlertListener>()
   #leaveWatch: (() => void) | undefined
@@ -76,6 +100,12 @@ export class AlertBook implements EvictionListener {
   constructor(options: Options) {
     this.#options = options
     for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
+    this.#followedJobs = options.store.followedJobs(options.account.id)
+    this.#looks = new ServiceLooks({
+      client: options.client,
+      followedJobs: () => this.#followedJobs,
+      onLook: (look) => this.#looked(look),
+    })
   }
 
   /** Tells `listener` everything, and then what changes, until the returned function is called. */
@@ -105,12 +135,33 @@ export class AlertBook implements EvictionListener {
 
   /** What is open, and what people have silenced. */
   everything(): AlertItem {
-    const alerts = [...this.#open.values()].sort((a, b) => a.deadline_ms - b.deadline_ms || (a.id < b.id ? -1 : 1))
-    return { event: 'snapshot', data: { alerts, silences: this.silences() } }
+    const alerts = [...this.#open.values()].sort(byUrgency)
+    return { event: 'snapshot', data: { alerts, silences: this.silences(), followed_jobs: this.#followedJobs } }
   }
 
   health(): AlertStreamHealth {
     return { ...this.#health, last_heard_ms: this.#options.lastHeardMs() }
+  }
+
+  looksHealth(): LooksHealth {
+    return this.#looks.health
+  }
+
+  /** A call through this console changed how long the devbox lives. */
+  keptAlive(devboxId: string): void {
+    this.#looks.keptAlive(devboxId)
+  }
+
+  /** Tells of its end, to every page. */
+  followJob(jobId: string): void {
+    this.#options.store.followJob(this.#account, jobId)
+    this.#tellFollowed()
+    void this.#looks.look()
+  }
+
+  unfollowJob(jobId: string): void {
+    this.#options.store.unfollowJob(this.#account, jobId)
+    this.#tellFollowed()
   }
 
   get(id: string): Alert | undefined {
@@ -153,8 +204,9 @@ export class AlertBook implements EvictionListener {
 
   /** An alert that goes the way of all others, and is about nothing. */
   test(): Alert {
-    const eviction = { devbox_id: 'test', eviction_deadline_ms: Date.now() + testMs }
-    const alert = raised(eviction, { kind: 'test', devbox_name: null, metadata: {}, found_late: false }, Date.now())
+    const deadline_ms = Date.now() + testMs
+    const subject: Subject = { id: `test@${deadline_ms}`, kind: 'test', devbox_id: 'test', deadline_ms }
+    const alert = raised(subject, { devbox_name: null, metadata: {}, found_late: false }, Date.now())
     this.#keep(alert)
     this.#send('alert.test', alert)
     return alert
@@ -178,7 +230,7 @@ export class AlertBook implements EvictionListener {
     if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
     this.#health = { ...this.#health, last_event_ms: Date.now() }
     if (event === 'eviction') void this.#report(data)
-    else for (const alert of [...this.#open.values()]) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
+    else for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
   }
 
   end(): void {
@@ -193,6 +245,7 @@ export class AlertBook implements EvictionListener {
   #listen(): void {
     clearTimeout(this.#linger)
     this.#leaveWatch ??= this.#options.watch(this)
+    this.#looks.start()
     this.#lookAgain()
   }
 
@@ -200,6 +253,7 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#linger)
     clearTimeout(this.#look)
     clearTimeout(this.#catchingUp)
+    this.#looks.stop()
     this.#leaveWatch?.()
     this.#leaveWatch = undefined
     this.#isCatchingUp = true
@@ -214,8 +268,7 @@ export class AlertBook implements EvictionListener {
       const reported = this.#reported
       this.#reported = undefined
       // What was open when nobody listened any more, and is no longer reported.
-      for (const alert of [...this.#open.values()])
-        if (reported && alert.kind === 'eviction' && !reported.has(alert.id)) void this.#settle(alert)
+      for (const alert of this.#ofKind('eviction')) if (reported && !reported.has(alert.id)) void this.#settle(alert)
     }, repeatedMs)
   }
 
@@ -237,20 +290,88 @@ export class AlertBook implements EvictionListener {
     }
   }
 
+  #ofKind(wanted: Alert['kind']): Alert[] {
+    return [...this.#open.values()].filter(({ kind }) => kind === wanted)
+  }
+
+  #tellFollowed(): void {
+    this.#followedJobs = this.#options.store.followedJobs(this.#account)
+    this.#tell({ event: 'followed_jobs', data: this.#followedJobs })
+  }
+
+  /** The alert as it is raised now. One of the same devbox and kind with another deadline has moved. */
+  #raise(subject: Subject, told: Parameters<typeof raised>[1]): Alert {
+    const nowMs = Date.now()
+    const before = this.#ofKind(subject.kind).find(({ devbox_id }) => devbox_id === subject.devbox_id)
+    if (before && subject.devbox_id) this.#close(before, 'moved')
+    const known = this.#options.store.get(this.#account, subject.id)
+    return known
+      ? { ...known, state: 'new', alarms: known.alarms + 1, raised_ms: nowMs, closed_ms: null }
+      : raised(subject, told, nowMs, before)
+  }
+
+  #raiseAndTell(subject: Subject, told: Parameters<typeof raised>[1]): void {
+    const alert = this.#raise(subject, told)
+    this.#keep(alert)
+    if (alert.state === 'new') this.#send('alert.raised', alert)
+  }
+
+  #looked({ running, failed, endedJobs, isWhole, atMs }: Look): void {
+    const nowMs = Date.now()
+    const { store } = this.#options
+    const lookedMs = store.lookedMs(this.#account)
+    // What failed before this console first looked is no news; what failed while it did not look is, and says so.
+    const sinceMs = Math.max(lookedMs ?? nowMs, nowMs - newsMs)
+    const isLate = lookedMs !== null && nowMs - lookedMs > lateLookMs
+    store.setLookedMs(this.#account, atMs)
+
+    const ends = new Map(running.map(({ devbox, end }) => [devbox.id, end]))
+    for (const { devbox, end } of running) {
+      if (!end || isOfTrial(devbox) || !isEndNear(end, nowMs)) continue
+      const subject = endSubject(devbox.id, end)
+      if (this.#open.has(subject.id)) continue
+      this.#raiseAndTell(subject, { ...factsOf(devbox), found_late: false })
+    }
+    for (const alert of this.#ofKind('end')) {
+      const end = ends.get(alert.devbox_id)
+      if (end && end.at_ms !== alert.deadline_ms) this.#close(alert, 'moved')
+      else if (!end && (isWhole || nowMs > alert.deadline_ms)) void this.#settle(alert)
+      else if (end && nowMs > alert.deadline_ms + stillRunsMs) this.#close(alert, 'passed')
+    }
+
+    for (const devbox of failed) {
+      const at = devbox.end_time_ms ?? devbox.create_time_ms
+      const id = `${devbox.id}:failure`
+      // A second of slack: the two clocks need not agree, and no alert is made twice.
+      if (at < sinceMs - clockSlackMs || store.get(this.#account, id)) continue
+      this.#raiseAndTell(
+        { id, kind: 'failure', devbox_id: devbox.id, deadline_ms: at },
+        { ...factsOf(devbox), found_late: isLate },
+      )
+    }
+
+    for (const { id, name, state } of endedJobs) {
+      if (!this.#followedJobs.includes(id)) continue
+      store.unfollowJob(this.#account, id)
+      const subject = {
+        id: `${id}:job`,
+        kind: 'job',
+        devbox_id: '',
+        deadline_ms: nowMs,
+        job: { id, name, state },
+      } as const
+      this.#raiseAndTell(subject, { devbox_name: null, metadata: {}, found_late: isLate })
+    }
+    if (endedJobs.length > 0) this.#tellFollowed()
+  }
+
   async #report(eviction: Eviction): Promise<void> {
-    const id = alertId(eviction)
+    const subject = evictionSubject(eviction)
+    const { id } = subject
     this.#reported?.add(id)
     if (this.#open.has(id)) return
-    const foundLate = this.#isCatchingUp
-    const nowMs = Date.now()
-    const before = [...this.#open.values()].find(({ devbox_id }) => devbox_id === eviction.devbox_id)
-    if (before) this.#close(before, 'moved')
-    const known = this.#options.store.get(this.#account, id)
-    const told = { kind: 'eviction' as const, devbox_name: null, metadata: {}, found_late: foundLate }
-    const alert = known
-      ? { ...known, state: 'new' as const, alarms: known.alarms + 1, raised_ms: nowMs, closed_ms: null }
-      : raised(eviction, told, nowMs, before)
-    this.#open.set(id, alert)
+    const told = { devbox_name: null, metadata: {}, found_late: this.#isCatchingUp }
+    this.#open.set(id, this.#raise(subject, told))
     const describing = this.#options.describe(eviction.devbox_id)
     const isNamed = await Promise.race([describing, wait(describeMs)])
     // It may have been moved or settled meanwhile, and an alert that nobody was told of is then still written down.
@@ -312,6 +433,8 @@ export class AlertBook implements EvictionListener {
       if (again) {
         this.#keep(again)
         this.#send('alert.raised', again)
+      } else if (hasHappened(alert)) {
+        if (nowMs >= alert.first_heard_ms + newsMs) this.#close(alert, 'passed')
       } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
       else if (nowMs >= alert.deadline_ms + settledMs) void this.#settleIfOver(alert)
     }
@@ -325,5 +448,13 @@ export class AlertBook implements EvictionListener {
     if (current && facts && closingState(current, facts.status, Date.now()) === 'ended') this.#close(current, 'ended')
   }
 }
+
+const factsOf = ({ name = null, metadata }: Devbox) => ({ devbox_name: name, metadata })
+
+/** After so long without a look, what is found was found late. */
+const lateLookMs = 60_000
+const clockSlackMs = 1_000
+/** A devbox that runs this long after its end did not end. */
+const stillRunsMs = 30_000
 
 const wait = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined))

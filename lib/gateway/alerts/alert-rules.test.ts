@@ -1,11 +1,21 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Alert } from '#lib/wire/alerts.ts'
-import { acknowledged, afterTime, closed, closingState, nextLookMs, raised } from './alert-rules.ts'
+import {
+  acknowledged,
+  afterTime,
+  closed,
+  closingState,
+  endSubject,
+  evictionSubject,
+  isEndNear,
+  nextLookMs,
+  raised,
+} from './alert-rules.ts'
 
 const minute = 60_000
-const told = { kind: 'eviction', devbox_name: 'api', metadata: { team: 'core' }, found_late: false } as const
+const told = { devbox_name: 'api', metadata: { team: 'core' }, found_late: false } as const
 const raise = (deadlineMs: number, nowMs = 0, before?: Alert) =>
-  raised({ devbox_id: 'dbx_1', eviction_deadline_ms: deadlineMs }, told, nowMs, before)
+  raised(evictionSubject({ devbox_id: 'dbx_1', eviction_deadline_ms: deadlineMs }), told, nowMs, before)
 const taken = (alert: Alert, nowMs: number) => acknowledged(alert, 'somebody', nowMs) as Alert
 
 it('is taken on once, and says by whom and when', () => {
@@ -67,4 +77,38 @@ it('looks at the clock when something may be due, and never never', () => {
   expect(nextLookMs(raise(10 * minute), 9.5 * minute)).toBe(10 * minute + 2_000)
   expect(nextLookMs(raise(1000 * minute), 0)).toBe(minute)
   expect(nextLookMs(raise(minute), 20 * minute)).toBe(21 * minute)
+})
+
+describe('an end that deletes a disk', () => {
+  const end = {
+    at_ms: 60 * minute,
+    cause: 'keep_alive',
+    action: 'shutdown',
+    span_ms: 60 * minute,
+    is_at_least: false,
+  } as const
+
+  it('is told of ten minutes before, and once half of a short time is over', () => {
+    expect(isEndNear(end, 50 * minute - 1)).toBe(false)
+    expect(isEndNear(end, 50 * minute)).toBe(true)
+    expect(isEndNear(end, 60 * minute)).toBe(false)
+    expect(isEndNear({ ...end, span_ms: 8 * minute }, 56 * minute - 1)).toBe(false)
+    expect(isEndNear({ ...end, span_ms: 8 * minute }, 56 * minute)).toBe(true)
+    expect(isEndNear({ ...end, action: 'suspend' }, 59 * minute)).toBe(false)
+  })
+
+  it('is over with its disk, and not while the devbox is suspended', () => {
+    const alert = raised(endSubject('dbx_1', end), told, 50 * minute)
+    expect(alert).toMatchObject({ kind: 'end', deadline_ms: 60 * minute, end: { cause: 'keep_alive' } })
+    expect(closingState(alert, 'shutdown', 61 * minute)).toBe('ended')
+    expect(closingState(alert, 'suspended', 55 * minute)).toBe('withdrawn')
+    expect(closingState(alert, 'running', 61 * minute)).toBe('passed')
+  })
+})
+
+it('tells of what has happened once, and is over when somebody takes note of it', () => {
+  const subject = { id: 'dbx_1:failure', kind: 'failure', devbox_id: 'dbx_1', deadline_ms: 5 } as const
+  const failure = raised(subject, told, 6)
+  expect(afterTime(failure, 7)).toBeUndefined()
+  expect(acknowledged(failure, 'ada', 8)).toMatchObject({ state: 'seen', acknowledged_by: 'ada', closed_ms: 8 })
 })

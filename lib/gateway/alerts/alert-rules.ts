@@ -1,19 +1,41 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { type Alert, isOpen, lastCallMs, reminderMs } from '#lib/wire/alerts.ts'
+import { type Alert, hasHappened, isOpen, lastCallMs, reminderMs } from '#lib/wire/alerts.ts'
+import type { UnattendedEnd } from '#lib/wire/devbox-ends.ts'
 
 /** The life of an alert, as pure steps. Each answers the alert as it is then, or undefined where nothing changes. */
 
-export const alertId = ({ devbox_id, eviction_deadline_ms }: Eviction): string => `${devbox_id}@${eviction_deadline_ms}`
+/** What an alert is about: the same thing has the same id, however often it is heard of. */
+export type Subject = Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'deadline_ms'> & Partial<Pick<Alert, 'job' | 'end'>>
 
-type Told = Pick<Alert, 'kind' | 'devbox_name' | 'metadata' | 'found_late'>
+export const evictionSubject = ({ devbox_id, eviction_deadline_ms }: Eviction): Subject => ({
+  id: `${devbox_id}@${eviction_deadline_ms}`,
+  kind: 'eviction',
+  devbox_id,
+  deadline_ms: eviction_deadline_ms,
+})
+
+export const endSubject = (devbox_id: string, { at_ms, cause, is_at_least }: UnattendedEnd): Subject => ({
+  id: `${devbox_id}:end@${at_ms}`,
+  kind: 'end',
+  devbox_id,
+  deadline_ms: at_ms,
+  end: { cause, is_at_least },
+})
+
+/**
+ * Unspecified: what is said of a devbox that was given less than twenty minutes. It is told of once half of its time is
+ * over, or every use of it would make an alert.
+ */
+export const isEndNear = ({ at_ms, action, span_ms }: UnattendedEnd, nowMs: number): boolean =>
+  action === 'shutdown' && nowMs < at_ms && nowMs >= at_ms - Math.min(reminderMs, span_ms / 2)
+
+type Told = Pick<Alert, 'devbox_name' | 'metadata' | 'found_late'>
 
 /** `before` is the open alert of the same devbox's deadline until now: who took that on has taken on a later one too. */
-export const raised = (eviction: Eviction, told: Told, nowMs: number, before?: Alert): Alert => {
-  const isTakenOn = before?.state === 'acknowledged' && eviction.eviction_deadline_ms > before.deadline_ms
+export const raised = (subject: Subject, told: Told, nowMs: number, before?: Alert): Alert => {
+  const isTakenOn = before?.state === 'acknowledged' && subject.deadline_ms > before.deadline_ms
   return {
-    id: alertId(eviction),
-    devbox_id: eviction.devbox_id,
-    deadline_ms: eviction.eviction_deadline_ms,
+    ...subject,
     ...told,
     state: isTakenOn ? 'acknowledged' : 'new',
     first_heard_ms: nowMs,
@@ -25,12 +47,16 @@ export const raised = (eviction: Eviction, told: Told, nowMs: number, before?: A
   }
 }
 
-export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined =>
-  alert.state === 'new' ? { ...alert, state: 'acknowledged', acknowledged_by: by, acknowledged_ms: nowMs } : undefined
+/** What has happened already is over with that. */
+export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
+  if (alert.state !== 'new') return undefined
+  const taken = { ...alert, acknowledged_by: by, acknowledged_ms: nowMs }
+  return hasHappened(alert) ? { ...taken, state: 'seen', closed_ms: nowMs } : { ...taken, state: 'acknowledged' }
+}
 
 /** Raised again ten minutes before the deadline where nobody took it on, and two minutes before unless somebody did so that late. */
 export const afterTime = (alert: Alert, nowMs: number): Alert | undefined => {
-  if (!isOpen(alert) || alert.kind === 'test' || nowMs >= alert.deadline_ms) return undefined
+  if (!isOpen(alert) || alert.kind === 'test' || hasHappened(alert) || nowMs >= alert.deadline_ms) return undefined
   const isDue = (leftMs: number, lastTouchedMs: number) =>
     nowMs >= alert.deadline_ms - leftMs && lastTouchedMs < alert.deadline_ms - leftMs
   const lastTouchedMs = Math.max(alert.raised_ms, alert.acknowledged_ms ?? 0)
@@ -54,13 +80,18 @@ export const closed = (
 
 /** What has become of a devbox whose eviction is no longer reported; `status` is undefined where nobody could tell. */
 export const closingState = (
-  { deadline_ms }: Alert,
+  { deadline_ms, kind }: Pick<Alert, 'deadline_ms' | 'kind'>,
   status: string | undefined,
   nowMs: number,
 ): 'ended' | 'passed' | 'withdrawn' => {
-  if (status !== undefined && !['running', 'provisioning', 'initializing', 'resuming'].includes(status)) return 'ended'
+  const isOver = (known: string) => (kind === 'end' ? endedStatuses.includes(known) : !activeStatuses.includes(known))
+  if (status !== undefined && isOver(status)) return 'ended'
   return nowMs < deadline_ms ? 'withdrawn' : 'passed'
 }
+
+const activeStatuses = ['running', 'provisioning', 'initializing', 'resuming']
+/** Only then is the disk gone. */
+const endedStatuses = ['shutdown', 'failure']
 
 /** When an open alert has to be looked at next. */
 export const nextLookMs = (alert: Alert, nowMs: number): number => {
@@ -72,4 +103,6 @@ export const nextLookMs = (alert: Alert, nowMs: number): number => {
 
 /** A devbox is suspended this long after its deadline at most, as a rule. */
 export const settledMs = 2_000
+/** What has happened and nobody took note of is left to the history after a day. */
+export const newsMs = 24 * 3_600_000
 const mostMs = 60_000

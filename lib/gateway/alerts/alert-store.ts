@@ -8,6 +8,7 @@ const maxKept = 10_000
 
 export interface HistoryQuery {
   state?: string | undefined
+  devbox_id?: string | undefined
   search?: string | undefined
   limit: number
   starting_after?: string | undefined
@@ -38,6 +39,9 @@ export class AlertStore {
       CREATE TABLE IF NOT EXISTS silences (
         account TEXT NOT NULL, id TEXT NOT NULL, until_ms INTEGER NOT NULL, silence TEXT NOT NULL,
         PRIMARY KEY (account, id)) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS followed_jobs (
+        account TEXT NOT NULL, job_id TEXT NOT NULL, PRIMARY KEY (account, job_id)) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS looks (account TEXT PRIMARY KEY, looked_ms INTEGER NOT NULL) WITHOUT ROWID;
     `)
   }
 
@@ -46,7 +50,8 @@ export class AlertStore {
   }
 
   put(account: string, alert: Alert): void {
-    const words = [alert.devbox_id, alert.devbox_name ?? '', ...Object.entries(alert.metadata).flat()]
+    const { devbox_id, devbox_name, metadata, job } = alert
+    const words = [devbox_id, devbox_name ?? '', job?.id ?? '', job?.name ?? '', ...Object.entries(metadata).flat()]
     this.#run(
       'INSERT OR REPLACE INTO alerts VALUES (?, ?, ?, ?, ?, ?)',
       account,
@@ -81,12 +86,17 @@ export class AlertStore {
   }
 
   /** Newest first. */
-  history(account: string, { state, search, limit, starting_after }: HistoryQuery) {
+  history(account: string, { state, devbox_id, search, limit, starting_after }: HistoryQuery) {
     const wheres = ['account = ?']
     const values: (string | number)[] = [account]
     if (state !== undefined) {
       wheres.push('state = ?')
       values.push(state)
+    }
+    if (devbox_id !== undefined) {
+      // The ids of a devbox's alerts all begin with its own; `;` is what follows `:`, and `A` what follows `@`.
+      wheres.push("(id >= ? || ':' AND id < ? || ';' OR id >= ? || '@' AND id < ? || 'A')")
+      values.push(devbox_id, devbox_id, devbox_id, devbox_id)
     }
     if (search !== undefined) {
       wheres.push('instr(words, ?) > 0')
@@ -129,6 +139,31 @@ export class AlertStore {
   /** False when there is none of this id. */
   deleteSilence(account: string, id: string): boolean {
     return this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id) > 0
+  }
+
+  followedJobs(account: string): string[] {
+    return this.#database
+      .prepare('SELECT job_id FROM followed_jobs WHERE account = ?')
+      .all(account)
+      .map(({ job_id }) => String(job_id))
+  }
+
+  followJob(account: string, jobId: string): void {
+    this.#run('INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)', account, jobId)
+  }
+
+  unfollowJob(account: string, jobId: string): void {
+    this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId)
+  }
+
+  /** When the service was last asked for what no stream tells; null when it never was. */
+  lookedMs(account: string): number | null {
+    const row = this.#database.prepare('SELECT looked_ms FROM looks WHERE account = ?').get(account)
+    return row ? Number(row.looked_ms) : null
+  }
+
+  setLookedMs(account: string, ms: number): void {
+    this.#run('INSERT OR REPLACE INTO looks VALUES (?, ?)', account, ms)
   }
 
   #run(sql: string, ...values: (string | number)[]): number {

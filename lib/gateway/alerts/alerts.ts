@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
 import type { Alert, AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
@@ -26,6 +27,7 @@ export const alertBookFor = ({ account, api_key }: Owner): AlertBook => {
     account: { id: `${serviceIdentity()} ${account.id}`, name: account.name },
     store: storeOf(),
     describe: (devboxId) => describe(api_key, devboxId),
+    client: () => clientFor(api_key, describeTimeoutMs),
     watch: (listener) => evictionHubFor(api_key).join(listener),
     lastHeardMs: () => registry().evictionHubs.get(key)?.lastHeardMs ?? null,
     webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }),
@@ -64,6 +66,10 @@ const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undef
 }
 const describeTimeoutMs = 10_000
 const gone = { name: null, metadata: {}, status: 'shutdown' }
+
+/** A call through the console started the devbox's keep-alive time anew. */
+export const keptAlive = (apiKey: string, devboxId: string): void =>
+  registry().alertBooks.get(hubKey(apiKey))?.keptAlive(devboxId)
 
 /** Has the webhook told of alerts with no page open, from now on until `signal` aborts. */
 export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
@@ -127,6 +133,7 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     const { webhook } = book
     return json({
       stream: book.health(),
+      looks: book.looksHealth(),
       webhook: {
         host: webhook?.host ?? null,
         watches_alone: book.staysListening,
@@ -144,6 +151,20 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
   },
   'DELETE silences/:id': ({ book, id }) => {
     if (!book.endSilence(id)) throw new Refusal('not_found', `There is no silence ${id}`)
+    return json({})
+  },
+  'POST followed-jobs': async ({ book, body, session }) => {
+    const { job_id } = read(FollowAsked, body)
+    return passOn(async () => {
+      const { benchmarkJobs } = clientFor(session.api_key, describeTimeoutMs)
+      const { state } = await benchmarkJobs.get({ params: { id: job_id } })
+      if (hasJobEnded(state)) throw new Refusal('conflict', `The job has ended: ${state}`)
+      book.followJob(job_id)
+      return {}
+    })
+  },
+  'DELETE followed-jobs/:id': ({ book, id }) => {
+    book.unfollowJob(id)
     return json({})
   },
   'POST test': ({ book }) => json(book.test()),
@@ -164,6 +185,7 @@ const passOn = async (call: () => Promise<unknown>): Promise<Response> => {
   try {
     return json(await call())
   } catch (error) {
+    if (error instanceof Refusal) throw error
     if (!(error instanceof ApiError) || error.status === 0)
       throw new Refusal('unavailable', 'The service cannot be reached; nothing was changed')
     throw new Refusal(error.status === 404 ? 'not_found' : 'conflict', error.message)
@@ -174,7 +196,8 @@ const maxExported = 10_000
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const HistoryAsked = z.object({
-  state: z.optional(z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn'])),
+  state: z.optional(z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'seen'])),
+  devbox_id: z.optional(text(256)),
   search: z.optional(text(256)),
   limit: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(500)), 50),
   starting_after: z.optional(text(256)),
@@ -188,6 +211,7 @@ const SilenceAsked = z.object({
   until_ms: z.int().check(z.maximum(maxEpochMs)),
   comment: z._default(text(500), ''),
 })
+const FollowAsked = z.object({ job_id: text(256) })
 const Drill = z.object({
   devbox_id: text(256),
   in_seconds: z.int().check(z.minimum(1), z.maximum(86_400, 'must be at most a day')),
@@ -216,6 +240,8 @@ const columns = {
   kind: ({ kind }: Alert) => kind,
   devbox_id: ({ devbox_id }: Alert) => devbox_id,
   devbox_name: ({ devbox_name }: Alert) => devbox_name ?? '',
+  job_id: ({ job }: Alert) => job?.id ?? '',
+  job_name: ({ job }: Alert) => job?.name ?? '',
   metadata: ({ metadata }: Alert) => JSON.stringify(metadata),
   deadline: ({ deadline_ms }: Alert) => new Date(deadline_ms).toISOString(),
   state: ({ state }: Alert) => state,

@@ -160,5 +160,7 @@ const toDevbox = (row: DevboxRecord): Devbox => ({
   initiator_type: row.initiator_type,
   initiator_id: row.initiator_id,
   tunnel: row.tunnel,
+  keep_alive_until_ms: row.status === 'running' ? row.keep_alive_until_ms : null,
+  last_used_ms: row.last_used_ms,
   isolation: row.isolation,
 })

@@ -1,0 +1,33 @@
+'use client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Bell, BellOff } from 'lucide-react'
+import { Button } from '#components/ui/button.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+
+/** Has the end of the job told as an alert, on every page of the account and to its webhook. */
+export const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const follow = useMutation(alertMutations.followJob())
+  const unfollow = useMutation(alertMutations.unfollowJob())
+  const isFollowed = feed.followedJobs.includes(id)
+  const change = isFollowed ? unfollow : follow
+  return (
+    <Button
+      icon={isFollowed ? BellOff : Bell}
+      busy={change.isPending}
+      onClick={() =>
+        change.mutate(id, {
+          onError: (error) =>
+            toast.danger(isFollowed ? 'The job is still followed' : 'The job is not followed', {
+              description: problemOf(error).message,
+            }),
+        })
+      }
+    >
+      {isFollowed ? 'Unfollow' : 'Follow'}
+    </Button>
+  )
+}

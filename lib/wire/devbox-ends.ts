@@ -1,0 +1,44 @@
+import type { Devbox } from '#lib/contract/devboxes.ts'
+
+/** What becomes of a running devbox that nobody keeps alive or uses. */
+export interface UnattendedEnd {
+  at_ms: number
+  cause: 'keep_alive' | 'idle'
+  /** Shutting down deletes the disk. */
+  action: 'shutdown' | 'suspend'
+  /** How long it was given in all. */
+  span_ms: number
+  /** The service does not say when: reckoned from its last start, and later where it was kept alive elsewhere. */
+  is_at_least: boolean
+}
+
+type Known = Pick<Devbox, 'status' | 'launch_parameters' | 'state_transitions' | 'keep_alive_until_ms' | 'last_used_ms'>
+
+/**
+ * Undefined where it does not run, or nobody can tell from its record. `keptAliveMs`: when its keep-alive time was last
+ * started anew, as far as is known.
+ */
+export const unattendedEnd = (devbox: Known, keptAliveMs = 0): UnattendedEnd | undefined => {
+  if (devbox.status !== 'running') return undefined
+  const { lifecycle, after_idle, keep_alive_time_seconds } = devbox.launch_parameters
+  const idle = lifecycle?.after_idle ?? after_idle
+  const startedMs = devbox.state_transitions.findLast(({ status }) => status === 'running')?.transition_time_ms
+  if (idle) {
+    const spanMs = idle.idle_time_seconds * 1000
+    // Without its last use, nothing can be said that would not be wrong for every devbox in use.
+    if (devbox.last_used_ms === undefined) return undefined
+    const usedMs = Math.max(devbox.last_used_ms ?? 0, startedMs ?? 0)
+    const end = { cause: 'idle', action: idle.on_idle, span_ms: spanMs, is_at_least: false } as const
+    return usedMs > 0 ? { ...end, at_ms: usedMs + spanMs } : undefined
+  }
+  if (keep_alive_time_seconds == null) return undefined
+  const span_ms = keep_alive_time_seconds * 1000
+  const end = { cause: 'keep_alive', action: 'shutdown', span_ms } as const
+  if (devbox.keep_alive_until_ms != null) return { ...end, at_ms: devbox.keep_alive_until_ms, is_at_least: false }
+  const fromMs = Math.max(startedMs ?? 0, keptAliveMs)
+  return fromMs > 0 ? { ...end, at_ms: fromMs + span_ms, is_at_least: true } : undefined
+}
+
+/** Devboxes that a benchmark made and ends by itself. */
+export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>
+  initiator_type === 'scenario' || initiator_type === 'scoring_validation'
