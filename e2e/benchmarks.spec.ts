@@ -75,7 +75,10 @@ test('a run is cancelled, and its logs are downloaded and opened', async ({ sign
 
   // The devboxes of trials leave one's own in sight.
   await page.goto(`${product.url}/devboxes`)
-  const ofTrials = page.getByRole('main').getByRole('row').filter({ hasText: solved.devbox_id.slice(-4) })
+  const ofTrials = page
+    .getByRole('main')
+    .getByRole('row')
+    .filter({ hasText: solved.devbox_id.slice(-4) })
   await expect(page.getByText(/of trials/).first()).toBeVisible()
   await expect(ofTrials).toHaveCount(0)
   await page.getByRole('link', { name: 'Show them' }).click()
