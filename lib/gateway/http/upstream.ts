@@ -1,5 +1,8 @@
+import { ApiError } from '#lib/client/api-error.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
 import { registry } from '../registry.ts'
+import { Refusal } from './answer.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -18,6 +21,15 @@ const fetchWithin =
       ...init,
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init?.signal ? [init.signal] : [])]),
     })
+
+/** What a failed call of the service is to who asked the console. */
+export const asRefusal = (error: unknown): Refusal => {
+  if (!(error instanceof ApiError)) return new Refusal('unavailable', 'The service did not answer in time')
+  const { code, message } = error
+  return new Refusal(isErrorCode(code) ? code : 'unavailable', message)
+}
+
+const isErrorCode = (code: string): code is keyof typeof errorStatus => Object.hasOwn(errorStatus, code)
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 

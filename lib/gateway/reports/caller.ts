@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ApiError } from '#lib/client/api-error.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { Id } from '#lib/contract/common.ts'
-import { errorStatus } from '#lib/contract/errors.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { withinLimit } from '../accounts/sign-in.ts'
 import { Refusal } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { clientFor } from '../http/upstream.ts'
+import { asRefusal, clientFor } from '../http/upstream.ts'
 
 /** A job of 10,000 outcomes is a few megabytes. */
 const readTimeoutMs = 30_000
@@ -33,13 +31,9 @@ const readJob = async (apiKey: string, id: string): Promise<BenchmarkJob> => {
   try {
     return await clientFor(apiKey, readTimeoutMs).benchmarkJobs.get({ params: { id } })
   } catch (error) {
-    if (!(error instanceof ApiError)) throw new Refusal('unavailable', 'The service did not answer in time')
-    const { code, message } = error
-    throw new Refusal(isErrorCode(code) ? code : 'unavailable', message)
+    throw asRefusal(error)
   }
 }
-
-const isErrorCode = (code: string): code is keyof typeof errorStatus => Object.hasOwn(errorStatus, code)
 
 /** Runs a long computation a step at a time: the terminals of this process have their turn in between. */
 export const inTurns = async <T>(steps: Generator<void, T>): Promise<T> => {
