@@ -7,6 +7,7 @@ import type { AlertBook } from './alerts/alert-book.ts'
 import type { AlertStore } from './alerts/alert-store.ts'
 import type { Config } from './config.ts'
 import type { EvictionListener } from './evictions/listener.ts'
+import type { ArchiveCache } from './logs/archive-cache.ts'
 import type { Viewer } from './terminals/viewer.ts'
 
 /**
@@ -41,6 +42,8 @@ export interface Registry {
   alertBooks: Map<string, AlertBook>
   /** Opened with the first alert. */
   alertStore: AlertStore | undefined
+  /** Archives of logs that pages look into; made with the first. */
+  logArchives: ArchiveCache | undefined
   /** By account, devbox and name. */
   terminals: Map<string, OpenTerminal>
   /** What lately opened the terminals of a devbox, by a hash of the key and the devbox it is for. */
@@ -115,6 +118,7 @@ export const createRegistry = (
     evictionHubs: new Map(),
     alertBooks: new Map(),
     alertStore: undefined,
+    logArchives: undefined,
     terminals: new Map(),
     ptyTunnels: new Map(),
     followLinks: new Map(),

@@ -16,6 +16,7 @@ import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
 import { liveSocket } from './live/route.ts'
 import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
+import { getRunLogFile, listRunLogs } from './logs/run-logs.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { compareReport } from './reports/compare-report.ts'
 import { jobReport } from './reports/job-report.ts'
@@ -94,6 +95,7 @@ export const startConsole = async (
     },
     close: async () => {
       await stop(server)
+      registry().logArchives?.close()
       if (overrides.dataDir === undefined) rmSync(config.dataDir, { recursive: true, force: true })
       // A test may run a second console for a moment.
       holder[key] = before
@@ -127,6 +129,8 @@ const route = async (request: Request): Promise<Response> => {
   const [, api, area, id = '', name] = pathname.split('/')
   if (pathname === '/api/benchmark-jobs/compare') return compareReport(request)
   if (api === 'api' && area === 'benchmark-jobs' && name === 'report') return jobReport(request, id)
+  const ofRun = /^\/api\/benchmark-runs\/([^/]+)\/logs(\/file)?$/.exec(pathname)
+  if (ofRun) return (ofRun[2] ? getRunLogFile : listRunLogs)(request, decodeURIComponent(ofRun[1] ?? ''))
   if (api === 'api' && area === 'follow') return followView(request, id)
   if (api === 'api' && area === 'terminals')
     return name === undefined ? listTerminals(request, id) : closeTerminal(request, id, name)

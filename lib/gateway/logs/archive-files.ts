@@ -1,0 +1,173 @@
+import { crc32 } from 'node:zlib'
+import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
+import type { RunLogFile } from '#lib/wire/run-logs.ts'
+import { Refusal } from '../http/answer.ts'
+import type { CopiedArchive, RemoteArchive } from './archive-bytes.ts'
+
+/** What an archive may ask of the console. */
+export interface ArchiveLimits {
+  /** The largest archive that is copied. */
+  archiveBytes: number
+  /** The largest file that is unpacked. */
+  fileBytes: number
+  /** Entries that are read of its directory. */
+  entries: number
+}
+
+const maxNameLength = 1024
+const maxNamedLeftOut = 100
+
+/**
+ * The files of a zip that is not trusted: names lead nowhere but into a list, sizes are bounds that unpacking is held
+ * to, and sums are compared when a file has been read to its end.
+ */
+export class ArchiveFiles {
+  readonly sizeBytes: number
+  readonly files: readonly RunLogFile[]
+  readonly leftOut: { count: number; first: { name: string; reason: string }[] }
+  readonly #zip: ZipFile
+  readonly #fileBytes: number
+  readonly #entries: ReadonlyMap<string, Entry>
+
+  private constructor(
+    zip: ZipFile,
+    sizeBytes: number,
+    { fileBytes }: ArchiveLimits,
+    read: { files: RunLogFile[]; entries: Map<string, Entry>; leftOut: ArchiveFiles['leftOut'] },
+  ) {
+    this.#zip = zip
+    this.sizeBytes = sizeBytes
+    this.#fileBytes = fileBytes
+    this.files = read.files
+    this.leftOut = read.leftOut
+    this.#entries = read.entries
+  }
+
+  static async open(bytes: CopiedArchive | RemoteArchive, limits: ArchiveLimits): Promise<ArchiveFiles> {
+    const options = { decodeStrings: false, autoClose: false }
+    let zip: ZipFile | undefined
+    try {
+      zip = await fromRandomAccessReaderPromise(bytes, bytes.sizeBytes, options)
+      return new ArchiveFiles(zip, bytes.sizeBytes, limits, await readDirectory(zip, limits))
+    } catch (error) {
+      if (zip) zip.close()
+      else bytes.close(() => undefined)
+      if (error instanceof Refusal) throw error
+      throw new Refusal('bad_upstream', `What the service sent is no whole zip archive: ${(error as Error).message}`)
+    }
+  }
+
+  /** Parts that are being read are read to their end. */
+  close(): void {
+    this.#zip.close()
+  }
+
+  find(path: string): RunLogFile | undefined {
+    return this.files.find((file) => file.path === path)
+  }
+
+  refusalOf({ path, size_bytes, refusal }: RunLogFile): Refusal {
+    return new Refusal(size_bytes > this.#fileBytes ? 'payload_too_large' : 'not_implemented', `${path} ${refusal}`)
+  }
+
+  /** Bytes `start` up to before `end` of a file. */
+  async piece(file: RunLogFile, start: number, end: number): Promise<Buffer> {
+    const pieces: Buffer[] = []
+    let at = 0
+    for await (const bytes of this.whole(file)) {
+      const from = Math.max(start - at, 0)
+      if (from < bytes.length && at < end) pieces.push(bytes.subarray(from, end - at))
+      at += bytes.length
+      // Up to the end of the file, so that its sum is compared.
+      if (at >= end && end < file.size_bytes) break
+    }
+    return Buffer.concat(pieces)
+  }
+
+  /** Fails with a Refusal where the file is not what the archive says of it. */
+  async *whole(file: RunLogFile): AsyncGenerator<Buffer> {
+    const entry = this.#entries.get(file.path)
+    if (file.refusal !== null || !entry) throw this.refusalOf(file)
+    let sum = 0
+    // The last bytes wait until the sum is known: a damaged file must not look complete.
+    let last: Buffer | undefined
+    try {
+      for await (const bytes of await this.#zip.openReadStreamPromise(entry)) {
+        if (last) yield last
+        last = bytes as Buffer
+        sum = crc32(last, sum)
+      }
+    } catch (error) {
+      if (error instanceof Refusal) throw error
+      throw new Refusal('bad_upstream', `${file.path} cannot be unpacked: ${(error as Error).message}`)
+    }
+    if (sum !== entry.crc32) throw new Refusal('bad_upstream', `${file.path} is damaged: its sum is another`)
+    if (last) yield last
+  }
+}
+
+const readDirectory = async (zip: ZipFile, limits: ArchiveLimits) => {
+  const files: RunLogFile[] = []
+  const entries = new Map<string, Entry>()
+  const leftOut: ArchiveFiles['leftOut'] = { count: 0, first: [] }
+  const leave = (name: string, reason: string) => {
+    leftOut.count++
+    if (leftOut.first.length < maxNamedLeftOut) leftOut.first.push({ name: name.slice(0, 200), reason })
+  }
+  let read = 0
+  for await (const entry of zip.eachEntry()) {
+    if (read++ === limits.entries) {
+      leftOut.first.unshift({ name: '…', reason: `the console lists no more than ${limits.entries} entries` })
+      leftOut.count += Math.max(1, zip.entryCount - limits.entries)
+      break
+    }
+    const path = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true)
+    // A folder has no bytes of its own.
+    if (path.endsWith('/') && entry.uncompressedSize === 0 && nameProblem(path.slice(0, -1)) === null) continue
+    const problem = entries.has(path) ? 'another entry has its name' : (nameProblem(path) ?? kindProblem(entry))
+    if (problem !== null) {
+      leave(path, problem)
+      continue
+    }
+    entries.set(path, entry)
+    files.push({
+      path,
+      size_bytes: entry.uncompressedSize,
+      packed_bytes: entry.compressedSize,
+      modified_ms: timeOf(entry),
+      version: `${entry.crc32.toString(16)}-${entry.uncompressedSize.toString(16)}`,
+      refusal: whyClosed(entry, limits),
+    })
+  }
+  return { files, entries, leftOut }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /[\x00-\x1f\x7f-\x9f]/
+
+const nameProblem = (path: string): string | null => {
+  if (path === '' || path.length > maxNameLength) return `its name is empty or longer than ${maxNameLength} characters`
+  if (validateFileName(path) !== null) return 'its name leads out of the archive'
+  if (control.test(path)) return 'its name holds control characters'
+  return path.split('/').some((part) => part === '' || part === '.') ? 'its name has parts without a name' : null
+}
+
+/** Of the file type in the high bits of what Unix kept of an entry: nothing, or a file. */
+const kindProblem = ({ versionMadeBy, externalFileAttributes }: Entry): string | null => {
+  const isOfUnix = versionMadeBy >> 8 === 3
+  const type = (externalFileAttributes >>> 28) & 0xf
+  return isOfUnix && type !== 0 && type !== 8 ? 'it is a link or a device, not a file' : null
+}
+
+const whyClosed = (entry: Entry, { fileBytes }: ArchiveLimits): string | null => {
+  if (entry.isEncrypted()) return 'is encrypted'
+  if (!entry.canDecodeFileData())
+    return `is packed by method ${entry.compressionMethod}, which the console does not know`
+  if (entry.uncompressedSize <= fileBytes) return null
+  return `has ${entry.uncompressedSize} bytes unpacked; the console unpacks files of up to ${fileBytes}`
+}
+
+const timeOf = (entry: Entry): number | null => {
+  const ms = entry.getLastModDate({ timezone: 'UTC' }).getTime()
+  return Number.isFinite(ms) && ms > 0 ? ms : null
+}

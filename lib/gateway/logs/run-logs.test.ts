@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { RunLogFile, RunLogs } from '#lib/wire/run-logs.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+let service: TestService
+let gateway: TestConsole
+let cookie: string
+let runId: string
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+  gateway = await startConsole(service)
+  cookie = await gateway.signIn(service.key)
+  const { id } = await createJob(service.client, {
+    type: 'scenarios',
+    scenario_ids: await makeScenarios(service.client, 2),
+    agent_configs: [agent('solver', 'echo 1 > ~/answer; echo this-is-in-the-log')],
+  })
+  const job = await untilEnded(service.client, id)
+  runId = job.benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
+}, 120_000)
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+const get = (path: string, init: RequestInit & { cookie?: string } = {}) =>
+  gateway.fetch(`/api/benchmark-runs/${path}`, { cookie, ...init })
+const files = async (): Promise<RunLogFile[]> =>
+  ((await (await get(`${runId}/logs`)).json()) as RunLogs).archive?.files ?? []
+const fileAt = (path: string, init?: RequestInit) => get(`${runId}/logs/file?${new URLSearchParams({ path })}`, init)
+
+describe('GET /api/benchmark-runs/{id}/logs', () => {
+  it('200 with the files of the real archive, each of which opens alone', async () => {
+    const listed = await files()
+    expect(listed.map(({ path }) => path)).toContain('results.json')
+    const results = await fileAt('results.json')
+    expect(results.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''results.json")
+    expect(await results.json()).toMatchObject({ benchmark_run_id: runId, state: 'completed' })
+    const texts: string[] = []
+    for (const { path, size_bytes } of listed) {
+      const answer = await fileAt(path, { headers: { range: 'bytes=0-' } })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      expect([answer.status, bytes.length]).toEqual([size_bytes === 0 ? 200 : 206, size_bytes])
+      texts.push(bytes.toString())
+    }
+    expect(texts.join('')).toContain('this-is-in-the-log')
+    const log = listed[texts.findIndex((text) => text.includes('this-is-in-the-log'))]
+    const whole = texts.find((text) => text.includes('this-is-in-the-log')) ?? ''
+    const piece = await fileAt(log?.path ?? '', { headers: { range: 'bytes=3-9' } })
+    expect(await piece.text()).toBe(whole.slice(3, 10))
+  })
+
+  it('401 without a session, 403 for the page of another site, 404 for the run of another account and for none', async () => {
+    expect((await gateway.fetch(`/api/benchmark-runs/${runId}/logs`)).status).toBe(401)
+    expect((await get(`${runId}/logs`, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
+    const other = await gateway.signIn(service.otherKey)
+    for (const path of [`${runId}/logs`, `${runId}/logs/file?path=results.json`]) {
+      const answer = await get(path, { cookie: other })
+      expect([answer.status, (await answer.json()).code]).toEqual([404, 'not_found'])
+    }
+    expect((await get('bmr_none/logs')).status).toBe(404)
+    expect((await get('%20/logs')).status).toBe(400)
+  })
+
+  it('409 for a page of another account than the cookie', async () => {
+    const answer = await get(`${runId}/logs`, { headers: { 'x-devdeck-account': 'acc_other' } })
+    expect(answer.status).toBe(409)
+  })
+})

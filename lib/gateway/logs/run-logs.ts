@@ -1,0 +1,155 @@
+import { Readable } from 'node:stream'
+import { readError } from '#lib/client/api-error.ts'
+import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
+import { Id } from '#lib/contract/common.ts'
+import { fillPath } from '#lib/contract/endpoint.ts'
+import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/wire/run-logs.ts'
+import { callerOf } from '../accounts/session-cookie.ts'
+import { hubKey } from '../evictions/hub.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { asRefusal, bearer } from '../http/upstream.ts'
+import { registry } from '../registry.ts'
+import { countIn, tooMany } from '../under-way.ts'
+import { ArchiveCache, type AskForArchive } from './archive-cache.ts'
+import type { ArchiveFiles } from './archive-files.ts'
+
+/** A page that asks what there is gets an answer within this time, and asks again while the archive is being read. */
+const listWaitMs = 2_000
+const fileWaitMs = 60_000
+
+/** `GET /api/benchmark-runs/{id}/logs?newer_than=`: the files of a run's log archive, read after that time where it may be. */
+export const listRunLogs = (request: Request, id: string): Promise<Response> =>
+  inNameOf(request, id, async (apiKey, params) => {
+    const newerThanMs = Number(params.get('newer_than') ?? 0)
+    const { opened, reading } = await lookInto(apiKey, id, { newerThanMs, waitMs: listWaitMs })
+    const archive = opened && {
+      read_at_ms: opened.readAtMs,
+      size_bytes: opened.files.sizeBytes,
+      files: [...opened.files.files],
+      left_out: opened.files.leftOut,
+    }
+    return json({
+      archive: archive ?? null,
+      reading: reading ? { received_bytes: reading.receivedBytes, total_bytes: reading.totalBytes } : null,
+    } satisfies RunLogs)
+  })
+
+/**
+ * `GET /api/benchmark-runs/{id}/logs/file?path=&version=`: one file of it; with a Range of bytes a part, which may be
+ * shorter than asked for. A version that is not there any more is answered 409.
+ */
+export const getRunLogFile = (request: Request, id: string): Promise<Response> =>
+  inNameOf(request, id, async (apiKey, params) => {
+    const { opened } = await lookInto(apiKey, id, { waitMs: fileWaitMs })
+    if (!opened) throw new Refusal('timeout', 'The archive of the run is still being read: ask again in a moment')
+    const path = params.get('path') ?? ''
+    const file = opened.files.find(path)
+    if (!file) throw new Refusal('not_found', `The archive of the run has no file ${path.slice(0, 200)}`)
+    const version = params.get('version')
+    if (version !== null && version !== file.version)
+      throw new Refusal('conflict', `${file.path} has changed since it was listed`)
+    const range = request.headers.get('range')
+    return range === null ? wholeFile(opened.files, file) : partOf(opened.files, file, range)
+  })
+
+const inNameOf = (
+  request: Request,
+  id: string,
+  answer: (apiKey: string, params: URLSearchParams) => Promise<Response>,
+): Promise<Response> =>
+  answering(request, async () => {
+    const { account, api_key } = await callerOf(request, 'read')
+    // An id becomes part of a path, where dots would lead elsewhere.
+    if (!Id.safeParse(id).success)
+      throw new Refusal('invalid_argument', 'The id of a run has other characters', { field: 'id' })
+    const countOut = countIn(account.id, 'calls')
+    if (!countOut) throw tooMany('calls')
+    try {
+      return await answer(api_key, new URL(request.url).searchParams)
+    } finally {
+      countOut()
+    }
+  })
+
+const lookInto = (apiKey: string, id: string, how: { newerThanMs?: number; waitMs: number }) => {
+  const shared = registry()
+  shared.logArchives ??= new ArchiveCache()
+  return shared.logArchives.look(`${hubKey(apiKey)} ${id}`, askFor(apiKey, id), how)
+}
+
+/** The download of the contract; a service that does not know parts answers with the whole. */
+const askFor =
+  (apiKey: string, id: string): AskForArchive =>
+  async (range, signal, version) => {
+    const { method, path } = benchmarkRuns.downloadLogs
+    const where = registry().service.url()
+    const answer = await fetch(where + fillPath(path, { id }), {
+      method,
+      redirect: 'manual',
+      signal,
+      headers: {
+        accept: 'application/zip',
+        'accept-encoding': 'identity',
+        'user-agent': 'devdeck',
+        range,
+        ...(version === undefined ? {} : { 'if-range': version }),
+        ...bearer(apiKey),
+      },
+    }).catch(() => {
+      throw new Refusal('unavailable', `The service at ${where} cannot be reached, or did not answer in time`)
+    })
+    const type = answer.headers.get('content-type') ?? ''
+    const isZip = /^application\/(zip|octet-stream|x-zip-compressed)\b/i.test(type)
+    if (answer.ok && isZip) return answer
+    if (answer.status >= 400) throw asRefusal(await readError(answer))
+    await answer.body?.cancel()
+    throw new Refusal(
+      'bad_upstream',
+      `The service answered ${answer.status} with ${type || 'no type'} instead of a zip`,
+    )
+  }
+
+const headersOf = (file: RunLogFile): Record<string, string> => ({
+  'content-type': 'application/octet-stream',
+  'accept-ranges': 'bytes',
+  etag: `"${file.version}"`,
+  'cache-control': 'no-store, no-transform',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': 'sandbox',
+})
+
+const wholeFile = (files: ArchiveFiles, file: RunLogFile): Response => {
+  // Refused before any of it is answered.
+  if (file.refusal !== null) throw files.refusalOf(file)
+  const name = encodeURIComponent((file.path.split('/').at(-1) ?? '').toWellFormed()).replace(/['()*]/g, '_')
+  return new Response(Readable.toWeb(Readable.from(files.whole(file), { objectMode: false })) as ReadableStream, {
+    headers: {
+      ...headersOf(file),
+      'content-length': String(file.size_bytes),
+      'content-disposition': `attachment; filename*=UTF-8''${name}`,
+    },
+  })
+}
+
+const partOf = async (files: ArchiveFiles, file: RunLogFile, range: string): Promise<Response> => {
+  const [, from = '', to = ''] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(range) ?? []
+  const start = Number(from)
+  const end = Math.min(file.size_bytes, to === '' ? file.size_bytes : Number(to) + 1, start + maxPieceBytes)
+  if (from === '' || (start >= end && file.size_bytes > 0))
+    throw new Refusal(
+      'invalid_argument',
+      `Range must be bytes=start-end within the ${file.size_bytes} bytes of the file`,
+      {
+        field: 'range',
+      },
+    )
+  const bytes = await files.piece(file, start, end)
+  return new Response(bytes as Buffer<ArrayBuffer>, {
+    // Of nothing there is no part.
+    status: file.size_bytes === 0 ? 200 : 206,
+    headers: {
+      ...headersOf(file),
+      ...(file.size_bytes > 0 && { 'content-range': `bytes ${start}-${end - 1}/${file.size_bytes}` }),
+    },
+  })
+}
