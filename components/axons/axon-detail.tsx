@@ -53,7 +53,6 @@ const Detail = ({ axon, tab }: { axon: Axon; tab: AxonTab }) => {
   return (
     <>
       <PageHeader
-        back={{ href: paths.axons(), label: 'Axons' }}
         title={axon.name ? <VisibleText max={200}>{axon.name}</VisibleText> : 'Unnamed axon'}
         id={id}
         badge={<AxonState axon={axon} />}

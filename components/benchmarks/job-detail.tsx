@@ -69,7 +69,6 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
 const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => (
   <>
     <PageHeader
-      back={{ href: paths.benchmarkJobs(), label: 'Benchmark jobs' }}
       title={<VisibleText max={200}>{job.name}</VisibleText>}
       id={job.id}
       badge={

@@ -70,7 +70,6 @@ const Header = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scenar
   const isCancelling = hasAsked && run.state === 'running'
   return (
     <PageHeader
-      back={{ href: paths.benchmarkRuns(), label: 'Benchmark runs' }}
       title={run.name ? <VisibleText max={200}>{run.name}</VisibleText> : 'Unnamed run'}
       id={run.id}
       badge={

@@ -71,7 +71,6 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
   const busy = moves.busyId === id
   return (
     <PageHeader
-      back={{ href: paths.devboxes(), label: 'Devboxes' }}
       title={name ? <VisibleText max={200}>{name}</VisibleText> : 'Unnamed devbox'}
       id={id}
       badge={

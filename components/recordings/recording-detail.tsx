@@ -46,7 +46,6 @@ const Header = ({ recording }: { recording: Recording }) => {
         title={<VisibleText max={200}>{titleOf(recording)}</VisibleText>}
         id={id}
         badge={live && <Recorded />}
-        back={{ href: paths.recordings(), label: 'All recordings' }}
         actions={
           <>
             <ButtonLink href={paths.devbox(devbox_id, 'terminal')}>Devbox</ButtonLink>

@@ -41,7 +41,6 @@ export const ComparePage = () => {
   return (
     <>
       <PageHeader
-        back={{ href: paths.benchmarkJobs(), label: 'Benchmark jobs' }}
         title="Compare"
         actions={
           hasJobs && (
