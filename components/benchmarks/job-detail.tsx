@@ -26,6 +26,7 @@ import { suspiciousScenarios } from './job/suspicious.ts'
 import { SuspiciousList } from './job/suspicious-list.tsx'
 import { type AgentRow, agentRows, progressOf } from './job-figures.ts'
 import { JobSource } from './job-source.tsx'
+import { JobWarnings } from './job-warnings.tsx'
 import { Progress } from './score.tsx'
 
 const JobPlots = loadOnUse(async () => (await import('./job/job-plots.tsx')).JobPlots)
@@ -60,6 +61,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
         <WhenNear minHeight="20rem">
           <JobPlots rows={rows} agents={agents} rule={view.failures ?? 'zero'} />
         </WhenNear>
+        <JobWarnings warnings={job.warnings} />
         <JobSource job={job} />
       </div>
     </>

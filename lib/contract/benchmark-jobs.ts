@@ -51,6 +51,12 @@ export const ScenarioOutcome = z.object({
   score: z.nullish(z.number()),
   duration_ms: z.nullish(z.int()),
   failure_reason: z.nullish(z.object({ exception_type: z.string(), exception_message: z.string() })),
+  /** Which of the attempts at its scenario, from 1. */
+  attempt: z.nullish(z.int()),
+  /** What of the task is not as its author meant it. */
+  warnings: z.nullish(z.array(z.string())),
+  /** Whether one of the warnings may have changed the score, so that it is no answer to compare with others. */
+  environment_differs: z.nullish(z.boolean()),
 })
 
 export const BenchmarkOutcome = z.object({
@@ -60,6 +66,8 @@ export const BenchmarkOutcome = z.object({
   n_completed: z.int(),
   n_failed: z.int(),
   n_timeout: z.int(),
+  n_canceled: z.nullish(z.int()),
+  n_environment_differs: z.nullish(z.int()),
   average_score: z.nullish(z.number()),
   duration_ms: z.nullish(z.int()),
   scenario_outcomes: z.array(ScenarioOutcome),
@@ -95,6 +103,8 @@ export const BenchmarkJob = z.object({
     }),
   ),
   failure_reason: z.nullish(z.string()),
+  /** What the job file asks for and is not done, and what of its tasks is not as their authors meant it. */
+  warnings: z.nullish(z.array(z.string())),
   benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
   in_progress_runs: z.nullish(z.array(InProgressRun)),
 })

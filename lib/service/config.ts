@@ -20,6 +20,8 @@ export interface ServiceConfig {
   pressure: Pressure
   /** Folders that job files may take tasks and data sets from. */
   datasets: readonly string[]
+  /** Whether a trial fails whose environment is not what its task asks for; else its outcome says so. */
+  strictEnvironments: boolean
   /** Checks every answer against the contract before it leaves: for tests and development. */
   validateAnswers: boolean
 }

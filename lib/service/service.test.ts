@@ -41,6 +41,7 @@ describe('the service', () => {
       limits: defaultLimits,
       pressure: defaultPressure,
       datasets: [],
+      strictEnvironments: false,
       validateAnswers: true,
     })
     closers.push(service.close)

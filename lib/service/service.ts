@@ -197,6 +197,7 @@ export const createService = async (
       executions,
       isolation: sandbox.isolation,
       datasetRoots: config.datasets,
+      strictEnvironments: config.strictEnvironments,
       folderOf,
       logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
       log: logError,

@@ -18,6 +18,7 @@ import { downloadScenarioRunLogs, scenarioRunQueries } from '#lib/console/querie
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
+import { JobWarnings } from '../job-warnings.tsx'
 import { LogDownload } from '../log-download.tsx'
 import { AgentName } from '../score.tsx'
 import { AttemptMark } from './grid-cell.tsx'
@@ -136,6 +137,9 @@ const Outcome = ({
       <Facts>
         <Fact label="State">
           <BenchmarkState of="outcome" state={outcome.state} />
+          {outcome.environment_differs && (
+            <span className="text-muted"> environment differs: the score may not be the one Harbor gives</span>
+          )}
         </Fact>
         <Fact label="Score">
           {outcome.score == null ? (
@@ -172,6 +176,7 @@ const Outcome = ({
           )}
         </Fact>
       </Facts>
+      <JobWarnings warnings={outcome.warnings} />
       {outcome.failure_reason && (
         <section aria-label="Failure" className="space-y-1">
           <h3 className="font-medium">

@@ -15,7 +15,7 @@ interface Row extends ScenarioOutcome {
   key: string
   agent: string
   /** "2 of 3"; of one attempt nothing. */
-  attempt: string
+  ofAttempts: string
 }
 
 /** Rows of the first page and of each that is asked for: the rest of the page stays near. */
@@ -58,7 +58,7 @@ const outcomesOf = (lines: readonly GridLine[], agents: readonly AgentRow[]): Ro
             ...outcome,
             key: `${line.key} ${column} ${index}`,
             agent: agentLabel(agents[column] ?? { name: '', model: null }),
-            attempt: attempts.length > 1 ? `${index + 1} of ${attempts.length}` : '',
+            ofAttempts: attempts.length > 1 ? `${outcome.attempt ?? index + 1} of ${attempts.length}` : '',
           })),
         ),
   )
@@ -73,13 +73,18 @@ const columns: Column<Row>[] = [
     ),
   },
   { id: 'agent', header: 'Agent', priority: 3, cell: ({ agent }) => <VisibleText truncate>{agent}</VisibleText> },
-  { id: 'attempt', header: 'Attempt', priority: 3, width: '6rem', cell: ({ attempt }) => attempt },
+  { id: 'attempt', header: 'Attempt', priority: 3, width: '6rem', cell: ({ ofAttempts }) => ofAttempts },
   {
     id: 'state',
     header: 'State',
     priority: 2,
     width: '8.5rem',
-    cell: ({ state }) => <BenchmarkState of="outcome" state={state} />,
+    cell: ({ state, environment_differs }) => (
+      <>
+        <BenchmarkState of="outcome" state={state} />
+        {environment_differs && <span className="block text-xs text-muted">environment differs</span>}
+      </>
+    ),
   },
   {
     id: 'score',

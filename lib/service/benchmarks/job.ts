@@ -273,8 +273,14 @@ export class RunningJob {
   }
 
   /** Resolves when the devbox is gone, or after five seconds; the trial keeps its slot until then. */
-  async #settle(id: string, { state, failure_reason, result }: TrialEnd): Promise<void> {
-    const ending = { outcome: state, ...(result && { result }), ...(failure_reason && { failure: failure_reason }) }
+  async #settle(id: string, { state, failure_reason, result, warnings, environment_differs }: TrialEnd): Promise<void> {
+    const ending = {
+      outcome: state,
+      ...(result && { result }),
+      ...(failure_reason && { failure: failure_reason }),
+      ...(warnings && { warnings }),
+      ...(environment_differs && { environment_differs }),
+    }
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
   }
 

@@ -36,6 +36,8 @@ interface Options {
   executions: Executions
   isolation: 'bubblewrap' | 'none'
   datasetRoots: readonly string[]
+  /** Whether a trial whose environment differs from its task's fails. */
+  strictEnvironments: boolean
   folderOf: (devboxId: string) => string
   /** Where the logs of a scenario run are kept. */
   logFolderOf: (scenarioRunId: string) => string
@@ -106,7 +108,7 @@ export class Jobs {
     // Another call may have taken the name while the files were read.
     this.#requireFree(account, name)
     const id = newId('bmj')
-    const { source, spec: resolved, plan } = planned
+    const { source, spec: resolved, plan, warnings } = planned
     const isNew = store.benchmarkJobs.insert({
       id,
       account,
@@ -116,6 +118,7 @@ export class Jobs {
       source,
       spec: resolved,
       plan,
+      warnings,
     })
     if (!isNew) throw nameTaken(name ?? '')
     this.#queue.push({ id, account })

@@ -65,6 +65,8 @@ const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunReco
   scoring_contract_result: null,
   outcome: null,
   failure: null,
+  warnings: null,
+  environment_differs: false,
   attempt: null,
   retry: null,
   replaced: false,

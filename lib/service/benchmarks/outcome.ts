@@ -12,6 +12,13 @@ export interface Outcome {
   failure_reason: RunFailure | null
 }
 
+/** Something of a task that is not as its author meant it. */
+export interface Warning {
+  sentence: string
+  /** Whether it may change the score. */
+  differs: boolean
+}
+
 /** Thrown for an exception by one of Harbor's names. */
 export class TrialError extends Error {
   constructor(name: string, message: string) {
@@ -32,20 +39,25 @@ export const pythonSeconds = (seconds: number): string => (Number.isInteger(seco
 
 const timeouts = ['AgentTimeoutError', 'AgentSetupTimeoutError', 'VerifierTimeoutError', 'EnvironmentStartTimeoutError']
 
+/** After these two Harbor runs the verifier all the same. */
+export const judgedAllTheSame = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
+
 /**
  * What a trial counts as, from what its verifier wrote and what went wrong.
  *
- * Unspecified: trials with both. When the agent ran out of time the outcome is TIMEOUT and the reward stands in the logs
- * only, because a score is defined for completed scenarios alone. When the agent failed and the verifier judged what it
- * left behind, the trial has that score, as under Harbor's own rules, and keeps the failure as its reason.
+ * Unspecified: trials with both. When the agent failed or ran out of time and the verifier judged what it left behind,
+ * the trial has that score, as under Harbor's own rules, and keeps the failure as its reason. An agent that ran out of
+ * time and has earned nothing is a TIMEOUT, which the score of the run counts 0 as Harbor does.
  */
 export const outcomeOf = (rewards: Rewards | null, exception: RunFailure | null): Outcome => {
   const type = exception?.exception_type
   const ended = (state: Outcome['state']): Outcome => ({ state, score: null, failure_reason: exception })
   if (type === 'CancelledError') return ended('CANCELED')
-  if (type !== undefined && timeouts.includes(type)) return ended('TIMEOUT')
-  if (rewards === null || (type !== undefined && type !== 'NonZeroAgentExitCodeError')) return ended('FAILED')
-  return { state: 'COMPLETED', score: scoreOf(rewards), failure_reason: exception }
+  const score = rewards && scoreOf(rewards)
+  const isCounted = type === undefined || judgedAllTheSame.includes(type)
+  const isEarned = score !== null && isCounted && (score > 0 || type !== 'AgentTimeoutError')
+  if (isEarned) return { state: 'COMPLETED', score, failure_reason: exception }
+  return ended(type !== undefined && timeouts.includes(type) ? 'TIMEOUT' : 'FAILED')
 }
 
 /** Unspecified: the score of several rewards none of which is called `reward`. It is their mean; of none at all, 0. */

@@ -67,6 +67,7 @@ export const planScenarios = (
   }
   return {
     name: null,
+    warnings: [],
     source:
       spec.type === 'benchmark'
         ? { type: 'benchmark', benchmark_id: spec.benchmark_id, benchmark_name: benchmark?.name ?? null }

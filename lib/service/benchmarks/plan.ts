@@ -3,6 +3,7 @@ import type { StringMap } from '#lib/contract/common.ts'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 
 /** What a job runs. Plain JSON: it is kept with the job, and a restart goes on with it. */
 export interface JobPlan {
@@ -49,6 +50,8 @@ export interface HarborScenario {
   /** Absolute, without links in it. */
   path: string
   checksum: string
+  /** What of it will not be as its author meant it, as far as that can be told without a devbox. */
+  warnings: string[]
 }
 
 export interface HarborAgent {
@@ -99,6 +102,8 @@ export interface PlannedJob {
   source: NonNullable<BenchmarkJob['job_source']>
   spec: NonNullable<BenchmarkJob['job_spec']>
   plan: JobPlan
+  /** What is known before any trial has begun. */
+  warnings: JobWarning[]
 }
 
 /** What the devboxes of an agent's trials are started with. */

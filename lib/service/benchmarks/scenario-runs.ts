@@ -65,6 +65,8 @@ interface Ending {
   result?: ScoringResult | null
   outcome?: string
   failure?: RunFailure
+  warnings?: string[]
+  environment_differs?: boolean
 }
 
 export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fail' | 'time_out'>

@@ -32,6 +32,8 @@ export interface Trial {
 
 export interface TrialEnd extends Outcome {
   result: ScoringResult | null
+  warnings?: string[]
+  environment_differs?: boolean
 }
 
 interface TrialDeps {
@@ -41,6 +43,7 @@ interface TrialDeps {
   executions: Executions
   folderOf: (devboxId: string) => string
   logFolderOf: (scenarioRunId: string) => string
+  strictEnvironments: boolean
 }
 
 /** Runs a trial once, to its end, as the scenario run of the given id. Rejects for want of room, or when aborted. */
@@ -132,7 +135,7 @@ const runCommand = async (
 }
 
 const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
-  const { store, devboxes, executions, folderOf, logFolderOf } = deps
+  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments } = deps
   const { account, place } = trial
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
@@ -147,6 +150,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
       settings: plan.settings,
       warnings: plan.warnings,
       attempt: place.attempt + 1,
+      strictEnvironments,
       folder: logFolderOf(id),
       signal,
       // The counts of a benchmark run that ended while the devbox was made do not change any more.
@@ -159,6 +163,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
   const failure = end.failure_reason
   return {
     ...end,
+    warnings: end.warnings.map(text),
     failure_reason: failure && { ...failure, exception_message: text(failure.exception_message) },
     result: end.score === null ? null : verifierResult(end.score, rewards),
   }

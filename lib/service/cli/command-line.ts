@@ -22,6 +22,7 @@ const serveFlags = [
   'min-free-disk',
   'eviction-notice',
   'datasets',
+  'strict-environments',
   'drain-seconds',
   'stop-with-parent',
   'validate-answers',
@@ -115,6 +116,7 @@ const Flags = z.object({
   'min-free-disk': z.optional(size),
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
+  'strict-environments': z._default(z.boolean(), false),
   'keys-fd': z.optional(whole(0, 1023)),
   'drain-seconds': z._default(whole(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
@@ -167,6 +169,7 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
       noticeMs: flags.data['eviction-notice'] * 1000,
     },
     datasets: flags.data.datasets.map((folder) => resolve(folder)),
+    strictEnvironments: flags.data['strict-environments'],
     drainMs: flags.data['drain-seconds'] * 1000,
     validateAnswers: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
@@ -205,6 +208,8 @@ serve
   --eviction-notice TIME   from the announcement of such an eviction to its deadline (60s)
   --datasets DIR      a folder that the YAML of a benchmark job may take data sets and tasks from;
                       may be repeated (the samples that come with Devdeck)
+  --strict-environments  fail a trial whose environment is not what its task asks for, as for a skipped install;
+                      without it the outcome says so
   --drain-seconds N   on SIGTERM or SIGINT with devboxes running: announce their end this long before (2).
                       They run again after the next start. A second signal ends the wait.
   --stop-with-parent  end when standard input does
@@ -234,6 +239,7 @@ const parseFlags = (args: readonly string[]) => {
         datasets: { type: 'string', multiple: true },
         'allow-private-network': { type: 'boolean' },
         'stop-with-parent': { type: 'boolean' },
+        'strict-environments': { type: 'boolean' },
         'validate-answers': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -20,6 +20,9 @@ const trial = (over: Partial<EndedTrial>): EndedTrial => ({
   failure: null,
   start_time_ms: 1000,
   end_time_ms: 1250,
+  attempt: 0,
+  warnings: null,
+  environment_differs: false,
   ...over,
 })
 const failed = (exception_type: string) =>

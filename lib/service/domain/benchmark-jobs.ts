@@ -66,6 +66,10 @@ export interface EndedTrial {
   failure: RunFailure | null
   start_time_ms: number
   end_time_ms: number
+  /** From 0. */
+  attempt: number | null
+  warnings: string[] | null
+  environment_differs: boolean
 }
 
 const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
@@ -79,6 +83,9 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
     score: state === 'COMPLETED' ? (trial.score ?? 0) : null,
     duration_ms: trial.end_time_ms - trial.start_time_ms,
     failure_reason: trial.failure,
+    attempt: trial.attempt === null ? null : trial.attempt + 1,
+    warnings: trial.warnings,
+    environment_differs: trial.environment_differs,
   }
 }
 
@@ -101,6 +108,8 @@ export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): 
     n_completed: scores.length,
     n_failed: count('FAILED'),
     n_timeout: count('TIMEOUT'),
+    n_canceled: count('CANCELED'),
+    n_environment_differs: outcomes.filter((each) => each.environment_differs).length,
     average_score: scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length,
     duration_ms: run.end_time_ms === null ? null : run.end_time_ms - run.start_time_ms,
     scenario_outcomes: outcomes,
@@ -111,6 +120,7 @@ export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): 
 const setUpFailures = [
   'SandboxBuildFailedError',
   'EnvironmentStartTimeoutError',
+  'EnvironmentDiffersError',
   'HealthcheckError',
   'AgentSetupTimeoutError',
   // A task or a solution that is not there.

@@ -28,9 +28,21 @@ interface JobRow {
   /** JSON, which may be as long as the job is large, and only its runner reads. */
   plan: string
   failure_reason: string | null
+  warnings: JobWarning[]
 }
 
-type TrialRow = Omit<EndedTrial, 'failure'> & { benchmark_run_id: string; failure: string | null }
+/** Something said of some tasks; of none, it is said of the job itself. */
+export interface JobWarning {
+  sentence: string
+  tasks: string[]
+}
+
+interface TrialRow extends Omit<EndedTrial, 'failure' | 'warnings' | 'environment_differs'> {
+  benchmark_run_id: string
+  failure: string | null
+  warnings: string | null
+  environment_differs: number
+}
 
 /** A job as its runner sees it; `Plan` is what the runner made of the spec. */
 export interface JobRecord<Plan> extends Omit<JobRow, 'seq' | 'end_time_ms' | 'plan' | 'failure_reason'> {
@@ -48,13 +60,16 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     'SELECT count(*) AS n FROM benchmark_jobs WHERE end_time_ms IS NULL AND account = ?',
   )
   const trialsOf = database.prepare(`
-    SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms
+    SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms,
+      attempt, warnings, environment_differs
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
   const endedTrials = (runId: string): EndedTrial[] =>
     (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({
       ...row,
       failure: row.failure && JSON.parse(row.failure),
+      warnings: row.warnings && JSON.parse(row.warnings),
+      environment_differs: row.environment_differs === 1,
     }))
 
   const ended = new Map<string, BenchmarkOutcome>()
@@ -92,6 +107,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
       job_source: row.source,
       job_spec: row.spec,
       failure_reason: row.failure_reason,
+      warnings: warningsOf(row.warnings, outcomes),
       benchmark_outcomes: outcomes,
       in_progress_runs: runs
         .filter(({ end_time_ms }) => end_time_ms === null)
@@ -110,7 +126,10 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     }
   }
 
-  const table = createTable(database, 'benchmark_jobs', { json: ['metadata', 'source', 'spec'], view: toJob })
+  const table = createTable(database, 'benchmark_jobs', {
+    json: ['metadata', 'source', 'spec', 'warnings'],
+    view: toJob,
+  })
   const isNameTaken = (account: string, name: string): boolean => byName.get(account, name) !== undefined
 
   return {
@@ -148,4 +167,23 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     list: (account: string, query: BenchmarkJobListQuery, before?: number): Page<BenchmarkJob> =>
       table.list(account, query, before),
   }
+}
+
+const maxNamedTasks = 3
+
+/** What was known when the job was made and what its trials found, each sentence once and with the tasks it is about. */
+const warningsOf = (known: readonly JobWarning[], outcomes: readonly BenchmarkOutcome[]): string[] => {
+  const tasksOf = new Map(known.map(({ sentence, tasks }) => [sentence, new Set(tasks)]))
+  for (const { scenario_outcomes } of outcomes)
+    for (const { warnings, scenario_name } of scenario_outcomes)
+      for (const sentence of warnings ?? []) {
+        const tasks = tasksOf.get(sentence)
+        if (tasks === undefined) tasksOf.set(sentence, new Set([scenario_name]))
+        else if (tasks.size > 0) tasks.add(scenario_name)
+      }
+  return [...tasksOf].map(([sentence, tasks]) => {
+    const named = [...tasks].slice(0, maxNamedTasks).join(', ')
+    const more = tasks.size - maxNamedTasks
+    return tasks.size === 0 ? sentence : `${named}${more > 0 ? ` and ${more} more` : ''}: ${sentence}`
+  })
 }

@@ -308,4 +308,9 @@ export const migrations: readonly string[] = [
   DROP INDEX axons_by_first_letter;
   DROP INDEX axons_by_first_letters;
   `,
+  `
+  ALTER TABLE scenario_runs ADD COLUMN warnings TEXT;
+  ALTER TABLE scenario_runs ADD COLUMN environment_differs INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE benchmark_jobs ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+  `,
 ]

@@ -33,6 +33,9 @@ export interface ScenarioRunRecord {
   /** Of a job's run: COMPLETED, FAILED, TIMEOUT or CANCELED. */
   outcome: string | null
   failure: RunFailure | null
+  /** Of a job's run: what of the task is not as its author meant it; and whether that may have changed the score. */
+  warnings: string[] | null
+  environment_differs: boolean
   /** Of a job's run: which of the attempts at its scenario, counted from 0; and how often its trial had been run before. */
   attempt: number | null
   retry: number | null
@@ -40,7 +43,9 @@ export interface ScenarioRunRecord {
   replaced: boolean
 }
 
-type Ended = 'state' | 'end_time_ms' | 'score' | 'scoring_contract_result' | 'outcome' | 'failure' | 'replaced'
+type Ended =
+  | ('state' | 'end_time_ms' | 'score' | 'scoring_contract_result' | 'outcome' | 'failure' | 'replaced')
+  | ('warnings' | 'environment_differs')
 
 export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt' | 'retry' | Ended> {
   attempt?: number | undefined
@@ -55,14 +60,16 @@ export interface ScenarioRunMove {
   result?: ScoringResult | null
   outcome?: string
   failure?: RunFailure
+  warnings?: string[]
+  environment_differs?: boolean
 }
 
 export type ScenarioRunStore = ReturnType<typeof createScenarioRunStore>
 
 export const createScenarioRunStore = (database: Database) => {
   const table = createTable(database, 'scenario_runs', {
-    json: ['metadata', 'profile', 'scoring_contract_result', 'failure'],
-    flags: ['replaced'],
+    json: ['metadata', 'profile', 'scoring_contract_result', 'failure', 'warnings'],
+    flags: ['replaced', 'environment_differs'],
     metadata: 'scenario_run_metadata',
     view: toScenarioRun,
   })
@@ -94,15 +101,14 @@ export const createScenarioRunStore = (database: Database) => {
     together: <T>(work: () => T): T => database.essential(() => inTransaction(database, work)),
 
     /** False when it was not in `from` any more. */
-    move: (id: string, { from, to, timeMs, result, outcome, failure }: ScenarioRunMove): boolean => {
+    move: (id: string, { from, to, timeMs, result, ...ending }: ScenarioRunMove): boolean => {
       if (table.find(id)?.state !== from) return false
       database.essential(() =>
         table.set(id, {
           state: to,
           end_time_ms: hasScenarioRunEnded(to) ? timeMs : null,
           ...(result !== undefined && { score: result?.score ?? null, scoring_contract_result: result }),
-          outcome,
-          failure,
+          ...ending,
         }),
       )
       return true

@@ -49,6 +49,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     // What else runs on the machine must not evict the devboxes of a test.
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
     datasets: [],
+    strictEnvironments: false,
     validateAnswers: true,
     ...options,
   }

@@ -95,10 +95,11 @@ export const startTrials = (): Trials => {
         {
           account: 'test',
           scenarioRunId,
-          scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: 'c' },
+          scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: 'c', warnings: [] },
           agent: { ...oracle, ...agentIs },
           settings,
           warnings: [],
+          strictEnvironments: false,
           attempt: 1,
           folder: logFolder,
           signal: new AbortController().signal,

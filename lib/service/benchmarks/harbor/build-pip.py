@@ -1,17 +1,35 @@
 # The package `pip` of every Python that a build runs: pips of virtual environments, called by their paths, and
 # `python -m pip` come by here. Installs are skipped and noted; for anything else the real package takes its place.
 import os
+import re
 import sys
 
 folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 program, arguments = os.path.basename(sys.argv[0]), sys.argv[1:]
 command = next((each for each in arguments if not each.startswith("-")), "")
+other_ways = ("-r", "-c", "-e", "-t", "--requirement", "--constraint", "--editable", "--target")
+
+
+def is_installed():
+    if command != "install" or any(each.startswith(other_ways) for each in arguments):
+        return False
+    try:
+        from importlib.metadata import version
+
+        named = [each for each in arguments if not each.startswith("-") and each != "install"]
+        plain = [re.match(r"([\w.-]+)(?:==([\w.]+))?$", each) for each in named]
+        return bool(plain) and all(each.group(2) in (None, version(each.group(1))) for each in plain)
+    except Exception:  # Not there, or nothing that this can tell: a range, an address.
+        return False
+
+
 if (program == "-m" or program.startswith("pip")) and command in ("install", "uninstall", "download"):
     call = " ".join(["pip"] + arguments)
     sys.stderr.write("devdeck: skipped: %s\n" % call)
     line = os.environ.get("DEVDECK_DOCKERFILE_LINE")
+    how = "skipped, being installed already" if is_installed() else "skipped"
     with open(os.path.join(folder, "skipped"), "a") as skipped:
-        skipped.write("Dockerfile line %s: skipped: %s\n" % (line, call.replace("\n", " ")))
+        skipped.write("Dockerfile line %s: %s: %s\n" % (line, how, call.replace("\n", " ")))
     sys.exit(0)
 sys.path.remove(os.path.join(folder, "python"))
 del sys.modules["pip"]

@@ -7,9 +7,29 @@ folder=${0%/*}
 skip() {
   local call="$name${*:+ $*}"
   echo "devdeck: skipped: $call" >&2
-  echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: skipped: ${call//$'\n'/ }" >>"$folder/skipped"
+  echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: $how: ${call//$'\n'/ }" >>"$folder/skipped"
   exit 0
 }
+how=skipped
+
+# Whether each package that a pip install names is there, in the version it names.
+is_installed() {
+  local word isInstall= some=
+  for word in "$@"; do
+    case $word in
+      -r | -c | -e | -t | --requirement* | --constraint* | --editable* | --target*) return 1 ;;
+      -*) continue ;;
+      install) isInstall=1 && continue ;;
+    esac
+    some=1
+    python3 -c "$in_python" "$word" 2>/dev/null || return 1
+  done
+  [[ $isInstall && $some ]]
+}
+in_python='import importlib.metadata as m, re, sys
+name, version = re.fullmatch(r"([\w.-]+)(?:==([\w.]+))?", sys.argv[1]).groups()
+found = m.version(name)
+sys.exit(version not in (None, found))'
 
 run() {
   local IFS=: each
@@ -26,6 +46,10 @@ for word in "$@"; do
   command=$word
   break
 done
+
+case $name in
+  pip | pip3) is_installed "$@" && how='skipped, being installed already' ;;
+esac
 
 case $name in
   pip*) installing='install|uninstall|download' ;;

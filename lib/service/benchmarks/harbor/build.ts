@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { quote } from '#lib/service/kit/quoting.ts'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
+import type { Warning } from '../outcome.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
 
 /** The steps that make a devbox what a Dockerfile describes. */
@@ -9,7 +10,9 @@ export interface BuildPlan {
   /** The variables of every command in the image. */
   env: Record<string, string>
   workdir: string
-  warnings: string[]
+  /** The image of FROM; empty where nothing names one. */
+  image: string
+  warnings: Warning[]
 }
 
 export type BuildStep =
@@ -28,12 +31,13 @@ export type BuildStep =
 
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL', 'HEALTHCHECK']
+// Harbor runs a command of its own in place of CMD.
+const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
 /** Reads a Dockerfile as far as it can be followed without Docker. Throws a SandboxBuildFailedError where it cannot. */
 export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => {
-  const plan: BuildPlan = { steps: [], env: { PATH: path }, workdir: '/', warnings: [] }
+  const plan: BuildPlan = { steps: [], env: { PATH: path }, workdir: '/', image: '', warnings: [] }
   const variables = new Map<string, string>([['PATH', path]])
   const args: Record<string, string> = {}
   let shell = ['/bin/sh', '-c']
@@ -43,12 +47,13 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
     const fail = (problem: string): never => {
       throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`)
     }
-    const warn = (what: string) => plan.warnings.push(`Dockerfile line ${line}: ${what}`)
+    const warn = (what: string) => plan.warnings.push({ sentence: `Dockerfile line ${line}: ${what}`, differs: true })
     if (ignored.includes(name)) continue
     if (stages === 0 && name !== 'FROM' && name !== 'ARG') fail(`${name} comes before FROM`)
     switch (name) {
       case 'FROM':
         if (++stages > 1) fail('builds of several stages cannot be done without Docker')
+        plan.image = wordsOf(text, variables)[0] ?? ''
         break
       case 'ARG':
         for (const word of wordsOf(text, variables)) {
@@ -76,8 +81,8 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
         if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) fail(`there is no shell ${shell[0]} here`)
         break
       case 'USER':
-        // Unspecified: what USER means in a devbox, which has one user. Only root is taken, as that user.
-        if (!/^(root|0)(:(root|0))?$/.test(text)) fail(`USER ${text}: a devbox has one user`)
+        // Unspecified: what USER means in a devbox, which has one user. Everything runs as that one.
+        if (!/^(root|0)(:(root|0))?$/.test(text)) warn(`USER ${text} is ignored: a devbox has one user`)
         break
       case 'RUN':
         plan.steps.push(runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir }))
@@ -87,8 +92,10 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
         plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, warn, fail }))
         break
       case 'ENTRYPOINT':
-        if (execForm(text)?.length === 0) break
-        fail('ENTRYPOINT: nothing starts by itself in a devbox')
+        if (execForm(text)?.length !== 0) warn('ENTRYPOINT is not run: nothing starts by itself in a devbox')
+        break
+      case 'HEALTHCHECK':
+        if (!/^NONE$/i.test(text)) warn('HEALTHCHECK is not run')
         break
       default:
         fail(`${name} cannot be followed without Docker`)

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { HarborScenario } from '../plan.ts'
+import { unknownImage } from './base-image.ts'
+import { planBuild } from './build.ts'
 import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
+import { SandboxBuildFailedError } from './dockerfile.ts'
 import { isGiven, type JobFile } from './job-schema.ts'
 import { matches } from './names.ts'
-import { readTask, type TaskProblem } from './task.ts'
+import { readTask, type Task, type TaskProblem } from './task.ts'
 import type { Path } from './yaml-source.ts'
 
 /** What tells the problems and warnings of a job file. */
@@ -132,12 +136,26 @@ const readTasks = async (
       const origin = [source ?? basename(dirname(path)), basename(path), task.name]
       const id = scenarioId([reading.account, ...origin, checksum])
       if (scenarios.has(id)) reading.warn(`Task ${task.name} is named more than once; it runs as one`)
-      scenarios.set(id, { id, name: task.name, source, path, checksum })
+      scenarios.set(id, { id, name: task.name, source, path, checksum, warnings: await foreseen(task) })
     } catch (error) {
       reading.complain(at, `Task ${task.name} cannot be read: ${(error as Error).message}`)
     }
   }
   return [...scenarios.values()]
+}
+
+/** The warnings that need no devbox. */
+const foreseen = async (task: Task): Promise<string[]> => {
+  const told = task.warnings.map(({ sentence }) => sentence)
+  if (task.unsupported) return [...told, task.unsupported]
+  if (!task.environment.hasDockerfile) return told
+  try {
+    const { warnings, image } = planBuild(await readFile(join(task.path, 'environment', 'Dockerfile'), 'utf8'))
+    return [...told, ...warnings.map(({ sentence }) => sentence), ...unknownImage(image)]
+  } catch (error) {
+    if (!(error instanceof SandboxBuildFailedError)) throw error
+    return [...told, error.message]
+  }
 }
 
 /** Where a dataset or a task comes from. */

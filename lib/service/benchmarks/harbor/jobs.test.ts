@@ -12,6 +12,8 @@ beforeAll(() => {
   datasets = mkdtempSync(join(tmpdir(), 'devdeck-datasets-'))
   makeTask('small/hello', { solution: 'echo hello > /app/out', test: '[[ $(cat /app/out) = hello ]]' })
   makeTask('small/quarter', { solution: 'echo 0.25 > /app/share', test: 'true', reward: 'cat /app/share' })
+  const odd = 'FROM ubuntu\nENTRYPOINT ["/start"]\nWORKDIR /app\nRUN pip install no-such\n'
+  makeTask('odd/entry', { solution: 'true', test: 'false', dockerfile: odd })
   makeTask('broken/compose', { solution: 'true', test: 'true', dockerfile: 'FROM x\nCOPY --from=y /a /b\n' })
 })
 afterAll(() => rmSync(datasets, { recursive: true }))
@@ -79,6 +81,24 @@ datasets:
     const run = await service.client.benchmarkRuns.get({ params: { id: oracle?.benchmark_run_id ?? '' } })
     expect(run).toMatchObject({ state: 'completed', score: 0.625 })
     expect((await harbor(yaml)).name).toMatch(/^small-/)
+  })
+
+  it('says what differs in the job, before and after it has run, and in the outcome', async () => {
+    const queued = await harbor('job_nmae: x\ntasks:\n  - path: odd/entry\n')
+    expect(queued.warnings).toEqual([
+      expect.stringMatching(/^job_nmae is no key/),
+      expect.stringMatching(/^entry: Dockerfile line 2: ENTRYPOINT is not run/),
+    ])
+    const job = await untilEnded(service.client, queued.id)
+    expect(job.warnings).toEqual([
+      ...(queued.warnings ?? []),
+      expect.stringMatching(/^entry: FROM ubuntu: the task runs on /),
+      expect.stringMatching(/^entry: Dockerfile line 4: skipped: pip install no-such/),
+    ])
+    const [outcome] = job.benchmark_outcomes ?? []
+    expect(outcome).toMatchObject({ n_completed: 1, n_environment_differs: 1, n_canceled: 0 })
+    expect(outcome?.scenario_outcomes[0]).toMatchObject({ score: 0, attempt: 1, environment_differs: true })
+    expect(outcome?.scenario_outcomes[0]?.warnings).toHaveLength(3)
   })
 
   it('fails when none of its tasks can be built', async () => {

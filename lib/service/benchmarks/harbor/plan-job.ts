@@ -1,5 +1,6 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { type HarborAgent, type HarborPart, type HarborScenario, type PlannedJob, planRefusal } from '../plan.ts'
@@ -33,6 +34,7 @@ export const planHarborJob = async (
   const { name, quiet, plan, harbor } = job
   return {
     name,
+    warnings: jobWarnings(harbor),
     source: { type: 'harbor', inline_yaml: yaml },
     spec: {
       scenario_ids: plan.scenarios.map(({ id }) => id),
@@ -46,6 +48,21 @@ export const planHarborJob = async (
     },
     plan: { ...plan, harbor },
   }
+}
+
+/** Those of the job file, then those of its tasks, each once. */
+const jobWarnings = ({ warnings, scenarios }: HarborPart): JobWarning[] => {
+  const tasksOf = new Map<string, string[]>()
+  for (const scenario of scenarios)
+    for (const sentence of scenario.warnings) {
+      const tasks = tasksOf.get(sentence)
+      if (tasks) tasks.push(scenario.name)
+      else tasksOf.set(sentence, [scenario.name])
+    }
+  return [
+    ...warnings.map((sentence) => ({ sentence, tasks: [] })),
+    ...[...tasksOf].map(([sentence, tasks]) => ({ sentence, tasks })),
+  ]
 }
 
 const sentenceOf = ({ line, column, path, message }: YamlProblem) =>

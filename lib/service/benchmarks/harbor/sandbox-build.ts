@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { quote } from '#lib/service/kit/quoting.ts'
-import { TrialError } from '../outcome.ts'
+import { TrialError, type Warning } from '../outcome.ts'
 import { shown, type Workbench } from '../workbench.ts'
 import type { BuildPlan, BuildStep } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
+import { isDoneAlready } from './machine-packages.ts'
 import type { Healthcheck } from './task-toml.ts'
 
 interface Build {
@@ -13,7 +14,7 @@ interface Build {
   context: string
   signal: AbortSignal
   /** Called, at the end, with each install that was skipped. */
-  warn: (sentence: string) => void
+  warn: (warning: Warning) => void
 }
 
 /** Does in a devbox what a Dockerfile says. Throws a SandboxBuildFailedError that names the line. */
@@ -31,14 +32,18 @@ export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, { cont
   }
 }
 
-const tellSkipped = async (workbench: Workbench, programs: string, warn: (sentence: string) => void) => {
+const tellSkipped = async (workbench: Workbench, programs: string, warn: (warning: Warning) => void) => {
   try {
     const skipped = (await workbench.read(skippedFile(programs))) ?? ''
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
-    for (const sentence of skipped.split('\n')) if (sentence !== '') warn(sentence)
+    for (const sentence of skipped.split('\n').filter(Boolean)) {
+      const call = /: skipped: (.*)/.exec(sentence)?.[1]
+      const isDone = call === undefined || (await isDoneAlready(call))
+      warn({ sentence, differs: !isDone })
+    }
   } catch (error) {
     // The devbox has ended, which the build or the next step reports.
-    warn(`What was skipped is not known: ${(error as Error).message}`)
+    warn({ sentence: `What was skipped is not known: ${(error as Error).message}`, differs: true })
   }
 }
 

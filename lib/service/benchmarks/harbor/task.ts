@@ -3,6 +3,8 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import type { StringMap } from '#lib/contract/common.ts'
+import type { Warning } from '../outcome.ts'
+import { plainImage } from './base-image.ts'
 import { type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
 
 /** A task directory as it is now. */
@@ -14,7 +16,7 @@ export interface Task {
   rewardStrategy: 'mean' | 'final'
   environment: TaskEnvironment
   solutionEnv: StringMap
-  warnings: string[]
+  warnings: Warning[]
   /** Why its environment cannot be built here; null when it may be. */
   unsupported: string | null
 }
@@ -41,6 +43,8 @@ interface TaskEnvironment {
   memoryMb: number | null
   storageMb: number | null
   hasDockerfile: boolean
+  /** The image of a task without a Dockerfile. */
+  image: string
 }
 
 /** Why a directory is not a task; with a line where the mistake is in a file. */
@@ -125,6 +129,7 @@ export const readTask = async (
         memoryMb: environment.memory_mb ?? megabytes(environment.memory),
         storageMb: environment.storage_mb ?? megabytes(environment.storage),
         hasDockerfile,
+        image: hasDockerfile ? '' : (environment.docker_image ?? ''),
       },
       solutionEnv: toml.solution?.env ?? {},
       warnings: warningsOf(toml),
@@ -238,22 +243,33 @@ const networkOf = ({ environment, agent, verifier, steps }: TaskToml): 'host' | 
   return environment?.network_mode === undefined && environment?.allow_internet === false ? 'none' : 'host'
 }
 
-const warningsOf = (toml: TaskToml): string[] => {
-  const { environment, agent, verifier } = toml
+const warningsOf = (toml: TaskToml): Warning[] => {
+  const { environment, agent, verifier, steps = [] } = toml
+  const phases = [agent, verifier, ...steps.flatMap((step) => [step.agent, step.verifier])]
+  const modes = [environment, ...phases].map((each) => each?.network_mode)
+  const ofWhole = modes[0] ?? (environment?.allow_internet === false ? 'no-network' : 'public')
+  const users = [...new Set(phases.map((each) => each?.user))].filter((user) => user !== undefined && !isRoot(user))
   const all: [unknown, string][] = [
-    [environment?.network_mode === 'allowlist', 'network_mode allowlist: the task gets no network at all'],
-    [agent?.user ?? verifier?.user, 'user: everything runs as the user of the devbox'],
+    [modes.includes('allowlist'), 'network_mode allowlist: the task gets no network at all'],
+    [
+      modes.some((mode) => mode === 'no-network' || mode === 'public') &&
+        new Set(modes.map((mode) => mode ?? ofWhole)).size > 1,
+      'network_mode differs between phases: the task gets no network in any of them',
+    ],
+    [users.length, `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox`],
     [environment?.mcp_servers?.length, 'mcp_servers are not started'],
     [environment?.skills_dir, 'skills_dir is not given to agents'],
-    [toml.artifacts?.length, 'artifacts: only what is in /logs/artifacts is kept'],
     [verifier?.collect?.length, 'verifier.collect is not run'],
   ]
-  return all.flatMap(([applies, sentence]) => (applies ? [sentence] : []))
+  return [
+    ...all.flatMap(([applies, sentence]) => (applies ? [{ sentence, differs: true }] : [])),
+    ...(toml.artifacts?.length
+      ? [{ sentence: 'artifacts: only what is in /logs/artifacts is kept', differs: false }]
+      : []),
+  ]
 }
 
-/** Images that hold nothing but a system and a language: a task may name one of these without a Dockerfile. */
-const plainImage =
-  /^(docker\.io\/)?(library\/)?(alpine|archlinux|bash|busybox|debian|fedora|golang|node|openjdk|perl|php|python|ruby|rust|ubuntu)(:[\w.-]+)?$/
+const isRoot = (user: string | number) => user === 'root' || Number(user) === 0
 
 const unsupportedOf = (
   { environment, verifier }: TaskToml,

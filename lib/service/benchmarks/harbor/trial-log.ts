@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
-import type { Outcome, Rewards } from '../outcome.ts'
+import type { Outcome, Rewards, Warning } from '../outcome.ts'
 import type { HarborAgent, HarborScenario, HarborSettings } from '../plan.ts'
 import { createScrubber } from '../scrub.ts'
 import { saveFiles } from '../transfer.ts'
@@ -39,6 +39,7 @@ export class TrialLog {
   readonly #phases: Partial<Record<TrialPhase, Times>> = {}
   readonly #secrets = new Set<string>()
   readonly #steps: Step[] = []
+  readonly #warnings: Warning[] = []
   readonly #name: string
   #traceback = ''
   #exception: RunFailure | null = null
@@ -57,6 +58,16 @@ export class TrialLog {
 
   say(sentence: string) {
     this.#lines.push(`${new Date().toISOString()} ${sentence}`)
+  }
+
+  warn(warning: Warning) {
+    this.say(`WARNING ${warning.sentence}${warning.differs ? ' (environment differs)' : ''}`)
+    this.#warnings.push(warning)
+  }
+
+  /** What of the task is not as its author meant it. */
+  get warnings(): readonly Warning[] {
+    return this.#warnings
   }
 
   /** Keeps these values out of the record. */
@@ -133,6 +144,8 @@ export class TrialLog {
       verifier_result: rewards && { rewards },
       exception_info: exception && infoOf(exception, this.#traceback),
       outcome,
+      warnings: this.#warnings.map(({ sentence }) => sentence),
+      environment_differs: this.#warnings.some(({ differs }) => differs),
       started_at: this.#startedAt,
       finished_at: new Date().toISOString(),
       environment_setup: this.#phases.environment_setup ?? null,

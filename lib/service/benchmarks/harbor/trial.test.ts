@@ -30,6 +30,7 @@ const hello = {
   'solution/solve.sh': 'echo hello >hello.txt\n',
   'tests/test.sh': rewardIf('[ "$(cat /app/hello.txt)" = hello ]'),
 }
+const dockerfile = (text: string) => ({ 'environment/Dockerfile': `${text}WORKDIR /app\n` })
 const steps = (more: string, last = '') =>
   toml(`${more}\n[[steps]]\nname = "one"\nmin_reward = 0.5\n[[steps]]\nname = "two"\n${last}`)
 
@@ -165,10 +166,21 @@ const rows: Record<string, Row> = {
       'solution/solve.sh': 'sleep infinity\n',
       'tests/test.sh': reward('1'),
     },
-    state: 'TIMEOUT',
+    state: 'COMPLETED',
+    score: 1,
     type: 'AgentTimeoutError',
     message: 'Agent execution timed out after 1.0 seconds',
     rewards: { reward: 1 },
+  },
+  'an agent that sleeps past its time and has earned nothing': {
+    files: {
+      'task.toml': toml('[agent]\ntimeout_sec = 1\n'),
+      'solution/solve.sh': 'sleep infinity\n',
+      'tests/test.sh': reward('0'),
+    },
+    state: 'TIMEOUT',
+    type: 'AgentTimeoutError',
+    rewards: { reward: 0 },
   },
   'a background child of the agent': {
     files: {
@@ -430,15 +442,61 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     const { log, score } = await trials.run({
       ...hello,
       'environment/Dockerfile':
-        'FROM ubuntu\nWORKDIR /app\nRUN apt-get update && pip install x && echo y >y\nSHELL ["/bin/bash", "-lc"]\nRUN useradd joe && echo z >z\n',
+        'FROM ubuntu\nWORKDIR /app\nRUN apt-get update && pip install no-such && apt-get install -y bash && echo y >y\nSHELL ["/bin/bash", "-lc"]\nRUN useradd joe && echo z >z\n',
       'tests/test.sh': rewardIf('[ "$(cat y z)" = "y\nz" ] && ! env | grep DEVDECK_BUILD'),
     })
     expect(score).toBe(1)
     expect(log('trial.log')?.match(/(?<=WARNING Dockerfile line )\d+: skipped: .*/g)).toEqual([
       '3: skipped: apt-get update',
-      '3: skipped: pip install x',
-      '5: skipped: useradd joe',
+      '3: skipped: pip install no-such (environment differs)',
+      '3: skipped: apt-get install -y bash',
+      '5: skipped: useradd joe (environment differs)',
     ])
+  })
+
+  const differing: [name: string, files: Record<string, string>, sentence: RegExp][] = [
+    [
+      'a base image that is not known',
+      dockerfile('FROM ghcr.io/team/tools:3\n'),
+      /base image ghcr.io\/team\/tools:3 is unknown/,
+    ],
+    ['a language of another version', dockerfile('FROM node:4\n'), /FROM node:4: the task runs on .* with node \d/],
+    [
+      'a skipped install',
+      dockerfile('FROM ubuntu\nRUN apt-get install -y no-such-package\n'),
+      /skipped: apt-get install/,
+    ],
+    ['a user of the image', dockerfile('FROM ubuntu\nUSER joe\n'), /USER joe is ignored/],
+    ['an ENTRYPOINT', dockerfile('FROM ubuntu\nENTRYPOINT ["/start"]\n'), /ENTRYPOINT is not run/],
+    ['a HEALTHCHECK', dockerfile('FROM ubuntu\nHEALTHCHECK CMD true\n'), /HEALTHCHECK is not run/],
+    ['a user of the agent', { 'task.toml': toml('[agent]\nuser = "joe"\n') }, /user joe is ignored/],
+    ['an allowlist', { 'task.toml': toml('[environment]\nnetwork_mode = "allowlist"\n') }, /allowlist/],
+    [
+      'a network in one phase',
+      { 'task.toml': toml('[agent]\nnetwork_mode = "no-network"\n') },
+      /network_mode differs between phases/,
+    ],
+  ]
+  it.concurrent.each(differing)('says of %s that the environment differs', async (_, files, sentence) => {
+    const warning = expect.stringMatching(sentence)
+    const trial = await trials.run({ ...hello, ...files })
+    expect(trial).toMatchObject({ state: 'COMPLETED', score: 1, environment_differs: true })
+    expect(trial.warnings).toContainEqual(warning)
+    expect(trial.log('trial.log')).toMatch(/WARNING .* \(environment differs\)/)
+    expect(JSON.parse(trial.log('result.json') ?? '')).toMatchObject({ environment_differs: true })
+    const strict = await trials.run({ ...hello, ...files }, { strictEnvironments: true })
+    expect(strict).toMatchObject({ state: 'FAILED', score: null, environment_differs: true })
+    expect(strict.failure_reason).toEqual({ exception_type: 'EnvironmentDiffersError', exception_message: warning })
+  })
+
+  it('finds nothing different where there is nothing to be found', async () => {
+    const files = {
+      ...hello,
+      'environment/Dockerfile': 'FROM debian\nWORKDIR /app\nRUN apt-get update && apt-get install -y bash\n',
+    }
+    const trial = await trials.run(files, { strictEnvironments: true })
+    expect(trial).toMatchObject({ state: 'COMPLETED', score: 1, environment_differs: false })
+    expect(trial.warnings).toContainEqual(expect.stringMatching(/skipped: apt-get install -y bash/))
   })
 
   it('differs from attempt to attempt where the agent does', async () => {

@@ -8,8 +8,18 @@ import type { Executions } from '#lib/service/executions/executions.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, runAgent } from '../agents.ts'
-import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from '../outcome.ts'
+import {
+  asException,
+  judgedAllTheSame,
+  type Outcome,
+  outcomeOf,
+  pythonSeconds,
+  type Rewards,
+  TrialError,
+  type Warning,
+} from '../outcome.ts'
 import { Workbench } from '../workbench.ts'
+import { imageWarnings } from './base-image.ts'
 import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { customSize } from './resources.ts'
@@ -31,6 +41,8 @@ export interface TrialOptions extends LoggedTrial {
   account: string
   /** What the job file asks for and is ignored. */
   warnings: readonly string[]
+  /** Whether the trial fails when its environment is not what the task asks for. */
+  strictEnvironments: boolean
   /** Its abort cancels the trial, which then still resolves. */
   signal: AbortSignal
   /** Called once, as soon as the trial has its devbox. */
@@ -40,6 +52,9 @@ export interface TrialOptions extends LoggedTrial {
 /** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. No secret a trial was given is in any of it. */
 export interface TrialResult extends Outcome {
   rewards: Rewards | null
+  /** What of the task is not as its author meant it; and whether that may have changed the score. */
+  warnings: string[]
+  environment_differs: boolean
 }
 
 /** The build a task's Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
@@ -82,7 +97,12 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   await trial.end()
   const outcome = outcomeOf(rewards, exception)
   await log.write({ rewards, exception, outcome })
-  return log.withoutSecrets({ ...outcome, rewards })
+  return log.withoutSecrets({
+    ...outcome,
+    rewards,
+    warnings: log.warnings.map(({ sentence }) => sentence),
+    environment_differs: log.warnings.some(({ differs }) => differs),
+  })
 }
 
 /** A task that cannot be read any more gets a devbox as well: its trial fails and leaves logs like any other. */
@@ -144,7 +164,8 @@ class HarborTrial {
 
   async run(task: Task): Promise<Rewards | null> {
     const { settings, agent } = this.#options
-    for (const warning of [...this.#options.warnings, ...task.warnings]) this.#log.say(`WARNING ${warning}`)
+    for (const warning of this.#options.warnings) this.#log.say(`WARNING ${warning}`)
+    for (const warning of task.warnings) this.#log.warn(warning)
     const { workdir, env: imageEnv } = await this.#phase('environment_setup', () => this.#setUp(task))
     // The home directory of root in an image, which tasks mean by ~.
     const env = {
@@ -179,17 +200,30 @@ class HarborTrial {
     if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
     const plan = await planOf(task)
     const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
-    const warn = (sentence: string) => this.#log.say(`WARNING ${sentence}`)
+    const warn = (warning: Warning) => this.#log.warn(warning)
     for (const warning of plan?.warnings ?? []) warn(warning)
     await this.#workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
       await this.#workbench.started(limit)
       await this.#workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
+      const found = await imageWarnings(this.#workbench, plan?.image ?? task.environment.image, {
+        env: plan?.env ?? { PATH: await searchPath() },
+        signal: limit,
+      })
+      for (const warning of found) warn(warning)
       if (!plan) return
       await buildSandbox(this.#workbench, plan, { context: join(task.path, 'environment'), signal: limit, warn })
     })
+    this.#refuseDifferences()
     const env = { ...plan?.env, ...resolve(task.environment.env, this.#reveal) }
     if (healthcheck) await waitUntilHealthy(this.#workbench, healthcheck, { cwd: workdir, env, signal })
     return { workdir, env }
+  }
+
+  #refuseDifferences() {
+    const found = this.#log.warnings.filter(({ differs }) => differs)
+    if (!this.#options.strictEnvironments || found.length === 0) return
+    const sentences = found.map(({ sentence }) => sentence).join('; ')
+    throw new TrialError('EnvironmentDiffersError', `The environment differs from that of the task: ${sentences}`)
   }
 
   async #step(
@@ -212,8 +246,7 @@ class HarborTrial {
         if (step.healthcheck) await waitUntilHealthy(workbench, step.healthcheck, { cwd: workdir, env, signal })
       }
       await this.#phase('agent_execution', () => this.#runAgent(task, step, env, workdir)).catch((error: unknown) => {
-        // After these two Harbor runs the verifier all the same.
-        if (signal.aborted || !verifiedAllTheSame.includes((error as Error).name)) throw error
+        if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
         log.fail(exceptionOf(error, signal), error)
       })
       const rewards = await this.#phase('verifier', () => this.#verify(task, step, env, workdir))
@@ -327,6 +360,5 @@ class HarborTrial {
 const instructionFile = '/logs/agent/instruction.md'
 const runSolution = 'chmod +x /solution/solve.sh && (/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
 const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
-const verifiedAllTheSame = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
 /** The caller that cancels waits for this. */
 const cancelledSaveMs = 2000

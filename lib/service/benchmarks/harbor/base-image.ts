@@ -1,0 +1,57 @@
+import { quote } from '#lib/service/kit/quoting.ts'
+import type { Warning } from '../outcome.ts'
+import type { Workbench } from '../workbench.ts'
+
+const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
+
+/** What an image of a language has beside a system: the call that tells its version. */
+const languages: Record<string, string> = {
+  bash: 'bash --version',
+  golang: 'go version',
+  node: 'node --version',
+  openjdk: 'java -version',
+  perl: "perl -e 'print substr($^V, 1)'",
+  php: 'php --version',
+  python: 'python3 --version',
+  ruby: 'ruby --version',
+  rust: 'rustc --version',
+}
+
+/** Images that hold nothing but a system and a language: a task may name one of these without a Dockerfile. */
+export const plainImage = new RegExp(
+  `^(?:docker\\.io/)?(?:library/)?(${[...distributions, ...Object.keys(languages)].join('|')})(?::([\\w.-]+))?(?:@sha256:\\w+)?$`,
+)
+
+/** The warning of an image that holds more than a system and a language. */
+export const unknownImage = (image: string): string[] =>
+  image === '' || plainImage.test(image) ? [] : [`The base image ${image} is unknown here: what it holds is missing`]
+
+/**
+ * How the system of a devbox differs from the image a task begins with, which cannot be fetched. An image that holds more
+ * than a system and a language is not known at all; a language has to be here, in the version the image names. Debian and
+ * Ubuntu stand for each other in any version, and a warning tells which of them this is.
+ */
+export const imageWarnings = async (
+  workbench: Workbench,
+  image: string,
+  { env, signal }: { env: Record<string, string>; signal: AbortSignal },
+): Promise<Warning[]> => {
+  if (image === '') return []
+  const [, name = '', tag = ''] = plainImage.exec(image) ?? []
+  if (name === '') return unknownImage(image).map(differs)
+  const call = languages[name]
+  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${call ?? ':'} 2>&1`
+  const { stdout } = await workbench.run(`bash -c ${quote(script)}`, { env, cwd: '/', signal })
+  const [id = '', system = '', ...said] = stdout.split('\n')
+  if (call === undefined) {
+    const isKin = [name, id].every((each) => each === 'debian' || each === 'ubuntu')
+    return [{ sentence: `FROM ${image}: the task runs on ${system}`, differs: !isKin && name !== id }]
+  }
+  const version = /\d+(\.\d+)+/.exec(said.join('\n').replace(/^.*line \d+:.*$/m, ''))?.[0]
+  if (version === undefined) return [differs(`FROM ${image}: there is no ${call.split(' ')[0]} here`)]
+  const wanted = /^\d+(\.\d+)?/.exec(tag)?.[0]
+  const isRight = wanted === undefined || `${version}.`.startsWith(`${wanted}.`)
+  return [{ sentence: `FROM ${image}: the task runs on ${system} with ${name} ${version}`, differs: !isRight }]
+}
+
+const differs = (sentence: string): Warning => ({ sentence, differs: true })
