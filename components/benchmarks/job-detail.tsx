@@ -1,9 +1,11 @@
 'use client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ChartLine } from 'lucide-react'
 import { memo, useCallback, useEffect, useMemo } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -11,6 +13,7 @@ import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { WhenNear } from '#components/ui/when-near.tsx'
 import { JobView, jobViewPath } from '#lib/console/address/job-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
@@ -90,7 +93,14 @@ const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored 
           )}
         </span>
       }
-      actions={<JobActions job={job} unscored={unscored} />}
+      actions={
+        <>
+          <ButtonLink href={trendPath({ job: job.id })} prefetch={false} icon={ChartLine}>
+            Trend
+          </ButtonLink>
+          <JobActions job={job} unscored={unscored} />
+        </>
+      }
     />
     {job.failure_reason && (
       <Banner tone="danger" className="mb-4 rounded-md" title="The job failed">

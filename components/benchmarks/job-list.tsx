@@ -1,5 +1,5 @@
 'use client'
-import { Ban, CircleCheck, CircleX, ClockAlert, GitCompareArrows, Plus, Trophy, X } from 'lucide-react'
+import { Ban, ChartLine, CircleCheck, CircleX, ClockAlert, GitCompareArrows, Plus, Trophy, X } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
@@ -8,7 +8,7 @@ import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
-import { Button } from '#components/ui/button.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -22,6 +22,7 @@ import {
   type jobSources,
 } from '#lib/console/address/job-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { trendPath } from '#lib/console/address/trend-view.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatDurationMs, formatSize } from '#lib/console/frame/format.ts'
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
@@ -79,7 +80,14 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
       <ListPage
         title="Benchmark jobs"
         page={page}
-        actions={create}
+        actions={
+          <>
+            <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
+              Trend
+            </ButtonLink>
+            {create}
+          </>
+        }
         filterBar={
           <FilterBar
             page={page}
@@ -166,6 +174,11 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
           >
             {selectedRows.length === 1 ? 'Compare agents' : 'Compare jobs'}
           </Button>
+          {selectedRows.length === 1 && (
+            <Button size="sm" icon={ChartLine} onClick={() => router.push(trendPath({ job: selectedRows[0]?.id }))}>
+              Trend
+            </Button>
+          )}
           <Button size="sm" variant="ghost" icon={X} onClick={() => page.setSelected([])}>
             Clear selection
           </Button>

@@ -1,5 +1,16 @@
 import type { LucideIcon as Icon } from 'lucide-react'
-import { Box, Camera, Clapperboard, Gauge, GitCompareArrows, ListChecks, Timer, Trophy, Waypoints } from 'lucide-react'
+import {
+  Box,
+  Camera,
+  ChartLine,
+  Clapperboard,
+  Gauge,
+  GitCompareArrows,
+  ListChecks,
+  Timer,
+  Trophy,
+  Waypoints,
+} from 'lucide-react'
 import { paths } from '#lib/console/address/paths.ts'
 
 export interface Destination {
@@ -20,6 +31,7 @@ export const destinations: readonly Destination[] = [
   { label: 'Benchmark jobs', href: paths.benchmarkJobs(), icon: Trophy, keys: ['g', 'j'] },
   { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'] },
   { label: 'Compare', href: paths.compare(), icon: GitCompareArrows, keys: ['g', 'p'] },
+  { label: 'Trend', href: paths.trend(), icon: ChartLine, keys: ['g', 't'] },
 ]
 
 /** A page below another that is a destination itself belongs to the deeper of the two. */

@@ -20,6 +20,7 @@ import { getRunLogFile, listRunLogs } from './logs/run-logs.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { compareReport } from './reports/compare-report.ts'
 import { jobReport } from './reports/job-report.ts'
+import { trendReport } from './reports/trend-report.ts'
 import { terminalSockets } from './terminals/bridge.ts'
 import { followView } from './terminals/follow.ts'
 import { closeTerminal, listTerminals } from './terminals/held.ts'
@@ -128,6 +129,7 @@ const route = async (request: Request): Promise<Response> => {
     return (request.method === 'DELETE' ? deleteRecording : getRecording)(request, decodeURIComponent(recording))
   const [, api, area, id = '', name] = pathname.split('/')
   if (pathname === '/api/benchmark-jobs/compare') return compareReport(request)
+  if (pathname === '/api/benchmark-jobs/trend') return trendReport(request)
   if (api === 'api' && area === 'benchmark-jobs' && name === 'report') return jobReport(request, id)
   const ofRun = /^\/api\/benchmark-runs\/([^/]+)\/logs(\/file)?$/.exec(pathname)
   if (ofRun) return (ofRun[2] ? getRunLogFile : listRunLogs)(request, decodeURIComponent(ofRun[1] ?? ''))

@@ -48,3 +48,37 @@ export interface CompareReport {
   incomparable: readonly Incomparability[]
   notes: readonly string[]
 }
+
+/** What an agent made of a data set in one job, beside what it made of it before. */
+export interface TrendPoint {
+  job: ReportedJob
+  /** Whether no outcome of the job will come any more. */
+  complete: boolean
+  figures: AgentFigures
+  /** Against the point before that has a mean, over the scenarios both have a score for; null where there is none. */
+  change: ComparedPair | null
+  /** `settled`: worse, and not by chance; `possible`: worse, which may be chance. */
+  regression: 'settled' | 'possible' | null
+  /** What else is not as it was before. */
+  incomparable: readonly Incomparability[]
+}
+
+/** Answer of `GET /api/benchmark-jobs/trend`. */
+export interface TrendReport {
+  agent_name: string
+  model_name: string | null
+  /** The scenarios of a job: those of its benchmark, where it is of one. */
+  data_set: { job_id: string; job_name: string; benchmark_name: string | null; n_scenarios: number | null }
+  rule: FailureRule
+  complete: boolean
+  /** The oldest first. */
+  points: readonly TrendPoint[]
+  /** Who else has run on the data set, with in how many of the jobs. */
+  agents: readonly { agent_name: string; model_name: string | null; n_jobs: number }[]
+  /** Jobs that were read to find these, the newest first, and whether there are older ones. */
+  n_jobs_read: number
+  has_older_jobs: boolean
+  /** Of those jobs, the ones on the data set. */
+  n_jobs_of_data_set: number
+  notes: readonly string[]
+}

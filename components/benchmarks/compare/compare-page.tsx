@@ -1,14 +1,12 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Download, GitCompareArrows } from 'lucide-react'
-import { useId } from 'react'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
-import { Select } from '#components/ui/select.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
@@ -17,7 +15,9 @@ import { CompareView, comparePath } from '#lib/console/address/compare-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, compareAddress, compareMarkdown } from '#lib/console/queries/benchmark-jobs.ts'
-import type { CompareReport, FailureRule } from '#lib/wire/reports.ts'
+import type { CompareReport } from '#lib/wire/reports.ts'
+import { Choice, RuleChoice } from '../choice.tsx'
+import { ReportNotes } from '../figure-text.tsx'
 import { ChangeTable } from './change-table.tsx'
 import { sideNames } from './side-names.ts'
 import { DifferenceTable, SideTable } from './side-tables.tsx'
@@ -97,12 +97,7 @@ export const ComparePage = () => {
               options={baselineOptions(report)}
               onChange={(baseline) => change({ baseline }, 'push')}
             />
-            <Choice
-              label="Failures and timeouts"
-              value={report.rule}
-              options={ruleOptions}
-              onChange={(failures) => change({ failures: failures as FailureRule }, 'push')}
-            />
+            <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
           </div>
           <Comparability report={report} />
           <SideTable report={report} />
@@ -115,17 +110,12 @@ export const ComparePage = () => {
             />
           )}
           <YamlDiffs report={report} />
-          <Notes notes={report.notes} />
+          <ReportNotes notes={report.notes} />
         </div>
       )}
     </>
   )
 }
-
-const ruleOptions: { value: FailureRule; label: string }[] = [
-  { value: 'zero', label: 'count 0' },
-  { value: 'leave_out', label: 'are left out' },
-]
 
 const baselineOptions = (report: CompareReport) => {
   const name = sideNames(report)
@@ -135,32 +125,7 @@ const baselineOptions = (report: CompareReport) => {
       label: report.jobs.length === 1 ? 'The first agent' : `${job.name}, agent by agent`,
     })),
     ...report.agents.map((agent) => ({ value: agent.benchmark_run_id, label: name(agent) })),
-  ].map(({ value, label }) => ({ value, label: label.slice(0, 120) }))
-}
-
-interface ChoiceProps {
-  label: string
-  value: string
-  options: readonly { value: string; label: string }[]
-  onChange: (value: string) => void
-}
-
-const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
-  const id = useId()
-  return (
-    <div className="flex max-w-full flex-col gap-1">
-      <label htmlFor={id} className="font-medium">
-        {label}
-      </label>
-      <Select
-        id={id}
-        value={value}
-        options={options}
-        onChange={({ target }) => onChange(target.value)}
-        className="max-w-80"
-      />
-    </div>
-  )
+  ]
 }
 
 /** Above the numbers: what makes them less than comparable. */
@@ -180,13 +145,3 @@ const Comparability = ({ report: { incomparable } }: { report: CompareReport }) 
       </ul>
     </Banner>
   )
-
-const Notes = ({ notes }: { notes: readonly string[] }) => (
-  <section aria-label="What the numbers mean">
-    <ul className="max-w-prose list-disc space-y-0.5 pl-4 text-sm text-muted">
-      {notes.map((note) => (
-        <li key={note}>{note}</li>
-      ))}
-    </ul>
-  </section>
-)

@@ -5,18 +5,11 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
+import { Missing, signed } from '../figure-text.tsx'
 import { three } from '../job/verdict.ts'
 import { doubtColumns } from '../pair-columns.tsx'
 import { AgentName } from '../score.tsx'
 import { sideNames } from './side-names.ts'
-
-const Missing = ({ why = 'it cannot be computed' }: { why?: string | undefined }) => (
-  <span className="text-muted" title={why}>
-    None
-  </span>
-)
-
-const signed = (value: number) => (value > 0 ? `+${three(value)}` : three(value))
 
 /** Every agent of every job, as it stands by itself. */
 export const SideTable = ({ report }: { report: CompareReport }) => (

@@ -19,6 +19,7 @@ export const paths = {
   /** Jobs beside each other; the first is the baseline. */
   compare: (jobs: readonly string[] = []) =>
     `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined })}`,
+  trend: () => '/benchmark-jobs/trend',
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
   /** `alert` is one to be shown among all. */

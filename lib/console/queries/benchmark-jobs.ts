@@ -7,7 +7,7 @@ import {
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import type { CompareReport, FailureRule, Report, ReportFormat } from '#lib/wire/reports.ts'
+import type { CompareReport, FailureRule, Report, ReportFormat, TrendReport } from '#lib/wire/reports.ts'
 import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
@@ -23,6 +23,7 @@ const jobKeys = {
   one: (id: string) => ['benchmark-jobs', 'get', id] as const,
   report: (id: string) => ['benchmark-jobs', 'report', id] as const,
   compare: ['benchmark-jobs', 'compare'] as const,
+  trend: ['benchmark-jobs', 'trend'] as const,
 }
 
 /** Where the console judges a job; scripts and papers read it as well. */
@@ -38,6 +39,23 @@ interface Compared {
 
 export const compareAddress = ({ baseline, ...rest }: Compared, format: ReportFormat = 'json'): string =>
   `/api/benchmark-jobs/compare?${new URLSearchParams({ ...rest, ...(baseline && { baseline }), format })}`
+
+/** Of which agent, on the data set of which job, over how many jobs. */
+interface Trend {
+  job: string
+  agent: string | undefined
+  model: string | undefined
+  last: number
+  failures: FailureRule
+}
+
+export const trendAddress = ({ job, agent, model, last, failures }: Trend, format: ReportFormat = 'json'): string => {
+  const chosen = { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
+  return `/api/benchmark-jobs/trend?${new URLSearchParams({ job, ...chosen, last: `${last}`, failures, format })}`
+}
+
+/** Jobs whose data set can be chosen without their ids. */
+const recentJobs = 20
 
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
@@ -73,6 +91,29 @@ export const benchmarkJobQueries = {
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
+
+  /** Read again while a job on the data set goes on. */
+  trend: (trend: Trend) =>
+    queryOptions({
+      queryKey: [...jobKeys.trend, trend],
+      queryFn: async ({ signal }): Promise<TrendReport> =>
+        (await askConsoleSignedIn(trendAddress(trend), { signal })).json(),
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
+    }),
+
+  /** The newest jobs of which something can be said. */
+  recent: (api: Api = pageApi) =>
+    queryOptions({
+      queryKey: [...jobKeys.all, 'recent'] as const,
+      queryFn: async ({ signal }) => {
+        const { jobs } = await api.benchmarkJobs.list({ query: { limit: recentJobs }, signal })
+        return jobs
+          .filter(({ benchmark_outcomes }) => (benchmark_outcomes ?? []).length > 0)
+          .map(({ id, name }) => ({ id, name }))
+      },
+      staleTime: 10_000,
+    }),
 }
 
 /** Keeps `benchmarkJobQueries.get` up to date until the returned function is called. */
@@ -84,6 +125,10 @@ export const followJob = (client: QueryClient, id: string): (() => void) =>
 /** The comparison as a message for a chat. */
 export const compareMarkdown = async (compared: Compared): Promise<string> =>
   (await askConsoleSignedIn(compareAddress(compared, 'md'))).text()
+
+/** The trend as a message for a chat. */
+export const trendMarkdown = async (trend: Trend): Promise<string> =>
+  (await askConsoleSignedIn(trendAddress(trend, 'md'))).text()
 
 export const benchmarkJobMutations = {
   create: (api: Api = pageApi) =>

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import type { BenchmarkJob, BenchmarkJobList } from '#lib/contract/benchmark-jobs.ts'
 import { Id } from '#lib/contract/common.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { withinLimit } from '../accounts/sign-in.ts'
@@ -10,28 +10,39 @@ import { asRefusal, clientFor } from '../http/upstream.ts'
 /** A job of 10,000 outcomes is a few megabytes. */
 const readTimeoutMs = 30_000
 
+export interface JobReader {
+  get: (id: string) => Promise<BenchmarkJob>
+  /** The newest first, from after `startingAfter` on. */
+  list: (limit: number, startingAfter?: string) => Promise<BenchmarkJobList>
+}
+
 /** Reads jobs in the name of a request: of the session of a page, or of the key that a script brings itself. */
-export const jobReader = async (request: Request): Promise<(id: string) => Promise<BenchmarkJob>> => {
+export const jobReader = async (request: Request): Promise<JobReader> => {
   const given = request.headers.get('authorization')
   if (given === null) {
     const { api_key } = await callerOf(request, 'read')
-    return (id) => readJob(api_key, id)
+    return readerOf(api_key, (read) => read())
   }
   requireSameOrigin((name) => request.headers.get(name), 'read')
   const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
   if (key === undefined) throw new Refusal('unauthenticated', 'Authorization must be Bearer and a key')
   const client = request.headers.get('x-devdeck-client') ?? 'unknown'
-  return (id) => withinLimit(client, () => readJob(key, id))
+  return readerOf(key, (read) => withinLimit(client, read))
 }
 
-const readJob = async (apiKey: string, id: string): Promise<BenchmarkJob> => {
-  // An id becomes part of a path, where dots would lead elsewhere.
-  if (!Id.safeParse(id).success)
-    throw new Refusal('invalid_argument', 'The id of a job has other characters', { field: 'id' })
-  try {
-    return await clientFor(apiKey, readTimeoutMs).benchmarkJobs.get({ params: { id } })
-  } catch (error) {
-    throw asRefusal(error)
+const readerOf = (apiKey: string, limited: <T>(read: () => Promise<T>) => Promise<T>): JobReader => {
+  const { benchmarkJobs } = clientFor(apiKey, readTimeoutMs)
+  const read = <T>(ask: () => Promise<T>) =>
+    limited(() => ask().catch((error: unknown) => Promise.reject(asRefusal(error))))
+  return {
+    get: async (id) => {
+      // An id becomes part of a path, where dots would lead elsewhere.
+      if (!Id.safeParse(id).success)
+        throw new Refusal('invalid_argument', 'The id of a job has other characters', { field: 'id' })
+      return read(() => benchmarkJobs.get({ params: { id } }))
+    },
+    list: (limit, starting_after) =>
+      read(() => benchmarkJobs.list({ query: { limit, include_total_count: false, starting_after } })),
   }
 }
 

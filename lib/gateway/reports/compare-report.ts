@@ -4,6 +4,7 @@ import type { AgentIdentity, CompareReport } from '#lib/wire/reports.ts'
 import { answering, Refusal } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'
+import { reportCsv } from './csv.ts'
 import { incomparabilities } from './incomparable.ts'
 import { answerIn } from './job-report.ts'
 import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
@@ -27,7 +28,7 @@ export const compareReport = (request: Request): Promise<Response> =>
     const read = await jobReader(request)
     const jobs: BenchmarkJob[] = []
     // One at a time: each may be megabytes, and the failures of a wrong key are counted.
-    for (const id of ids) jobs.push(await read(id))
+    for (const id of ids) jobs.push(await read.get(id))
     const baseline = of('baseline') ?? (ids[0] as string)
     const agents = jobs.flatMap(agentsOf)
     const complete = jobs.every(isComplete)
@@ -44,7 +45,7 @@ export const compareReport = (request: Request): Promise<Response> =>
       incomparable: incomparabilities(jobs, comparison),
       notes: notesOf(rule, complete, comparison.agents, comparison.pairs),
     }
-    return answerIn(format, report, compareMarkdown)
+    return answerIn(format, report, reportCsv, compareMarkdown)
   })
 
 /**

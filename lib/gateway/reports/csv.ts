@@ -6,9 +6,7 @@ import type { AgentFigures, AgentIdentity, CompareReport, PairFigures, Report } 
  * not have is empty. Numbers are not rounded.
  */
 export const reportCsv = (report: Report | CompareReport): string => {
-  const ks = [...new Set(report.agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))].sort(
-    (a, b) => Number(a) - Number(b),
-  )
+  const ks = ksOf(report.agents)
   const rows = [
     ...report.agents.map((agent) => agentCells(agent, ks)),
     ...report.pairs.map(pairCells),
@@ -23,10 +21,14 @@ export const reportCsv = (report: Report | CompareReport): string => {
   return csvLines([columns, ...rows.map((row) => columns.map((column) => row.get(column)))])
 }
 
+/** Every k that pass@k is told of. */
+export const ksOf = (agents: readonly AgentFigures[]): string[] =>
+  [...new Set(agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))].sort((a, b) => Number(a) - Number(b))
+
 export const nameOf = ({ agent_name, model_name }: AgentIdentity): string =>
   model_name === null ? agent_name : `${agent_name} (${model_name})`
 
-const agentCells = ({ reasons, pass_at_k, pass_hat_k, ...figures }: AgentFigures, ks: readonly string[]) => ({
+export const agentCells = ({ reasons, pass_at_k, pass_hat_k, ...figures }: AgentFigures, ks: readonly string[]) => ({
   kind: 'agent',
   ...figures,
   ...Object.fromEntries(ks.map((k) => [`pass_at_${k}`, pass_at_k?.[k] ?? null])),
@@ -34,7 +36,7 @@ const agentCells = ({ reasons, pass_at_k, pass_hat_k, ...figures }: AgentFigures
   reasons: reasonCell(reasons),
 })
 
-const reasonCell = (reasons: Readonly<Record<string, string>>) =>
+export const reasonCell = (reasons: Readonly<Record<string, string>>) =>
   Object.entries(reasons)
     .map(([figure, reason]) => `${figure}: ${reason}`)
     .join('; ')

@@ -1,11 +1,11 @@
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import type { AgentFigures, CompareReport, Incomparability } from '#lib/wire/reports.ts'
+import type { AgentIdentity, CompareReport, Incomparability } from '#lib/wire/reports.ts'
 import { attemptsOf, isComplete } from './judged-job.ts'
 
 /** What makes a comparison of these jobs less than fair, the gravest first. */
 export const incomparabilities = (
   jobs: readonly BenchmarkJob[],
-  { agents, excluded_scenarios }: Pick<CompareReport, 'agents' | 'excluded_scenarios'>,
+  { agents, excluded_scenarios }: Pick<CompareReport, 'excluded_scenarios'> & { agents: readonly AgentIdentity[] },
 ): Incomparability[] => [
   ...jobs
     .filter((job) => !isComplete(job))
@@ -26,7 +26,7 @@ export const incomparabilities = (
 
 const scenarios = (
   jobs: readonly BenchmarkJob[],
-  agents: readonly AgentFigures[],
+  agents: readonly AgentIdentity[],
   excluded: CompareReport['excluded_scenarios'],
 ): Incomparability[] => {
   if (excluded.length === 0) return []

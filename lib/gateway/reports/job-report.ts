@@ -1,5 +1,5 @@
 import { judging } from '#lib/statistics/judgement.ts'
-import type { CompareReport, Report, ReportFormat } from '#lib/wire/reports.ts'
+import type { Report, ReportFormat } from '#lib/wire/reports.ts'
 import { answering, json } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, jobReader } from './caller.ts'
@@ -12,23 +12,24 @@ import { notesOf } from './notes.ts'
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   answering(request, async () => {
     const { format, rule } = askedOf(request)
-    const job = await (await jobReader(request))(id)
+    const job = await (await jobReader(request)).get(id)
     const judgement = await inTurns(
       judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, rule),
     )
     const { complete, agents, pairs } = judgement
     const report: Report = { job: reportedJob(job), ...judgement, notes: notesOf(rule, complete, agents, pairs) }
-    return answerIn(format, report, reportMarkdown)
+    return answerIn(format, report, reportCsv, reportMarkdown)
   })
 
-export const answerIn = <R extends Report | CompareReport>(
+export const answerIn = <R>(
   format: ReportFormat,
   report: R,
+  csv: (report: R) => string,
   markdown: (report: R) => string,
 ): Response => {
   if (format === 'json') return json(report)
   const isCsv = format === 'csv'
-  return new Response(isCsv ? reportCsv(report) : markdown(report), {
+  return new Response(isCsv ? csv(report) : markdown(report), {
     headers: {
       'content-type': `text/${isCsv ? 'csv' : 'markdown'}; charset=utf-8`,
       'content-disposition': `attachment; filename="benchmark-report.${format}"`,

@@ -7,7 +7,7 @@ import type {
   Report,
   ScenarioChange,
 } from '#lib/wire/reports.ts'
-import { nameOf } from './csv.ts'
+import { ksOf, nameOf } from './csv.ts'
 
 /** The scenarios of a list that a message has room for. */
 const mostListed = 20
@@ -42,38 +42,39 @@ export const compareMarkdown = (report: CompareReport): string => {
   ])
 }
 
-const page = (title: string, parts: readonly string[]) => `# ${title}\n\n${parts.filter(Boolean).join('\n\n')}\n`
+export const page = (title: string, parts: readonly string[]) => `# ${title}\n\n${parts.filter(Boolean).join('\n\n')}\n`
 
 /** A name may hold anything: it stays in its cell and marks nothing up. */
-const text = (value: string): string =>
+export const text = (value: string): string =>
   value
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`)
     .slice(0, 300)
-const code = (value: string) => `\`${value.replace(/[`\s|]/g, '')}\``
+export const code = (value: string) => `\`${value.replace(/[`\s|]/g, '')}\``
 
-const time = (ms: number) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'at a time it does not tell')
+export const time = (ms: number) =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'at a time it does not tell'
 
-const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
+export const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =>
+export const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =>
   [heads, heads.map((head, i) => (i === 0 || head === '' ? '---' : '---:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')
 
-const number = (value: number | null, digits = 3) => (value === null ? 'n/a' : value.toFixed(digits))
-const range = (low: number | null, high: number | null) =>
+export const number = (value: number | null, digits = 3) => (value === null ? 'n/a' : value.toFixed(digits))
+export const range = (low: number | null, high: number | null) =>
   low === null || high === null ? 'n/a' : `${number(low)} to ${number(high)}`
-const p = (value: number | null) => (value !== null && value < 0.001 ? '< 0.001' : number(value))
+export const p = (value: number | null) => (value !== null && value < 0.001 ? '< 0.001' : number(value))
 const seconds = (ms: number | null) => (ms === null ? 'n/a' : `${(ms / 1000).toFixed(1)} s`)
 
 type NameOf = (agent: AgentIdentity) => string
 
 const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   if (agents.length === 0) return 'No agent has an outcome yet.'
-  const ks = [...new Set(agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))]
-    .filter((k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1))
-    .sort((a, b) => Number(a) - Number(b))
+  const ks = ksOf(agents).filter(
+    (k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1),
+  )
   return table(
     [
       'Agent',

@@ -1,0 +1,5 @@
+import { trendReport } from '#lib/gateway/reports/trend-report.ts'
+
+export const dynamic = 'force-dynamic'
+
+export const GET = (request: Request) => trendReport(request)

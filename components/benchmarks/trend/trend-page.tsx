@@ -1,0 +1,223 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { ChartLine, Download } from 'lucide-react'
+import { useAddress } from '#components/list/use-address.ts'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
+import { isPassing } from '#lib/console/api/failures.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { benchmarkJobQueries, trendAddress, trendMarkdown } from '#lib/console/queries/benchmark-jobs.ts'
+import type { FailureRule, TrendReport } from '#lib/wire/reports.ts'
+import { Choice, RuleChoice } from '../choice.tsx'
+import { ReportNotes } from '../figure-text.tsx'
+import { agentLabel } from '../job-figures.ts'
+import { TrendPlot } from './trend-plot.tsx'
+import { TrendTable } from './trend-table.tsx'
+import { trendSummary } from './trend-words.ts'
+
+const address = { schema: TrendView, path: trendPath }
+
+/** An agent on one data set over its last jobs; its address holds all that is chosen. */
+export const TrendPage = () => {
+  const { settled, change, problems } = useAddress(address)
+  const recent = useQuery(benchmarkJobQueries.recent())
+  const job = settled.job ?? recent.data?.[0]?.id
+  const trend = {
+    job: job ?? '',
+    agent: settled.agent,
+    model: settled.model,
+    last: settled.last,
+    failures: settled.failures ?? ('zero' as const),
+  }
+  const isAsked = job !== undefined && problems.length === 0
+  const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: isAsked })
+  const error = useShownError(query)
+  const recentError = useShownError(recent)
+  const { result, copy } = useCopy('the trend')
+  const report = query.data
+  return (
+    <>
+      <PageHeader
+        title="Trend"
+        actions={
+          isAsked && (
+            <>
+              <ButtonLink
+                href={trendAddress(trend, 'csv')}
+                prefetch={false}
+                download
+                size="sm"
+                variant="ghost"
+                icon={Download}
+              >
+                CSV
+              </ButtonLink>
+              <ButtonLink
+                href={trendAddress(trend)}
+                prefetch={false}
+                download="trend.json"
+                size="sm"
+                variant="ghost"
+                icon={Download}
+              >
+                JSON
+              </ButtonLink>
+              <Button
+                size="sm"
+                onClick={() => void trendMarkdown(trend).then(copy)}
+                disabledReason={report ? null : 'The trend is not there yet'}
+              >
+                {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
+              </Button>
+            </>
+          )
+        }
+      />
+      {problems.length > 0 ? (
+        <EmptyState
+          icon={ChartLine}
+          title="This address asks for something that cannot be shown"
+          action={<ButtonLink href={paths.trend()}>Show the newest trend</ButtonLink>}
+        >
+          {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
+        </EmptyState>
+      ) : isAsked ? (
+        error && !report ? (
+          <ErrorState
+            title="The trend could not be read"
+            error={error}
+            recovers={isPassing(error)}
+            query={query}
+            action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
+          />
+        ) : !report ? (
+          <SkeletonRows columns={6} label="Reading the jobs" />
+        ) : (
+          <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
+            <Choices report={report} trend={trend} recent={recent.data ?? []} change={change} />
+            <Trend report={report} />
+          </div>
+        )
+      ) : recentError ? (
+        <ErrorState
+          title="The jobs could not be read"
+          error={recentError}
+          recovers={isPassing(recentError)}
+          query={recent}
+        />
+      ) : recent.isPending ? (
+        <SkeletonRows columns={6} label="Reading the jobs" />
+      ) : (
+        <EmptyState
+          icon={ChartLine}
+          title="No job has an outcome yet"
+          action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
+        >
+          A trend shows one agent on one data set over its last jobs: run the same scenarios again and see what became
+          better, and what did not.
+        </EmptyState>
+      )}
+    </>
+  )
+}
+
+interface ChoicesProps {
+  report: TrendReport
+  trend: { job: string; last: number; failures: FailureRule }
+  recent: readonly { id: string; name: string }[]
+  change: (part: Partial<TrendView>, how: 'push') => void
+}
+
+/** An agent as a value of a select. */
+const agentKey = ({ agent_name, model_name }: Pick<TrendReport, 'agent_name' | 'model_name'>) =>
+  JSON.stringify([agent_name, model_name ?? ''])
+
+const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
+  const { data_set: set } = report
+  const jobs = recent.some(({ id }) => id === set.job_id) ? recent : [{ id: set.job_id, name: set.job_name }, ...recent]
+  const isListed = report.agents.some((agent) => agentKey(agent) === agentKey(report))
+  const agents = isListed ? report.agents : [{ ...report, n_jobs: 0 }, ...report.agents]
+  const lasts = [...new Set([5, 10, 20, 50, trend.last])].sort((a, b) => a - b)
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <Choice
+        label="Data set of the job"
+        value={set.job_id}
+        options={jobs.map(({ id, name }) => ({ value: id, label: name || id }))}
+        onChange={(job) => change({ job, agent: undefined, model: undefined }, 'push')}
+      />
+      <Choice
+        label="Agent"
+        value={agentKey(report)}
+        options={agents.map((each) => ({
+          value: agentKey(each),
+          label: `${agentLabel({ name: each.agent_name, model: each.model_name })} (${formatCount(each.n_jobs)} ${each.n_jobs === 1 ? 'job' : 'jobs'})`,
+        }))}
+        onChange={(key) => {
+          const [agent, model] = JSON.parse(key) as [string, string]
+          change({ job: set.job_id, agent, model }, 'push')
+        }}
+      />
+      <Choice
+        label="Jobs"
+        value={`${trend.last}`}
+        options={lasts.map((last) => ({ value: `${last}`, label: last === 1 ? 'the last' : `the last ${last}` }))}
+        onChange={(last) => change({ last: Number(last) }, 'push')}
+      />
+      <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
+    </div>
+  )
+}
+
+const Trend = ({ report }: { report: TrendReport }) => {
+  const { points, notes, n_jobs_read, n_jobs_of_data_set, has_older_jobs } = report
+  const { lead, more, tone } = trendSummary(report)
+  const changed = points.filter(({ incomparable }) => incomparable.length > 0)
+  return (
+    <>
+      <Banner tone={tone} role="status" title={<VisibleText max={800}>{lead}</VisibleText>}>
+        {more}
+      </Banner>
+      <p className="tabular text-sm text-muted">
+        Showing {formatCount(points.length)} {points.length === 1 ? 'run' : 'runs'} of the agent, in{' '}
+        {formatCount(n_jobs_of_data_set)} jobs on this data set among the newest {formatCount(n_jobs_read)}
+        {has_older_jobs ? '; older jobs were not read' : ', which are all'}.
+      </p>
+      {points.length > 0 && (
+        <>
+          <TrendPlot points={points} label={lead} />
+          <TrendTable points={points} />
+        </>
+      )}
+      {changed.length > 0 && (
+        <section aria-label="What else changed" className="space-y-2">
+          <h2 className="text-lg font-medium">What else was not as before</h2>
+          <dl className="max-w-prose space-y-2">
+            {changed.map(({ job, figures, incomparable }) => (
+              <div key={figures.benchmark_run_id}>
+                <dt className="font-medium">
+                  <VisibleText max={200}>{job.name || job.id}</VisibleText>
+                </dt>
+                {incomparable.map(({ kind, text }) => (
+                  <dd key={`${kind} ${text}`} className="text-muted">
+                    <VisibleText max={600}>{text}</VisibleText>
+                  </dd>
+                ))}
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
+      <ReportNotes notes={notes} />
+    </>
+  )
+}

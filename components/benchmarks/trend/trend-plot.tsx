@@ -1,0 +1,102 @@
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { TrendPoint } from '#lib/wire/reports.ts'
+import { three } from '../job/verdict.ts'
+import { stepOf } from './trend-words.ts'
+
+const [left, top, bottom, height] = [40, 26, 224, 262]
+const ticks = [0, 0.25, 0.5, 0.75, 1]
+const y = (score: number) => bottom - Math.min(1, Math.max(0, score)) * (bottom - top)
+
+/** The mean of each job with its interval; a regression is a triangle that points down, with its word. */
+export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; label: string }) => {
+  const step = Math.min(120, Math.max(56, Math.floor(1040 / points.length)))
+  const width = left + points.length * step + 12
+  const x = (at: number) => left + (at + 0.5) * step
+  const placed = points.flatMap((point, at) =>
+    point.figures.mean === null ? [] : [{ point, at, mean: point.figures.mean }],
+  )
+  return (
+    <figure className="space-y-1">
+      <figcaption>
+        <span className="font-medium">Mean score by job</span>{' '}
+        <span className="text-sm text-muted">
+          Across: jobs, the oldest first, by the numbers of the table. Up: mean score, 0 to 1, with its 95 % interval. A
+          hollow mark is of a job that goes on; a triangle is a regression.
+        </span>
+      </figcaption>
+      <div
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="overflow-x-auto"
+      >
+        <svg width={width} height={height} role="img" aria-label={label}>
+          {ticks.map((tick) => (
+            <g key={tick}>
+              <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} className="stroke-(--line)" />
+              <text x={left - 6} y={y(tick) + 4} textAnchor="end" className="tabular fill-(--text-muted) text-[11px]">
+                {tick}
+              </text>
+            </g>
+          ))}
+          <polyline
+            points={placed.map(({ at, mean }) => `${x(at)},${y(mean)}`).join(' ')}
+            fill="none"
+            className="stroke-(--accent) stroke-[1.5]"
+          />
+          {points.map((point, at) => (
+            <Mark key={point.figures.benchmark_run_id} point={point} number={at + 1} x={x(at)} />
+          ))}
+        </svg>
+      </div>
+    </figure>
+  )
+}
+
+const Mark = ({ point, number, x }: { point: TrendPoint; number: number; x: number }) => {
+  const { mean, ci_low, ci_high, n_scenarios } = point.figures
+  const regression = point.regression
+  return (
+    <g>
+      <title>{`${point.job.name}: ${mean === null ? 'no score' : `${three(mean)}, n = ${n_scenarios}`}`}</title>
+      <text x={x} y={bottom + 16} textAnchor="middle" className="tabular fill-(--text) text-[11px]">
+        {number}
+      </text>
+      <text x={x} y={bottom + 30} textAnchor="middle" className="tabular fill-(--text-muted) text-[10px]">
+        {mean === null ? 'no score' : `n ${formatCount(n_scenarios)}`}
+      </text>
+      {mean !== null && (
+        <>
+          {ci_low !== null && ci_high !== null && (
+            <path
+              d={`M${x} ${y(ci_low)}V${y(ci_high)}M${x - 5} ${y(ci_low)}h10M${x - 5} ${y(ci_high)}h10`}
+              className="stroke-(--text-muted) stroke-[1.5]"
+            />
+          )}
+          {regression ? (
+            <path
+              d={`M${x - 7} ${y(mean) - 5}h14l-7 12z`}
+              className={
+                regression === 'settled' ? 'fill-(--danger)' : 'fill-(--surface-0) stroke-(--attention) stroke-2'
+              }
+            />
+          ) : (
+            <circle
+              cx={x}
+              cy={y(mean)}
+              r={5}
+              className={point.complete ? 'fill-(--accent)' : 'fill-(--surface-0) stroke-(--accent) stroke-2'}
+            />
+          )}
+          <text x={x + 9} y={y(mean) + (mean > 0.9 ? 14 : -6)} className="tabular fill-(--text) text-[11px]">
+            {three(mean)}
+          </text>
+          {regression && (
+            <text x={x} y={14} textAnchor="middle" className="fill-(--text) text-[10px] font-medium">
+              {stepOf(point) === 'regression' ? 'Regression' : 'Possible'}
+            </text>
+          )}
+        </>
+      )}
+    </g>
+  )
+}

@@ -1,0 +1,141 @@
+import { CircleCheck, CircleDot, CircleHelp, Equal, TrendingDown, TrendingUp } from 'lucide-react'
+import Link from 'next/link'
+import { timeColumn } from '#components/list/columns.tsx'
+import { Badge, type StateLook } from '#components/ui/badge.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { comparePath } from '#lib/console/address/compare-view.ts'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { ComparedPair, TrendPoint } from '#lib/wire/reports.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { Missing, signed } from '../figure-text.tsx'
+import { three } from '../job/verdict.ts'
+import { doubtColumns } from '../pair-columns.tsx'
+import { stepOf, type TrendStep } from './trend-words.ts'
+
+interface Row extends TrendPoint {
+  number: number
+}
+
+/** The jobs of a trend, the newest first, with all that its plot shows. */
+export const TrendTable = ({ points }: { points: readonly TrendPoint[] }) => (
+  <DataTable
+    caption="The jobs of the trend, newest first"
+    columns={columns}
+    rows={points.map((point, at): Row => ({ ...point, number: at + 1 })).reverse()}
+    rowKey={({ figures }) => figures.benchmark_run_id}
+  />
+)
+
+const looks: Record<TrendStep, StateLook> = {
+  first: { tone: 'neutral', icon: CircleDot, word: 'First' },
+  regression: { tone: 'danger', icon: TrendingDown, word: 'Regression' },
+  possible: { tone: 'attention', icon: TrendingDown, word: 'Possible regression' },
+  better: { tone: 'ok', icon: CircleCheck, word: 'Better' },
+  higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not settled' },
+  same: { tone: 'neutral', icon: Equal, word: 'Same mean' },
+  none: { tone: 'neutral', icon: CircleHelp, word: 'Cannot be compared' },
+}
+
+const ofChange = ({ cell, ...column }: Column<ComparedPair>): Column<Row> => ({
+  ...column,
+  cell: ({ change }) => change && cell(change),
+})
+
+const columns: Column<Row>[] = [
+  {
+    id: 'job',
+    header: 'Job',
+    priority: 1,
+    cell: ({ number, job, complete }) => (
+      <span className="flex min-w-0 items-center gap-2">
+        <span className="tabular shrink-0 text-muted">{number}</span>
+        <Link href={paths.benchmarkJob(job.id)} prefetch={false} className="truncate text-accent hover:underline">
+          <VisibleText truncate>{job.name || job.id}</VisibleText>
+        </Link>
+        {!complete && <BenchmarkState of="job" state={job.state} />}
+      </span>
+    ),
+  },
+  {
+    id: 'mean',
+    header: 'Mean score',
+    priority: 2,
+    width: '8.5rem',
+    align: 'right',
+    cell: ({ figures: { mean, n_scenarios, reasons } }) =>
+      mean === null ? (
+        <Missing why={reasons.mean} />
+      ) : (
+        <span className="whitespace-nowrap">
+          <b className="font-semibold">{three(mean)}</b>{' '}
+          <span className="text-muted">(n = {formatCount(n_scenarios)})</span>
+        </span>
+      ),
+  },
+  {
+    id: 'interval',
+    header: '95 % interval',
+    priority: 3,
+    width: '8.5rem',
+    align: 'right',
+    cell: ({ figures: { ci_low, ci_high, reasons } }) =>
+      ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${three(ci_low)} to ${three(ci_high)}`,
+  },
+  {
+    id: 'change',
+    header: <span title="The mean difference over the scenarios both jobs have a score for">Change since before</span>,
+    priority: 3,
+    width: '10rem',
+    align: 'right',
+    cell: ({ change }) =>
+      change &&
+      (change.difference === null ? (
+        <Missing why={change.reasons.difference} />
+      ) : (
+        <Link
+          href={comparePath({ jobs: `${change.b.job_id},${change.a.job_id}`, baseline: change.b.benchmark_run_id })}
+          prefetch={false}
+          title="Compare the two jobs"
+          className="whitespace-nowrap hover:underline"
+        >
+          <b className="font-semibold">{signed(change.difference)}</b>{' '}
+          <span className="text-muted">(n = {formatCount(change.n)})</span>
+        </Link>
+      )),
+  },
+  {
+    id: 'change interval',
+    header: <span title="95 % interval of the change">Its interval</span>,
+    priority: 3,
+    width: '9rem',
+    align: 'right',
+    cell: ({ change }) =>
+      change &&
+      (change.ci_low === null || change.ci_high === null ? (
+        <Missing why={change.reasons.ci_low} />
+      ) : (
+        `${signed(change.ci_low)} to ${signed(change.ci_high)}`
+      )),
+  },
+  ...doubtColumns<ComparedPair>('Scenarios that pass only now · only before')
+    .filter(({ id }) => id !== 'settled')
+    .map(ofChange),
+  {
+    id: 'step',
+    header: 'Since before',
+    priority: 3,
+    width: '11rem',
+    cell: (point) => {
+      const { tone, icon, word } = looks[stepOf(point)]
+      return (
+        <Badge tone={tone} icon={icon}>
+          {word}
+        </Badge>
+      )
+    },
+  },
+  timeColumn('Created', ({ job }) => job.create_time_ms),
+]

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest'
+import { comparing } from '#lib/statistics/comparison.ts'
+import type { AttemptOutcome, JudgedAgent } from '#lib/statistics/figures.ts'
+import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import { stepOf, trendSummary } from './trend-words.ts'
+
+/** One run of an agent for each list of scores; null is what was cancelled. */
+const reportOf = (...runs: (number | null)[][]): TrendReport => {
+  const agents = runs.map(
+    (scores, at): JudgedAgent => ({
+      agent_name: 'solver',
+      model_name: 'm1',
+      benchmark_run_id: `bmr_${at}`,
+      job_id: `bmj_${at}`,
+      outcomes: scores.map(
+        (score, i): AttemptOutcome => ({
+          scenario_id: `s${i}`,
+          scenario_name: `s${i}`,
+          state: score === null ? 'CANCELED' : 'COMPLETED',
+          score,
+        }),
+      ),
+    }),
+  )
+  const steps = comparing({ agents, complete: true }, 'zero', (figures) => {
+    const at = agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === figures.benchmark_run_id)
+    return figures.mean === null ? null : (agents[at - 1]?.benchmark_run_id ?? null)
+  })
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  const comparison = step.value
+  const points = comparison.agents.map((figures, at): TrendPoint => {
+    const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
+    const isWorse = (change?.difference ?? 0) < 0
+    return {
+      job: {
+        id: `bmj_${at}`,
+        name: `job ${at}`,
+        state: 'completed',
+        create_time_ms: at,
+        planned_scenarios: null,
+        planned_attempts: null,
+      },
+      complete: true,
+      figures,
+      change,
+      regression: isWorse ? (change?.settled ? 'settled' : 'possible') : null,
+      incomparable: [],
+    }
+  })
+  return {
+    agent_name: 'solver',
+    model_name: 'm1',
+    data_set: { job_id: 'bmj_0', job_name: 'job 0', benchmark_name: null, n_scenarios: null },
+    rule: 'zero',
+    complete: true,
+    points,
+    agents: [],
+    n_jobs_read: runs.length,
+    has_older_jobs: false,
+    n_jobs_of_data_set: runs.length,
+    notes: [],
+  }
+}
+
+const eight = (score: number) => Array.from({ length: 8 }, () => score)
+
+it('says where an agent stands and how it changed, with its denominators', () => {
+  expect(trendSummary(reportOf([1, 0, 1]))).toEqual({
+    lead: 'solver · m1 scores 0.667 (n = 3) in job 0; there is no job before it to compare with.',
+    more: '',
+    tone: 'neutral',
+  })
+  expect(trendSummary(reportOf([1, 0, 1], [1, 0, 0.5]))).toEqual({
+    // Differences 0, 0, -0.5: mean -1/6, SE 1/6, t with 2 degrees of freedom 4.302653.
+    lead: 'solver · m1 scores 0.500 (n = 3) in job 1, 0.167 below the job before (95 % interval -0.884 to 0.550, paired over 3 scenarios): not settled.',
+    more: 'In 1 change: 0 settled regressions, 1 possible.',
+    tone: 'attention',
+  })
+})
+
+it('tells a regression that is settled from one that may be chance, and both from none', () => {
+  const report = reportOf(eight(0.5), eight(1), eight(0), [...eight(0).slice(1), 0.5], [...eight(0).slice(1), 0.5])
+  expect(report.points.map(stepOf)).toEqual(['first', 'better', 'regression', 'higher', 'same'])
+  expect(trendSummary(report).more).toBe('In 4 changes: 1 settled regression, 0 possible.')
+  expect(trendSummary(reportOf(eight(1), eight(0))).tone).toBe('danger')
+  expect(trendSummary(reportOf(eight(0), eight(1)))).toMatchObject({ tone: 'ok', more: 'No regression in 1 change.' })
+})
+
+it('says that nothing can be said', () => {
+  expect(trendSummary(reportOf()).lead).toBe('solver · m1 has no score on this data set yet.')
+  expect(reportOf([1], [null]).points.map(stepOf)).toEqual(['first', 'none'])
+})

@@ -1,0 +1,24 @@
+import * as z from 'zod/mini'
+import { queryInt } from '#lib/contract/common.ts'
+import { paths } from './paths.ts'
+import { searchOf } from './search.ts'
+
+const usualPoints = 10
+
+/** What the address of a trend says: what its report is asked for. */
+export const TrendView = z.object({
+  /** A job on the data set. Absent: the newest. */
+  job: z.optional(z.string()),
+  /** Absent: the first of the job. */
+  agent: z.optional(z.string()),
+  /** Empty where the agent has none. */
+  model: z.optional(z.string()),
+  /** How many jobs are shown. */
+  last: z._default(queryInt(1, 50), usualPoints),
+  /** Absent: failures count 0. */
+  failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
+})
+export type TrendView = z.output<typeof TrendView>
+
+export const trendPath = (view: Partial<TrendView>): string =>
+  `${paths.trend()}${searchOf(view, { failures: 'zero', last: usualPoints })}`

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { TrendReport } from '#lib/wire/reports.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { isOnDataSetOf } from './data-set.ts'
+
+/** An agent that answers scenario i with the i-th score; `-` is a failure. */
+const answering = (name: string, scores: string, more: object = {}) =>
+  agent(
+    name,
+    `case $(<"$HARBOR_INSTRUCTION_FILE") in
+      ${scores
+        .split(' ')
+        .map((score, i) => `${i}) ${score === '-' ? 'exit 3' : `echo ${score} > ~/answer`} ;;`)
+        .join('\n')}
+    esac`,
+    more,
+  )
+
+let service: TestService
+let gateway: TestConsole
+let jobs: BenchmarkJob[]
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+  gateway = await startConsole(service)
+  const scenario_ids = await makeScenarios(service.client, 8)
+  const others = await makeScenarios(service.client, 1)
+  const run = async (ids: string[], agents: object[]) => {
+    const spec = { type: 'scenarios' as const, scenario_ids: ids, agent_configs: agents as never }
+    const { id } = await createJob(service.client, { ...spec, orchestrator_config: { n_concurrent_trials: 8 } })
+    return untilEnded(service.client, id)
+  }
+  jobs = [
+    await run(scenario_ids, [answering('solver', '1 1 1 1 1 1 1 0'), answering('other', '0 0 0 0 0 0 0 0')]),
+    // Better by one half at the last.
+    await run(scenario_ids, [answering('solver', '1 1 1 1 1 1 1 0.5')]),
+    await run(others, [answering('solver', '0')]),
+    // Worse at seven of eight, all by the same.
+    await run(scenario_ids, [answering('solver', '0 0 0 0 0 0 0 0.5')]),
+    // Without the last two scenarios, and a little worse: one that had 0 has 1, and two have nothing.
+    await run(scenario_ids.slice(0, 6), [answering('solver', '0 0 0 0 0 0')]),
+    await run(scenario_ids, [answering('solver', '1 0 0 0 0 0 1 0', { timeout_seconds: 60 })]),
+  ]
+}, 180_000)
+afterAll(async () => {
+  await gateway.close()
+  await service.close()
+})
+
+const asked = (search: string, headers: Record<string, string> = { authorization: `Bearer ${service.key}` }) =>
+  gateway.fetch(`/api/benchmark-jobs/trend${search}`, { headers })
+const trend = async (search = `?job=${jobs[0]?.id}`): Promise<TrendReport> => (await asked(search)).json()
+const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
+const idOf = (at: number) => jobs[at]?.id
+
+describe('GET /api/benchmark-jobs/trend', () => {
+  it('200 with the mean of an agent in each job on the data set, and how it changed', async () => {
+    const { points, ...report } = await trend()
+    expect([report.agent_name, report.model_name, report.rule, report.complete]).toEqual(['solver', null, 'zero', true])
+    expect(report.data_set).toMatchObject({ job_id: idOf(0), n_scenarios: 8, benchmark_name: null })
+    // The third job is of another data set.
+    expect(points.map(({ job }) => job.id)).toEqual([idOf(0), idOf(1), idOf(3), idOf(4), idOf(5)])
+    expect(points.map(({ figures }) => [six(figures.mean), figures.n_scenarios])).toEqual(
+      [
+        [7 / 8, 8],
+        [7.5 / 8, 8],
+        [0.5 / 8, 8],
+        [0, 6],
+        [2 / 8, 8],
+      ].map(([mean, n]) => [six(mean), n]),
+    )
+    // Wilson of 7 in 8, and Student's t with 7 degrees of freedom (2.364624) around 0.9375 with the SE 0.5/8.
+    expect([points[0]?.figures.method, six(points[0]?.figures.ci_low), six(points[0]?.figures.ci_high)]).toEqual([
+      'wilson',
+      0.529112,
+      0.977583,
+    ])
+    expect([points[1]?.figures.method, six(points[1]?.figures.ci_low), points[1]?.figures.ci_high]).toEqual([
+      't',
+      six(0.9375 - 2.364624 * 0.0625),
+      1,
+    ])
+    const changes = points.map(
+      ({ change }) => change && [change.b.job_id, change.n, six(change.difference), change.p_value],
+    )
+    expect(changes).toEqual([
+      null,
+      [idOf(0), 8, 0.0625, 1],
+      // Seven of eight differ by -1: the two patterns of 128 in which all signs agree.
+      [idOf(1), 8, -0.875, 2 / 128],
+      [idOf(3), 6, 0, 1],
+      [idOf(4), 6, six(1 / 6), 1],
+    ])
+    // By Holm over the four changes: 4 times 2 in 128 is above 0.05.
+    expect(points[2]?.change?.p_adjusted).toBe(8 / 128)
+    expect(points.map(({ regression }) => regression)).toEqual([null, null, 'possible', null, null])
+    expect(points[2]?.change?.new_failures.map(({ scenario_name }) => scenario_name).sort()).toEqual(
+      [0, 1, 2, 3, 4, 5, 6].map((i) => `scenario ${i}`),
+    )
+  })
+
+  it('200 with a regression that is settled, and what else has changed', async () => {
+    const { points, has_older_jobs, n_jobs_read } = await trend(`?job=${idOf(0)}&last=4`)
+    expect([points.length, has_older_jobs, n_jobs_read]).toEqual([4, false, 6])
+    // Three changes: 3 times 2 in 128 is below 0.05.
+    expect(points[1]).toMatchObject({
+      job: { id: idOf(3) },
+      regression: 'settled',
+      change: { settled: true, p_adjusted: 6 / 128 },
+    })
+    expect(points.map(({ incomparable }) => incomparable.map(({ kind }) => kind))).toEqual([
+      [],
+      ['agents'],
+      ['scenarios', 'agents'],
+      ['scenarios', 'timeouts', 'agents'],
+    ])
+  })
+
+  it('200 with who else has run on the data set, and the trend of it', async () => {
+    const { agents, n_jobs_of_data_set } = await trend()
+    expect([agents, n_jobs_of_data_set]).toEqual([
+      [
+        { agent_name: 'solver', model_name: null, n_jobs: 5 },
+        { agent_name: 'other', model_name: null, n_jobs: 1 },
+      ],
+      5,
+    ])
+    const other = await trend(`?job=${idOf(5)}&agent=other`)
+    expect(other.points.map(({ job, figures, change }) => [job.id, figures.mean, change])).toEqual([[idOf(0), 0, null]])
+    expect((await trend(`?job=${idOf(5)}&agent=nobody`)).points).toEqual([])
+  })
+
+  it('200 with the same numbers as CSV and as Markdown, by either rule', async () => {
+    for (const failures of ['zero', 'leave_out']) {
+      const { points } = await trend(`?job=${idOf(0)}&failures=${failures}`)
+      const answer = await asked(`?job=${idOf(0)}&failures=${failures}&format=csv`)
+      expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      const [head = [], ...rows] = (await answer.text())
+        .trim()
+        .split('\r\n')
+        .map((line) => line.slice(1, -1).split('","'))
+      const cell = (at: number, column: string) => rows[at]?.[head.indexOf(column)]
+      expect(rows.length).toBe(points.length)
+      for (const [at, { job, figures, change, regression }] of points.entries()) {
+        const value = (each: unknown) => (each == null ? '' : String(each))
+        expect([cell(at, 'job_id'), cell(at, 'mean'), cell(at, 'ci_low'), cell(at, 'n_scenarios')]).toEqual(
+          [job.id, figures.mean, figures.ci_low, figures.n_scenarios].map(value),
+        )
+        expect([
+          cell(at, 'change_difference'),
+          cell(at, 'change_p_adjusted'),
+          cell(at, 'change_n'),
+          cell(at, 'regression'),
+        ]).toEqual([change?.difference, change?.p_adjusted, change?.n, regression].map(value))
+      }
+      const markdown = await (await asked(`?job=${idOf(0)}&failures=${failures}&format=md`)).text()
+      for (const { job, figures } of points)
+        expect(markdown).toMatch(
+          new RegExp(
+            `\\| ${job.name.replace(/[-_]/g, '\\\\?$&')} \\|[^|]*\\| ${figures.mean?.toFixed(3)} \\|[^|]*\\| ${figures.n_scenarios} \\|`,
+          ),
+        )
+    }
+  })
+
+  it.each([
+    ['', 'job'],
+    ['?job=', 'job'],
+    ['?job=..', 'id'],
+    ['?job=bmj_1&last=0', 'last'],
+    ['?job=bmj_1&last=51', 'last'],
+    ['?job=bmj_1&last=all', 'last'],
+    ['?job=bmj_1&since=1', 'since'],
+  ])('400 for "%s"', async (search, field) => {
+    const answer = await asked(search)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field })
+  })
+
+  it('401 without a key, 404 for a job that is not there and for one of somebody else', async () => {
+    expect((await asked(`?job=${idOf(0)}`, {})).status).toBe(401)
+    expect((await asked('?job=bmj_none')).status).toBe(404)
+    expect((await asked(`?job=${idOf(0)}`, { authorization: `Bearer ${service.otherKey}` })).status).toBe(404)
+  })
+})
+
+describe('a data set', () => {
+  const job = (value: object): BenchmarkJob =>
+    readLeniently(BenchmarkJob, { name: 'job', state: 'completed', ...value })
+  const spec = (...scenario_ids: string[]) => ({ job_spec: { scenario_ids, agent_configs: [] } })
+  const outcomes = (...names: string[]) => ({
+    benchmark_outcomes: [
+      {
+        benchmark_run_id: 'bmr_1',
+        agent_name: 'a',
+        scenario_outcomes: names.map((name) => ({
+          scenario_definition_id: `${name} ${Math.random()}`,
+          scenario_name: name,
+          state: 'COMPLETED',
+        })),
+      },
+    ],
+  })
+
+  it('is that of a benchmark, whatever became of its scenarios', () => {
+    const of = (benchmark_id: string) => ({ job_source: { type: 'benchmark', benchmark_id } })
+    const isOn = isOnDataSetOf(job({ id: 'a', ...of('bmd_1'), ...spec('s1') }))
+    expect(isOn(job({ id: 'b', ...of('bmd_1'), ...spec('s2') }))).toBe(true)
+    expect(isOn(job({ id: 'c', ...of('bmd_2'), ...spec('s2') }))).toBe(false)
+  })
+
+  it('is shared from half of the scenarios of the larger job on', () => {
+    const isOn = isOnDataSetOf(job({ id: 'a', ...spec('s1', 's2', 's3', 's4') }))
+    expect(isOn(job({ id: 'b', ...spec('s1', 's2') }))).toBe(true)
+    expect(isOn(job({ id: 'c', ...spec('s1') }))).toBe(false)
+    expect(isOn(job({ id: 'd', ...spec('s1', 's2', 's5', 's6', 's7') }))).toBe(false)
+    expect(isOn(job({ id: 'e', job_spec: null, benchmark_outcomes: null }))).toBe(false)
+  })
+
+  it('knows the tasks of job files by their names, as their ids change with their files', () => {
+    const file = { job_source: { type: 'harbor', inline_yaml: '' } }
+    const isOn = isOnDataSetOf(job({ id: 'a', ...file, ...outcomes('one', 'two') }))
+    expect(isOn(job({ id: 'b', ...file, ...outcomes('one', 'two') }))).toBe(true)
+    expect(isOn(job({ id: 'c', ...outcomes('one', 'two') }))).toBe(false)
+  })
+})

@@ -1,0 +1,94 @@
+import { csvLines } from '#lib/wire/csv.ts'
+import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import { agentCells, ksOf, nameOf, reasonCell } from './csv.ts'
+import { code, list, number, p, page, range, table, text, time } from './markdown.ts'
+
+/** A row for each job, the oldest first; what begins with `change_` is against the one named by `change_from_job_id`. */
+export const trendCsv = ({ points, rule }: TrendReport): string => {
+  const ks = ksOf(points.map(({ figures }) => figures))
+  const rows = points.map((point) => new Map<string, unknown>(Object.entries(pointCells(point, ks, rule))))
+  const columns = [...new Set(['job_id', ...rows.flatMap((row) => [...row.keys()])])]
+  return csvLines([columns, ...rows.map((row) => columns.map((column) => row.get(column)))])
+}
+
+const pointCells = (
+  { job, complete, figures, change, regression, incomparable }: TrendPoint,
+  ks: readonly string[],
+  rule: string,
+) => {
+  const { kind: _kind, job_id, ...cells } = agentCells(figures, ks)
+  return {
+    job_id,
+    job_name: job.name,
+    job_state: job.state,
+    job_create_time: time(job.create_time_ms),
+    complete,
+    rule,
+    ...cells,
+    change_from_job_id: change?.b.job_id ?? null,
+    change_n: change?.n ?? null,
+    change_difference: change?.difference ?? null,
+    change_se: change?.se ?? null,
+    change_ci_low: change?.ci_low ?? null,
+    change_ci_high: change?.ci_high ?? null,
+    change_p_value: change?.p_value ?? null,
+    change_p_adjusted: change?.p_adjusted ?? null,
+    change_settled: change?.settled ?? null,
+    change_new_failures: change?.new_failures.length ?? null,
+    change_new_passes: change?.new_passes.length ?? null,
+    change_reasons: change ? reasonCell(change.reasons) : null,
+    regression,
+    incomparable: incomparable.map((each) => each.text).join('; '),
+  }
+}
+
+export const trendMarkdown = (report: TrendReport): string => {
+  const { data_set: set, points } = report
+  return page(`Trend of ${text(nameOf({ ...report, benchmark_run_id: '', job_id: '' }))}`, [
+    `On the data set of ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Not complete.**'}`,
+    points.length === 0 ? 'The agent has no outcome on it in the jobs that were read.' : pointTable(points),
+    ...points
+      .filter(({ incomparable }) => incomparable.length > 0)
+      .map(
+        ({ job, incomparable }) =>
+          `Not as before in ${text(job.name)}:\n\n${list(incomparable.map((each) => text(each.text)))}`,
+      ),
+    list(report.notes),
+  ])
+}
+
+const pointTable = (points: readonly TrendPoint[]) =>
+  table(
+    [
+      'Job',
+      'Created',
+      'Mean',
+      '95 % interval',
+      'Scenarios',
+      'Change',
+      '95 % interval of it',
+      'n',
+      'Adjusted p',
+      'New failures',
+      'New passes',
+      'Regression',
+    ],
+    points.map(({ job, complete, figures, change, regression }) => [
+      `${text(job.name)}${complete ? '' : ' (not complete)'}`,
+      time(job.create_time_ms),
+      number(figures.mean),
+      range(figures.ci_low, figures.ci_high),
+      `${figures.n_scenarios}`,
+      ...(change
+        ? [
+            number(change.difference),
+            range(change.ci_low, change.ci_high),
+            `${change.n}`,
+            p(change.p_adjusted),
+            `${change.new_failures.length}`,
+            `${change.new_passes.length}`,
+          ]
+        : ['n/a', 'n/a', 'n/a', 'n/a', 'n/a', 'n/a']),
+      regression ?? (change?.difference == null ? 'n/a' : 'no'),
+    ]),
+  )
