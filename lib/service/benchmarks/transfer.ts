@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readFile } from '#lib/service/devboxes/files.ts'
@@ -29,6 +29,40 @@ export const sendFolder = async ({ devbox, signal }: Sending, from: string, to: 
   await into({ devbox, signal }, packing.stdout, script, [to])
   if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
   if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)
+}
+
+/**
+ * Copies a file or folder of one devbox to the same place in another, as the first one's processes may read it. Of what it
+ * is sent the second one takes nothing that is called otherwise.
+ */
+export const copyAcross = async (
+  from: RunningDevbox,
+  { devbox, signal }: Sending,
+  path: string,
+  exclude: readonly string[],
+): Promise<void> => {
+  const [parent, name] = [posix.dirname(path), posix.basename(path)]
+  const packing = spawnIn(
+    from.box.launch({
+      argv: ['/bin/tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name],
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    }),
+    { detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  const end = () => {
+    const leader = packing.pid === undefined ? undefined : from.box.leader(packing.pid)
+    if (leader !== undefined) kill(-leader, 'SIGKILL')
+  }
+  const release = from.busy()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
+    await into({ devbox, signal }, packing.stdout as Readable, script, [parent, name])
+  } finally {
+    end()
+    signal.removeEventListener('abort', end)
+    release()
+  }
 }
 
 /** Copies a file of this machine into the devbox: as `name` in `to` where that is a folder, else as `to`. Keeps its mode. */

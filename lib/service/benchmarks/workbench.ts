@@ -9,7 +9,7 @@ import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { putRunFile } from '#lib/service/sandbox/run-file.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { TrialError } from './outcome.ts'
-import { readSmall, sendFile, sendFolder } from './transfer.ts'
+import { copyAcross, readSmall, sendFile, sendFolder } from './transfer.ts'
 
 interface Options {
   account: string
@@ -130,6 +130,11 @@ export class Workbench {
 
   async sendFile(from: string, how: Parameters<typeof sendFile>[2], signal = this.#options.signal): Promise<void> {
     await sendFile({ devbox: this.#devbox(), signal }, from, how)
+  }
+
+  /** Copies a file or folder to the same place in another devbox. */
+  async handOver(to: Workbench, path: string, exclude: readonly string[], signal: AbortSignal): Promise<void> {
+    await copyAcross(this.#devbox(), { devbox: to.#devbox(), signal }, path, exclude)
   }
 
   /** Empties a folder and fills it from others, each over the one before. */

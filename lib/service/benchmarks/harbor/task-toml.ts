@@ -31,14 +31,53 @@ const Agent = table({
   allowed_hosts: z.optional(texts()),
 })
 
+const size = () => z.string().check(z.regex(/^\d+(\.\d+)?[KMGT]?i?B?$/i, 'must be a size like 2G'))
+
+const Environment = table({
+  build_timeout_sec: z.optional(seconds()),
+  docker_image: z.optional(text()),
+  os: z.optional(text()),
+  cpus: z.optional(count()),
+  memory_mb: z.optional(count()),
+  storage_mb: z.optional(count()),
+  gpus: z.optional(count()),
+  env: z.optional(env()),
+  workdir: z.optional(text().check(z.regex(/^\//, 'must begin with /'))),
+  network_mode: z.optional(networkMode()),
+  allowed_hosts: z.optional(texts()),
+  healthcheck: z.optional(Healthcheck),
+  mcp_servers: z.optional(z.array(z.unknown(), 'must be a list')),
+  skills_dir: z.optional(text()),
+  memory: z.optional(size()),
+  storage: z.optional(size()),
+  allow_internet: z.optional(z.boolean('must be true or false')),
+})
+export type Environment = z.output<typeof Environment>
+
+/** A path, or an object; of an object's other keys nothing is needed. */
+const Artifact = z.union(
+  [
+    z.string(),
+    z.object({ source: z.string(), exclude: z.optional(z.array(z.string())), service: z.optional(z.string()) }),
+  ],
+  'must be a path or a table with a source',
+)
+const artifacts = () => z.optional(z.array(Artifact, 'must be a list'))
+
+const Collect = table({
+  command: text(),
+  timeout_sec: z.optional(seconds()),
+  service: z.optional(text()),
+})
+
 const Verifier = table({
   timeout_sec: z.optional(seconds()),
   env: z.optional(env()),
   user: z.optional(z.union([z.string(), z.number()])),
   network_mode: z.optional(networkMode()),
   environment_mode: z.optional(z.enum(['shared', 'separate'], 'must be shared or separate')),
-  environment: z.optional(z.record(z.string(), z.unknown())),
-  collect: z.optional(z.array(z.unknown(), 'must be a list')),
+  environment: z.optional(Environment),
+  collect: z.optional(z.array(Collect, 'must be a list')),
 })
 
 // The name is part of paths in the task and in the results.
@@ -50,10 +89,8 @@ const Step = table({
   verifier: z.optional(Verifier),
   min_reward: z.optional(MinReward),
   healthcheck: z.optional(Healthcheck),
-  artifacts: z.optional(z.array(z.unknown(), 'must be a list')),
+  artifacts: artifacts(),
 })
-
-const size = () => z.string().check(z.regex(/^\d+(\.\d+)?[KMGT]?i?B?$/i, 'must be a size like 2G'))
 
 /** task.toml from schema 1.0 on; other keys are ignored. */
 export const TaskToml = z.object({
@@ -64,28 +101,8 @@ export const TaskToml = z.object({
   agent: z.optional(Agent),
   verifier: z.optional(Verifier),
   solution: z.optional(table({ env: z.optional(env()) })),
-  environment: z.optional(
-    table({
-      build_timeout_sec: z.optional(seconds()),
-      docker_image: z.optional(text()),
-      os: z.optional(text()),
-      cpus: z.optional(count()),
-      memory_mb: z.optional(count()),
-      storage_mb: z.optional(count()),
-      gpus: z.optional(count()),
-      env: z.optional(env()),
-      workdir: z.optional(text().check(z.regex(/^\//, 'must begin with /'))),
-      network_mode: z.optional(networkMode()),
-      allowed_hosts: z.optional(texts()),
-      healthcheck: z.optional(Healthcheck),
-      mcp_servers: z.optional(z.array(z.unknown(), 'must be a list')),
-      skills_dir: z.optional(text()),
-      memory: z.optional(size()),
-      storage: z.optional(size()),
-      allow_internet: z.optional(z.boolean('must be true or false')),
-    }),
-  ),
-  artifacts: z.optional(z.array(z.unknown(), 'must be a list')),
+  environment: z.optional(Environment),
+  artifacts: artifacts(),
   steps: z.optional(z.array(Step, 'must be tables [[steps]]')),
   multi_step_reward_strategy: z.optional(z.enum(['mean', 'final'], 'must be mean or final')),
 })

@@ -5,7 +5,7 @@ import { parse as parseToml, TomlError } from 'smol-toml'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { Warning } from '../outcome.ts'
 import { plainImage } from './base-image.ts'
-import { type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
+import { type Environment, type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
 
 /** A task directory as it is now. */
 export interface Task {
@@ -29,11 +29,23 @@ export interface TaskStep {
   verifierEnv: StringMap
   minReward: MinReward | null
   healthcheck: Healthcheck | null
+  /** The environment of its own that its verifier runs in; null where it runs in that of the agent. */
+  separateVerifier: SeparateVerifier | null
   /** Where its own `tests`, `solution` and `workdir` are. */
   folder: string
 }
 
-interface TaskEnvironment {
+export interface SeparateVerifier {
+  environment: TaskEnvironment
+  /** Whether the tests are put into it; those of an image of its own are in the image. */
+  getsTests: boolean
+  /** What is copied to it out of the agent's environment, in this order, each to the same place. */
+  artifacts: { source: string; exclude: string[] }[]
+  /** What runs in the agent's environment before that. */
+  collects: { command: string; timeoutSeconds: number | null }[]
+}
+
+export interface TaskEnvironment {
   buildTimeoutSeconds: number
   workdir: string | null
   env: StringMap
@@ -43,6 +55,8 @@ interface TaskEnvironment {
   memoryMb: number | null
   storageMb: number | null
   hasDockerfile: boolean
+  /** Where the Dockerfile is, with what it copies. */
+  folder: string
   /** The image of a task without a Dockerfile. */
   image: string
 }
@@ -76,10 +90,9 @@ export const readTask = async (
   }
   const toml = await readToml(path, problems)
   if (!toml) return { problems }
-  const environment = toml.environment ?? {}
+  const environment = environmentOf(toml.environment, join(path, 'environment'), networkOf(toml))
 
   const hasSteps = (toml.steps?.length ?? 0) > 0
-  const isJudgedElsewhere = toml.verifier?.environment_mode === 'separate' || toml.verifier?.environment !== undefined
   if (!(await isFolderInside(path, 'environment'))) complain('environment', 'is missing: every task has this folder')
   else if (composeFiles.some((file) => existsSync(join(path, 'environment', file))))
     problems.push({
@@ -87,15 +100,16 @@ export const readTask = async (
       message: 'is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
     })
   const hasTests = existsSync(join(path, 'tests', 'test.sh'))
-  const requireTests = (folder: string) => {
+  const requireTests = (folder: string, isJudgedElsewhere: boolean) => {
     if (hasTests || isJudgedElsewhere || existsSync(join(path, folder, 'test.sh'))) return
     complain(`${folder}/test.sh`, 'is missing: without it nothing tells the score')
   }
   const steps: TaskStep[] = []
   for (const step of hasSteps ? (toml.steps ?? []) : [wholeTask]) {
     const folder = step.name === undefined ? '' : join('steps', step.name)
-    requireTests(join(folder, 'tests'))
     const { agent, verifier, min_reward, healthcheck } = step
+    const separateVerifier = separateVerifierOf(toml, step, { path, folder: join(path, folder), environment })
+    requireTests(join(folder, 'tests'), separateVerifier !== null)
     steps.push({
       name: step.name ?? null,
       instruction: withoutCanary(await read(join(folder, 'instruction.md'))),
@@ -104,6 +118,7 @@ export const readTask = async (
       verifierEnv: { ...toml.verifier?.env, ...verifier?.env },
       minReward: min_reward ?? null,
       healthcheck: healthcheck ?? null,
+      separateVerifier,
       folder: join(path, folder),
     })
   }
@@ -112,28 +127,16 @@ export const readTask = async (
       complain(folder, 'is no folder of the task')
   if (problems.length > 0) return { problems }
 
-  const hasDockerfile = existsSync(join(path, 'environment', 'Dockerfile'))
   return {
     task: {
       path,
       name: toml.task?.name ?? basename(path),
       steps,
       rewardStrategy: toml.multi_step_reward_strategy ?? 'mean',
-      environment: {
-        buildTimeoutSeconds: environment.build_timeout_sec ?? defaultBuildSeconds,
-        workdir: environment.workdir ?? null,
-        env: environment.env ?? {},
-        healthcheck: environment.healthcheck ?? null,
-        network: networkOf(toml),
-        cpus: environment.cpus ?? null,
-        memoryMb: environment.memory_mb ?? megabytes(environment.memory),
-        storageMb: environment.storage_mb ?? megabytes(environment.storage),
-        hasDockerfile,
-        image: hasDockerfile ? '' : (environment.docker_image ?? ''),
-      },
+      environment,
       solutionEnv: toml.solution?.env ?? {},
       warnings: warningsOf(toml),
-      unsupported: unsupportedOf(toml, { hasDockerfile, isJudgedElsewhere }),
+      unsupported: unsupportedOf(toml, environment),
     },
   }
 }
@@ -259,7 +262,10 @@ const warningsOf = (toml: TaskToml): Warning[] => {
     [users.length, `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox`],
     [environment?.mcp_servers?.length, 'mcp_servers are not started'],
     [environment?.skills_dir, 'skills_dir is not given to agents'],
-    [verifier?.collect?.length, 'verifier.collect is not run'],
+    [
+      verifier?.collect?.length && verifier.environment_mode !== 'separate' && !verifier.environment,
+      'verifier.collect is run for separate verifiers only',
+    ],
   ]
   return [
     ...all.flatMap(([applies, sentence]) => (applies ? [{ sentence, differs: true }] : [])),
@@ -271,16 +277,71 @@ const warningsOf = (toml: TaskToml): Warning[] => {
 
 const isRoot = (user: string | number) => user === 'root' || Number(user) === 0
 
-const unsupportedOf = (
-  { environment, verifier }: TaskToml,
-  { hasDockerfile, isJudgedElsewhere }: { hasDockerfile: boolean; isJudgedElsewhere: boolean },
-): string | null => {
-  const image = environment?.docker_image
+const unsupportedOf = ({ environment }: TaskToml, { hasDockerfile, image }: TaskEnvironment): string | null => {
   if ((environment?.gpus ?? 0) > 0) return `The task needs ${environment?.gpus} GPUs, and devboxes have none`
   if ((environment?.os ?? 'linux') !== 'linux') return `The task runs on ${environment?.os}, and devboxes are linux`
-  if (isJudgedElsewhere || verifier?.environment) return 'The verifier needs an environment of its own'
   if (hasDockerfile) return null
-  if (image === undefined) return 'environment/ has no Dockerfile'
+  if (image === '') return 'environment/ has no Dockerfile'
   // Unspecified: how a task runs that names an image and has no Dockerfile. FROM is ignored, so a bare system will do.
   return plainImage.test(image) ? null : `There is no Dockerfile, and the image ${image} cannot be fetched`
 }
+
+const environmentOf = (
+  environment: Environment = {},
+  folder: string,
+  network: TaskEnvironment['network'],
+): TaskEnvironment => {
+  const hasDockerfile = existsSync(join(folder, 'Dockerfile'))
+  return {
+    buildTimeoutSeconds: environment.build_timeout_sec ?? defaultBuildSeconds,
+    workdir: environment.workdir ?? null,
+    env: environment.env ?? {},
+    healthcheck: environment.healthcheck ?? null,
+    network,
+    cpus: environment.cpus ?? null,
+    memoryMb: environment.memory_mb ?? megabytes(environment.memory),
+    storageMb: environment.storage_mb ?? megabytes(environment.storage),
+    hasDockerfile,
+    folder,
+    image: hasDockerfile ? '' : (environment.docker_image ?? ''),
+  }
+}
+
+type StepToml = Partial<NonNullable<TaskToml['steps']>[number]>
+
+/**
+ * Where the verifier of a step runs apart from the agent: in an image of its own, which a Dockerfile in the tests or
+ * `[verifier.environment]` describes, else in a fresh copy of the task's.
+ */
+const separateVerifierOf = (
+  toml: TaskToml,
+  { verifier, artifacts = [] }: StepToml,
+  { path, folder, environment }: { path: string; folder: string; environment: TaskEnvironment },
+): SeparateVerifier | null => {
+  const whole = toml.verifier
+  const isSeparate = (each: typeof whole) =>
+    each?.environment !== undefined || (each?.environment_mode && each.environment_mode === 'separate')
+  if (!(isSeparate(verifier) ?? isSeparate(whole))) return null
+  const given = verifier?.environment ?? whole?.environment
+  const tests = [join(folder, 'tests'), join(path, 'tests')].find((each) => existsSync(join(each, 'Dockerfile')))
+  const mode = given?.network_mode ?? (given?.allow_internet === false ? 'no-network' : undefined)
+  const network = mode === undefined ? environment.network : mode === 'public' ? 'host' : 'none'
+  const ofItsOwn = tests ?? (given?.docker_image === undefined ? environment.folder : join(path, 'tests'))
+  const copied = [...(toml.artifacts ?? []), ...artifacts].map((each) =>
+    typeof each === 'string' ? { source: each, exclude: [] } : { source: each.source, exclude: each.exclude ?? [] },
+  )
+  return {
+    environment: given
+      ? environmentOf(given, ofItsOwn, network)
+      : { ...environment, ...folderAs(environment, ofItsOwn) },
+    getsTests: tests === undefined,
+    artifacts: [{ source: '/logs/artifacts', exclude: [] }, ...copied],
+    collects: [...(whole?.collect ?? []), ...(verifier?.collect ?? [])].map(({ command, timeout_sec }) => ({
+      command,
+      timeoutSeconds: timeout_sec ?? null,
+    })),
+  }
+}
+
+const folderAs = ({ folder, hasDockerfile }: TaskEnvironment, other: string) =>
+  other === folder ? { folder, hasDockerfile } : { folder: other, hasDockerfile: true, image: '' }

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
+import { rm } from 'node:fs/promises'
+import { join, posix } from 'node:path'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
-import { machinePython } from '#lib/service/sandbox/python.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, runAgent } from '../agents.ts'
 import {
@@ -16,16 +15,13 @@ import {
   pythonSeconds,
   type Rewards,
   TrialError,
-  type Warning,
 } from '../outcome.ts'
-import { Workbench } from '../workbench.ts'
-import { imageWarnings } from './base-image.ts'
-import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
+import { shown, Workbench } from '../workbench.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
-import { customSize } from './resources.ts'
+import { type Built, buildEnvironment, makeLogFolders, openDevbox } from './environment.ts'
 import { combine, reaches, readRewards } from './rewards.ts'
-import { buildSandbox, waitUntilHealthy } from './sandbox-build.ts'
-import { readTask, solutionOf, type Task, type TaskStep } from './task.ts'
+import { waitUntilHealthy } from './sandbox-build.ts'
+import { readTask, type SeparateVerifier, solutionOf, type Task, type TaskEnvironment, type TaskStep } from './task.ts'
 import { environmentOf, type Reveal, resolve } from './templates.ts'
 import { type LoggedTrial, TrialLog, type TrialPhase } from './trial-log.ts'
 
@@ -57,28 +53,18 @@ export interface TrialResult extends Outcome {
   environment_differs: boolean
 }
 
-/** The build a task's Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
-const planOf = async ({ path, environment }: Task): Promise<BuildPlan | undefined> =>
-  environment.hasDockerfile
-    ? planBuild(await readFile(join(path, 'environment', 'Dockerfile'), 'utf8'), await searchPath())
-    : undefined
-
-/** Tests of tasks are run by a Python with pytest, which often is not the system's. */
-const searchPath = async (): Promise<string> => {
-  const python = await machinePython()
-  return python ? `${python.bin}:${defaultPath}` : defaultPath
-}
-
 /**
  * Runs one attempt of one agent at one task, in a devbox of its own that has ended when this resolves. Rejects only when
  * no devbox can be made, which may pass; whatever the task, the agent or the devbox does is the trial's result.
  */
 export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Promise<TrialResult> => {
-  const { scenario, folder, signal } = options
+  const { account, scenario, scenarioRunId, settings, folder, signal } = options
   await rm(folder, { recursive: true, force: true })
   const log = new TrialLog(options)
   const read = await readTask(scenario.path)
-  const devboxId = await openDevbox(deps, options, read.task)
+  const owner = { account, scenarioRunId, name: scenario.name, settings }
+  const devboxId = await openDevbox(deps.devboxes, owner, read.task?.environment)
+  options.onDevbox?.(devboxId)
   const trial = new HarborTrial(deps, { ...options, devboxId }, log)
   let rewards: Rewards | null = null
   let exception: RunFailure | null = null
@@ -91,6 +77,10 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     rewards = await trial.run(read.task)
     exception = log.exception
   } catch (error) {
+    if (!signal.aborted && error instanceof ServiceError && error.code === 'rate_limited') {
+      await trial.end()
+      throw error
+    }
     exception = exceptionOf(error, signal)
     log.fail(exception, error)
   }
@@ -103,39 +93,6 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     warnings: log.warnings.map(({ sentence }) => sentence),
     environment_differs: log.warnings.some(({ differs }) => differs),
   })
-}
-
-/** A task that cannot be read any more gets a devbox as well: its trial fails and leaves logs like any other. */
-const openDevbox = async (
-  { devboxes }: TrialDeps,
-  { account, scenarioRunId, scenario, settings, onDevbox }: TrialOptions,
-  task: Task | undefined,
-): Promise<string> => {
-  const plan = task && (await planOf(task).catch(() => undefined))
-  const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
-  const { id } = await devboxes.create(
-    account,
-    {
-      name: scenario.name,
-      launch_parameters: {
-        ...customSize({
-          cpus: overrideCpus ?? task?.environment.cpus ?? null,
-          memoryMb: overrideMemoryMb ?? task?.environment.memoryMb ?? null,
-          storageMb: overrideStorageMb ?? task?.environment.storageMb ?? null,
-        }),
-        // The trial ends it; this bounds a devbox whose trial the service forgot.
-        keep_alive_time_seconds: maxKeepAliveSeconds,
-      },
-    },
-    {
-      initiatorType: 'scenario',
-      initiatorId: scenarioRunId,
-      root: rootFoldersOf(plan, task?.environment.workdir ?? null),
-      ...(task?.environment.network === 'none' && { network: 'none' }),
-    },
-  )
-  onDevbox?.(id)
-  return id
 }
 
 const exceptionOf = (error: unknown, signal: AbortSignal): RunFailure =>
@@ -163,17 +120,11 @@ class HarborTrial {
   }
 
   async run(task: Task): Promise<Rewards | null> {
-    const { settings, agent } = this.#options
+    const { agent } = this.#options
     for (const warning of this.#options.warnings) this.#log.say(`WARNING ${warning}`)
     for (const warning of task.warnings) this.#log.warn(warning)
-    const { workdir, env: imageEnv } = await this.#phase('environment_setup', () => this.#setUp(task))
-    // The home directory of root in an image, which tasks mean by ~.
-    const env = {
-      PATH: await searchPath(),
-      HOME: '/root',
-      ...imageEnv,
-      ...environmentOf(settings.environment.env, this.#reveal),
-    }
+    if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
+    const built = await this.#phase('environment_setup', () => this.#build(this.#workbench, task.environment))
     await this.#phase('agent_setup', async () => {
       if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
         throw new TrialError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
@@ -181,7 +132,7 @@ class HarborTrial {
     const isMultiStep = task.steps.some(({ name }) => name !== null)
     const results: (Rewards | null)[] = []
     for (const step of task.steps) {
-      const rewards = await this.#step(task, step, { env, workdir, isMultiStep })
+      const rewards = await this.#step(task, step, { ...built, isMultiStep })
       results.push(rewards)
       const goesOn = rewards !== null && reaches(rewards, step.minReward)
       if (!isMultiStep || goesOn || step === task.steps.at(-1)) continue
@@ -191,32 +142,15 @@ class HarborTrial {
     return combine(results, isMultiStep ? task.rewardStrategy : 'final')
   }
 
-  /** Builds the environment; resolves to where and with which variables commands run in it. */
-  async #setUp(task: Task): Promise<{ workdir: string; env: Record<string, string> }> {
+  #build(workbench: Workbench, environment: TaskEnvironment): Promise<Built> {
     const { settings, signal } = this.#options
-    const { buildTimeoutSeconds, healthcheck } = task.environment
-    const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
-    const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
-    if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
-    const plan = await planOf(task)
-    const workdir = task.environment.workdir ?? plan?.workdir ?? '/'
-    const warn = (warning: Warning) => this.#log.warn(warning)
-    for (const warning of plan?.warnings ?? []) warn(warning)
-    await this.#workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
-      await this.#workbench.started(limit)
-      await this.#workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
-      const found = await imageWarnings(this.#workbench, plan?.image ?? task.environment.image, {
-        env: plan?.env ?? { PATH: await searchPath() },
-        signal: limit,
-      })
-      for (const warning of found) warn(warning)
-      if (!plan) return
-      await buildSandbox(this.#workbench, plan, { context: join(task.path, 'environment'), signal: limit, warn })
+    return buildEnvironment(workbench, environment, {
+      settings,
+      reveal: this.#reveal,
+      warn: (warning) => this.#log.warn(warning),
+      check: () => this.#refuseDifferences(),
+      signal,
     })
-    this.#refuseDifferences()
-    const env = { ...plan?.env, ...resolve(task.environment.env, this.#reveal) }
-    if (healthcheck) await waitUntilHealthy(this.#workbench, healthcheck, { cwd: workdir, env, signal })
-    return { workdir, env }
   }
 
   #refuseDifferences() {
@@ -229,7 +163,7 @@ class HarborTrial {
   async #step(
     task: Task,
     step: TaskStep,
-    { env, workdir, isMultiStep }: { env: Record<string, string>; workdir: string; isMultiStep: boolean },
+    { env, workdir, isMultiStep }: Built & { isMultiStep: boolean },
   ): Promise<Rewards | null> {
     const { signal } = this.#options
     const workbench = this.#workbench
@@ -249,7 +183,7 @@ class HarborTrial {
         if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
         log.fail(exceptionOf(error, signal), error)
       })
-      const rewards = await this.#phase('verifier', () => this.#verify(task, step, env, workdir))
+      const rewards = await this.#phase('verifier', () => this.#verify(task, step, { env, workdir }))
       log.reward(rewards)
       return rewards
     } catch (error) {
@@ -297,20 +231,82 @@ class HarborTrial {
     if (!isOracle) throw agentFailure(exitStatus, await workbench.tail('/logs/agent/command.txt'))
   }
 
-  async #verify(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<Rewards> {
+  async #verify(task: Task, step: TaskStep, built: Built): Promise<Rewards> {
+    const { separateVerifier } = step
+    if (!separateVerifier) return this.#judge(this.#workbench, task, step, built, true)
+    const { account, scenarioRunId, scenario, settings, signal } = this.#options
+    const { environment, getsTests } = separateVerifier
+    await this.#collect(separateVerifier, built)
+    // What the agent wrote there are no logs of the verifier.
+    await this.#workbench.replace('/logs/verifier')
+    const owner = { account, scenarioRunId, name: `${scenario.name} verifier`, settings }
+    const devboxId = await openDevbox(this.#deps.devboxes, owner, environment)
+    const workbench = new Workbench({ ...this.#deps, ...this.#options, devboxId })
+    try {
+      this.#log.say(`The verifier runs in an environment of its own, devbox ${devboxId}`)
+      const own = await this.#build(workbench, environment)
+      for (const { source, exclude } of separateVerifier.artifacts) await this.#handOver(workbench, source, exclude)
+      return await this.#judge(workbench, task, step, own, getsTests)
+    } finally {
+      await workbench.stop()
+      const from = join(this.#logsFolder(devboxId), 'verifier')
+      const to = step.name === null ? 'verifier' : join('steps', step.name, 'verifier')
+      await this.#log.save(from, to, signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined)
+      await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
+    }
+  }
+
+  async #collect({ collects }: SeparateVerifier, { env, workdir }: Built): Promise<void> {
+    for (const { command, timeoutSeconds } of collects) {
+      const late = new Error(`it took more than ${timeoutSeconds} seconds`)
+      const limit = timeoutSeconds === null ? {} : { limit: { seconds: timeoutSeconds, error: () => late } }
+      const told = await this.#workbench
+        .run(command, { env, cwd: workdir, signal: this.#options.signal, ...limit })
+        .catch((error: unknown) => {
+          if (error !== late) throw error
+          return late
+        })
+      const failure =
+        told instanceof Error ? told.message : told.exitStatus !== 0 && `${told.exitStatus} ${shown(told)}`
+      if (failure) this.#log.say(`verifier.collect ${command} failed: ${failure}`)
+    }
+  }
+
+  /** An artifact that the agent has not made is for the verifier to miss. */
+  async #handOver(to: Workbench, source: string, exclude: readonly string[]): Promise<void> {
+    const { signal } = this.#options
+    const path = posix.resolve('/', source)
+    const { exitStatus } = await this.#workbench.run('[[ -e $FILE || -L $FILE ]]', { env: { FILE: path }, cwd: '/' })
+    if (exitStatus !== 0 || path === '/') this.#log.say(`Artifact ${source} is not there`)
+    else
+      await this.#workbench.handOver(to, path, exclude, signal).catch((error: unknown) => {
+        signal.throwIfAborted()
+        const sentence = `Artifact ${source} could not be copied to the verifier: ${(error as Error).message}`
+        this.#log.warn({ sentence, differs: true })
+      })
+  }
+
+  async #judge(
+    workbench: Workbench,
+    task: Task,
+    step: TaskStep,
+    { env, workdir }: Built,
+    getsTests: boolean,
+  ): Promise<Rewards> {
     const { settings } = this.#options
     const { overrideTimeoutSeconds, maxTimeoutSeconds: most } = settings.verifier
     const seconds =
       Math.min(overrideTimeoutSeconds ?? step.verifierTimeoutSeconds, most ?? Number.POSITIVE_INFINITY) *
       (settings.verifierTimeoutMultiplier ?? settings.timeoutMultiplier)
-    const workbench = this.#workbench
     const message = `Verifier execution timed out after ${pythonSeconds(seconds)} seconds`
     const error = new TrialError('VerifierTimeoutError', message)
     return workbench.within(seconds, error, async (limit) => {
       // Removes whatever the agent left there.
       await workbench.replace('/logs/verifier')
-      const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
-      await workbench.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
+      if (getsTests) {
+        const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
+        await workbench.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
+      }
       await workbench.must('chmod +x /tests/test.sh')
       const script = '(/tests/test.sh) >/logs/verifier/test-stdout.txt 2>&1'
       const verifierEnv = {
@@ -335,7 +331,7 @@ class HarborTrial {
   }
 
   async #saveStep({ name }: TaskStep) {
-    await this.#log.save(this.#logsFolder(), join('steps', name ?? ''))
+    await this.#log.save(this.#logsFolder(this.#options.devboxId), join('steps', name ?? ''))
     await this.#workbench.must(`rm -rf -- /logs/* && ${makeLogFolders}`)
   }
 
@@ -345,20 +341,23 @@ class HarborTrial {
     try {
       // The command of a cancelled trial would go on writing logs.
       await this.#workbench.stop()
-      await this.#log.save(this.#logsFolder(), '', signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined)
+      await this.#log.save(
+        this.#logsFolder(this.#options.devboxId),
+        '',
+        signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined,
+      )
     } finally {
       await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
     }
   }
 
-  #logsFolder() {
-    return join(this.#deps.folderOf(this.#options.devboxId), 'root', 'logs')
+  #logsFolder(devboxId: string) {
+    return join(this.#deps.folderOf(devboxId), 'root', 'logs')
   }
 }
 
 /** Where an agent finds its instruction. */
 const instructionFile = '/logs/agent/instruction.md'
 const runSolution = 'chmod +x /solution/solve.sh && (/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
-const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
 /** The caller that cancels waits for this. */
 const cancelledSaveMs = 2000

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
+import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
+import { machinePython } from '#lib/service/sandbox/python.ts'
+import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
+import type { HarborSettings } from '../plan.ts'
+import type { Workbench } from '../workbench.ts'
+import { imageWarnings } from './base-image.ts'
+import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
+import { customSize } from './resources.ts'
+import { buildSandbox, waitUntilHealthy } from './sandbox-build.ts'
+import type { TaskEnvironment } from './task.ts'
+import { environmentOf, type Reveal, resolve } from './templates.ts'
+
+/** Where and with which variables commands run in an environment that has been built. */
+export interface Built {
+  workdir: string
+  env: Record<string, string>
+}
+
+export const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
+
+/** Tests of tasks are run by a Python with pytest, which often is not the system's. */
+export const searchPath = async (): Promise<string> => {
+  const python = await machinePython()
+  return python ? `${python.bin}:${defaultPath}` : defaultPath
+}
+
+/** The build a Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
+const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> =>
+  hasDockerfile ? planBuild(await readFile(join(folder, 'Dockerfile'), 'utf8'), await searchPath()) : undefined
+
+interface Owner {
+  account: string
+  scenarioRunId: string
+  name: string
+  settings: HarborSettings
+}
+
+/**
+ * A devbox for an environment, with nothing built in it yet: its id. A task that cannot be read any more has no
+ * environment, and gets a devbox as well: its trial fails and leaves logs like any other.
+ */
+export const openDevbox = async (
+  devboxes: Devboxes,
+  { account, scenarioRunId, name, settings }: Owner,
+  environment: TaskEnvironment | undefined,
+): Promise<string> => {
+  const plan = environment && (await planOf(environment).catch(() => undefined))
+  const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
+  const { id } = await devboxes.create(
+    account,
+    {
+      name,
+      launch_parameters: {
+        ...customSize({
+          cpus: overrideCpus ?? environment?.cpus ?? null,
+          memoryMb: overrideMemoryMb ?? environment?.memoryMb ?? null,
+          storageMb: overrideStorageMb ?? environment?.storageMb ?? null,
+        }),
+        // The trial ends it; this bounds a devbox whose trial the service forgot.
+        keep_alive_time_seconds: maxKeepAliveSeconds,
+      },
+    },
+    {
+      initiatorType: 'scenario',
+      initiatorId: scenarioRunId,
+      root: rootFoldersOf(plan, environment?.workdir ?? null),
+      ...(environment?.network === 'none' && { network: 'none' }),
+    },
+  )
+  return id
+}
+
+interface Building {
+  settings: HarborSettings
+  reveal: Reveal
+  warn: (warning: Warning) => void
+  /** Called when all is built, before any command of the task's own runs in it. */
+  check: () => void
+  signal: AbortSignal
+}
+
+export const buildEnvironment = async (
+  workbench: Workbench,
+  environment: TaskEnvironment,
+  { settings, reveal, warn, check, signal }: Building,
+): Promise<Built> => {
+  const { buildTimeoutSeconds, healthcheck, folder } = environment
+  const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
+  const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
+  const plan = await planOf(environment)
+  const workdir = environment.workdir ?? plan?.workdir ?? '/'
+  for (const warning of plan?.warnings ?? []) warn(warning)
+  await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
+    await workbench.started(limit)
+    await workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
+    const found = await imageWarnings(workbench, plan?.image ?? environment.image, {
+      env: plan?.env ?? { PATH: await searchPath() },
+      signal: limit,
+    })
+    for (const warning of found) warn(warning)
+    if (plan) await buildSandbox(workbench, plan, { context: folder, signal: limit, warn })
+  })
+  check()
+  const env = { ...plan?.env, ...resolve(environment.env, reveal) }
+  if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
+  return {
+    workdir,
+    // The home directory of root in an image, which tasks mean by ~.
+    env: { PATH: await searchPath(), HOME: '/root', ...env, ...environmentOf(settings.environment.env, reveal) },
+  }
+}
