@@ -22,7 +22,7 @@ export interface Built {
 export const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
 
 /** Tests of tasks are run by a Python with pytest, which often is not the system's. */
-export const searchPath = async (): Promise<string> => {
+const searchPath = async (): Promise<string> => {
   const python = await machinePython()
   return python ? `${python.bin}:${defaultPath}` : defaultPath
 }
