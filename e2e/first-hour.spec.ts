@@ -153,3 +153,14 @@ test('filters are in the address and survive a reload', async ({ signedIn: page,
   await page.reload()
   await expect(page.getByRole('combobox', { name: 'Status' })).toHaveValue('suspended')
 })
+
+test('the palette finds a devbox by a part of its name', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'Looked for by name' } })
+  await page.goto(`${product.url}/axons`)
+  await isLive(page)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox').fill('for by nam')
+  await page.getByRole('option', { name: /^Looked for by name/ }).click()
+  await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
+  await expect(page.getByRole('heading', { name: 'Looked for by name' })).toBeVisible()
+})

@@ -1,16 +1,17 @@
 'use client'
+import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import type { LucideIcon as Icon } from 'lucide-react'
-import { Box, Keyboard, LogOut, Search, Waypoints } from 'lucide-react'
+import { Box, Camera, FlaskConical, Keyboard, ListChecks, LogOut, Search, Trophy, Waypoints } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { cutEnd } from '#components/ui/text.ts'
 import { useReturnFocus } from '#components/ui/use-return-focus.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
-import { axonIdPattern } from '#lib/contract/axons.ts'
-import { idPattern } from '#lib/contract/common.ts'
+import { type FoundKind, foundQuery } from '#lib/console/queries/found.ts'
 import { useSignOut } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
 import { destinations } from './navigation.ts'
@@ -74,7 +75,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
           ref={input}
           value={text}
           onValueChange={setText}
-          placeholder="Go to a page, or paste an id"
+          placeholder="Go to a page, or type a name or an id"
           className="h-12 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
         />
       </div>
@@ -89,16 +90,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
         </Group>
         {asked !== '' && (
           <Group heading="Find">
-            {asked.startsWith('dbx_') && idPattern.test(asked) && (
-              <Entry value={`devbox ${asked}`} icon={Box} onSelect={go(paths.devbox(asked))}>
-                Open devbox <span className="font-mono text-sm">{asked}</span>
-              </Entry>
-            )}
-            {axonIdPattern.test(asked) && (
-              <Entry value={`axon ${asked}`} icon={Waypoints} onSelect={go(paths.axon(asked))}>
-                Open axon <span className="font-mono text-sm">{asked}</span>
-              </Entry>
-            )}
+            <FoundEntries asked={asked} onGo={go} />
             <Entry
               value={`search devboxes ${asked}`}
               icon={Search}
@@ -140,6 +132,49 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
       </Command.List>
     </Command>
   )
+}
+
+/** What has the text in its name or as its id, asked for once typing pauses. */
+const FoundEntries = ({ asked, onGo }: { asked: string; onGo: (href: string) => () => void }) => {
+  const [settled, setSettled] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(asked), pauseMs)
+    return () => clearTimeout(timer)
+  }, [asked])
+  const { data } = useQuery({ ...foundQuery(settled), enabled: settled.length >= fewestLetters })
+  // Those of an earlier text would be taken for this one's.
+  if (settled !== asked || !data) return null
+  return (
+    <>
+      {data.things.map(({ kind, id, name, href }) => (
+        <Entry
+          key={id}
+          value={`${kind} ${id} ${asked}`}
+          icon={foundIcons[kind]}
+          hint={<span className="text-sm text-muted">{kind}</span>}
+          onSelect={onGo(href)}
+        >
+          <VisibleText max={80}>{name}</VisibleText>
+        </Entry>
+      ))}
+      {data.unasked.length > 0 && (
+        <p className="px-2 py-1 text-sm text-muted">
+          Not looked for, as the service gave no answer: {data.unasked.join(', ')}
+        </p>
+      )}
+    </>
+  )
+}
+
+const pauseMs = 150
+const fewestLetters = 2
+const foundIcons: Record<FoundKind, Icon> = {
+  devbox: Box,
+  axon: Waypoints,
+  'benchmark job': Trophy,
+  'benchmark run': ListChecks,
+  'scenario run': FlaskConical,
+  snapshot: Camera,
 }
 
 const Group = ({ heading, children }: { heading: string; children: ReactNode }) => (
