@@ -1,6 +1,7 @@
 import { benchAxonEvents } from './axon-events.ts'
 import { benchAxonPages } from './axon-list.ts'
 import { benchAxons } from './axons.ts'
+import { benchEvictions } from './evictions.ts'
 import { benchExecutions } from './executions.ts'
 import { benchJobs } from './jobs.ts'
 import { benchLogArchive } from './log-archive.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, () => Promise<void>> = {
 const onlyByName: typeof benches = {
   jobs: benchJobs,
   'axon-events': benchAxonEvents,
+  evictions: benchEvictions,
   terminal: benchTerminal,
   'terminal-open': benchTerminalOpen,
 }

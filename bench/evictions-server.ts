@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
+import { startConsole } from '#lib/gateway/testing.ts'
+
+/**
+ * One side of `bench/evictions.ts`, in a process of its own so that what it uses can be counted: the console in front of
+ * a service, or the least that tells many WebSockets what one event stream says. Asked for its use by a message.
+ */
+export interface Use {
+  cpuMicros: number
+  rssBytes: number
+}
+
+const [side, serviceUrl = ''] = process.argv.slice(2)
+
+/** No session, no names, no windows, no snapshots: what Node costs by itself. */
+const bare = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const pages = new WebSocketServer({ server, perMessageDeflate: false })
+  const upstream = await fetch(`${serviceUrl}/v1/devboxes/evictions/watch`)
+  void (async () => {
+    let text = ''
+    for await (const bytes of upstream.body ?? []) {
+      text += Buffer.from(bytes)
+      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+        const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1]
+        text = text.slice(end + 2)
+        if (!data) continue
+        const frame = JSON.stringify({ t: 'data', items: [JSON.parse(data)] })
+        for (const page of pages.clients) page.send(frame)
+      }
+    }
+  })()
+  return (server.address() as AddressInfo).port
+}
+
+const port = side === 'bare' ? await bare() : Number(new URL((await startConsole({ url: serviceUrl })).url).port)
+process.on('message', () => {
+  globalThis.gc?.()
+  const { user, system } = process.cpuUsage()
+  process.send?.({ cpuMicros: user + system, rssBytes: process.memoryUsage().rss } satisfies Use)
+})
+process.on('disconnect', () => process.exit())
+process.send?.({ port })
