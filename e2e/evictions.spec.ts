@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { expect, test } from './product.ts'
+import type { Page } from '@playwright/test'
+import { expect, isLive, test } from './product.ts'
 
 test.use({ journeys: 'evictions' })
 
@@ -62,7 +63,13 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   await expect(page.getByRole('region', { name: 'Over since this page was opened' })).toContainText('Moved')
   await expect(page.getByRole('region', { name: 'Over since this page was opened' })).toContainText('Evicted')
   for (const bar of bars) await expect(bar).toBeHidden()
+
+  // Its page says so while it lasts, and its history for good.
+  await other.goto(`${product.url}/devboxes/${id}`)
+  await expect(other.getByText(/^This devbox was evicted/)).toBeVisible()
   await product.service.devboxes.resume({ params: { id } })
+  await expect(other.getByText(/^This devbox was evicted/)).toBeHidden()
+  await expect(other.getByRole('region', { name: 'State history' })).toContainText('Evicted, at the deadline')
 
   await page.getByRole('link', { name: 'History' }).click()
   await expect(page.getByRole('row', { name: /drilled-box/ })).toHaveCount(2)
@@ -73,4 +80,98 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   await page.getByRole('link', { name: 'Export CSV' }).click()
   const file = await readFile(await (await download).path(), 'utf8')
   expect(file.split('\r\n').filter((line) => line.includes(id))).toHaveLength(1)
+})
+
+/** What the pages of a browser said aloud, and what they notified of; written down as it happens. */
+const listenIn = () => {
+  const heard = { said: [] as string[], notified: [] as string[] }
+  Object.assign(globalThis, { heard })
+  localStorage.setItem('devdeck.alert-settings', '{"notifications":true}')
+  Object.assign(globalThis, {
+    Notification: class {
+      static permission = 'granted'
+      constructor(title: string) {
+        heard.notified.push(title)
+      }
+    },
+  })
+  const known = new Set<Element>()
+  new MutationObserver(() => {
+    for (const alert of document.querySelectorAll('[role=alert]'))
+      if (alert.textContent?.includes('will be evicted') && !known.has(alert)) {
+        known.add(alert)
+        heard.said.push(alert.textContent)
+      }
+  }).observe(document, { childList: true, subtree: true })
+}
+const tenMinutesAhead = () => {
+  const Real = Date
+  Object.assign(globalThis, {
+    realNow: () => Real.now(),
+    Date: class extends Real {
+      constructor(...parts: []) {
+        super(...((parts.length > 0 ? parts : [Real.now() + 600_000]) as []))
+      }
+      static override now = () => Real.now() + 600_000
+    },
+  })
+}
+interface Heard {
+  heard: { said: string[]; notified: string[] }
+  realNow(): number
+}
+
+test('ten tabs announce each eviction once, also when the one that spoke is closed; a wrong clock changes nothing', async ({
+  product,
+  context,
+  signedIn,
+}) => {
+  await signedIn.close()
+  await context.addInitScript(listenIn)
+  const tabs = await Promise.all(Array.from({ length: 10 }, () => context.newPage()))
+  const [wrong] = tabs as [Page]
+  await wrong.addInitScript(tenMinutesAhead)
+  for (const tab of tabs) await tab.goto(`${product.url}/recordings`)
+  for (const tab of tabs) await isLive(tab)
+  const heardIn = (some: readonly Page[], name: string) =>
+    Promise.all(
+      some.map((tab) =>
+        tab.evaluate((wanted) => {
+          const { said, notified } = (globalThis as unknown as Heard).heard
+          return [said, notified].map((texts) => texts.filter((text) => text.includes(wanted)).length)
+        }, name),
+      ),
+    )
+  const totals = async (some: readonly Page[], name: string) => {
+    const each = await heardIn(some, name)
+    return [0, 1].map((kind) => each.reduce((sum, counts) => sum + (counts[kind] ?? 0), 0))
+  }
+  const evict = async (name: string, some: readonly Page[]) => {
+    const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name } })
+    const eviction_deadline_ms = Date.now() + 900_000
+    await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms } })
+    for (const tab of some) await expect(tab).toHaveTitle(/^\(\d+\)/)
+    await expect.poll(() => totals(some, name)).toEqual([1, 1])
+    return { id, deadlineMs: eviction_deadline_ms }
+  }
+
+  const first = await evict('first-box', tabs)
+  const bar = wrong.getByRole('region', { name: 'Pending evictions' })
+  await expect(bar).toContainText('first-box')
+  await expect
+    .poll(() =>
+      bar.getByRole('timer').evaluate((timer, deadlineMs) => {
+        const shown = (timer.textContent ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
+        return Math.abs(shown * 1000 - (deadlineMs - (globalThis as unknown as Heard).realNow()))
+      }, first.deadlineMs),
+    )
+    .toBeLessThanOrEqual(1_500)
+
+  const speaker = (await heardIn(tabs, 'first-box')).findIndex(([said = 0]) => said > 0)
+  await tabs[speaker]?.close()
+  const left = tabs.filter((_, index) => index !== speaker)
+  const second = await evict('second-box', left)
+  // What was announced stays announced.
+  expect(await totals(left, 'first-box')).toEqual([0, 0])
+  for (const { id } of [first, second]) await product.service.devboxes.shutdown({ params: { id } })
 })

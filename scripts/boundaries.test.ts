@@ -47,7 +47,7 @@ const sharedBySubjects = ['domain', 'store', 'kit']
 const resources: Record<string, readonly string[]> = {
   devboxes: ['evictions', 'snapshots', 'terminal'],
   layout: ['evictions', 'terminal'],
-  overview: ['devboxes', 'evictions'],
+  overview: ['benchmarks', 'devboxes', 'evictions'],
   recordings: ['terminal'],
   snapshots: ['devboxes'],
   terminal: ['evictions'],

@@ -12,6 +12,7 @@ export default async function OverviewPage() {
     (client) =>
       Promise.all([
         client.prefetchInfiniteQuery(overviewQueries.devboxes(api)),
+        client.prefetchInfiniteQuery(overviewQueries.running(api)),
         client.prefetchInfiniteQuery(overviewQueries.axons(api)),
         client.prefetchInfiniteQuery(overviewQueries.jobs(api)),
       ]),

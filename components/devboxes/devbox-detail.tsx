@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
+import { EvictedBadge } from '#components/evictions/evicted.tsx'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
 import { useTerminalsHref } from '#components/terminal/workspace/use-ask-terminals.ts'
@@ -79,6 +80,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
             <DevboxStatusBadge status={status} />
           </span>
           {eviction && <EvictionBadge eviction={eviction} />}
+          <EvictedBadge devbox={devbox} />
         </span>
       }
       actions={

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { EvictedBanner } from '#components/evictions/evicted.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
@@ -15,6 +16,7 @@ export const DevboxOverview = ({ devbox }: { devbox: Devbox }) => (
   <div className="grid items-start gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,3fr)_minmax(18rem,2fr)]">
     <div className="min-w-0 space-y-8">
       <Ending devbox={devbox} />
+      <EvictedBanner devbox={devbox} />
       <Section title="Devbox">
         <DevboxFacts devbox={devbox} />
       </Section>

@@ -1,4 +1,5 @@
 'use client'
+import { EvictedStep } from '#components/evictions/evicted.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -7,7 +8,7 @@ import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 
 /** The states the devbox has been in, the newest first, and how long it stayed in each. */
-export const StateHistory = ({ devbox: { state_transitions: transitions } }: { devbox: Devbox }) => {
+export const StateHistory = ({ devbox: { id, state_transitions: transitions } }: { devbox: Devbox }) => {
   if (transitions.length === 0) return <p className="text-muted">The service recorded none.</p>
   const stays = transitions.map(({ status = 'unknown', transition_time_ms, failure_reason }, index) => ({
     status,
@@ -25,6 +26,7 @@ export const StateHistory = ({ devbox: { state_transitions: transitions } }: { d
           {index > 0 && <span aria-hidden className="absolute top-4 bottom-0 left-[5px] w-px bg-line" />}
           <div className="min-w-0 flex-1">
             <DevboxStatusBadge status={status} past={!isLast} />
+            <EvictedStep devboxId={id} steps={transitions} index={index} />
             {failureReason && (
               <p className="mt-1 break-words text-danger">
                 <VisibleText max={600}>{failureReason}</VisibleText>

@@ -20,10 +20,10 @@ import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
-import { terminalQueries } from '#lib/console/queries/terminals.ts'
 import { type Alert, alertText, hasHappened, isSilenced, lastCallMs } from '#lib/wire/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { Countdown } from './countdown.tsx'
+import { RunningThere } from './running-there.tsx'
 import { useRescue } from './use-rescue.ts'
 
 const idOf = ({ id }: Alert) => id
@@ -108,7 +108,13 @@ const columns: Column<Alert>[] = [
   kindColumn,
   stateColumn(3),
   metadataColumn,
-  { id: 'terminals', header: 'Terminals', priority: 3, width: '9rem', cell: (alert) => <Terminals alert={alert} /> },
+  {
+    id: 'running',
+    header: 'What runs there',
+    priority: 3,
+    width: '16rem',
+    cell: (alert) => isRunning(alert) && <RunningThere alert={alert} />,
+  },
   {
     id: 'heard',
     header: 'Heard',
@@ -126,19 +132,6 @@ const TimeLeft = ({ alert }: { alert: Alert }) => {
   return (
     <span className={isSoon ? 'font-semibold text-danger' : 'font-medium'}>
       <Countdown deadlineMs={alert.deadline_ms} />
-    </span>
-  )
-}
-
-/** The shells that this console holds open there, and how many people look at them. */
-const Terminals = ({ alert }: { alert: Alert }) => {
-  const { data } = useQuery({ ...terminalQueries.held(alert.devbox_id), enabled: isRunning(alert) })
-  if (!data) return null
-  const people = data.reduce((sum, { viewers }) => sum + viewers.length, 0)
-  if (data.length === 0) return <span className="text-muted">none open</span>
-  return (
-    <span title="Open through this console">
-      {data.length} open{people > 0 && `, ${people} watching`}
     </span>
   )
 }

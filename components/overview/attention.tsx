@@ -3,23 +3,25 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import { type ReactNode, useEffect, useState } from 'react'
+import { alertKindWords } from '#components/evictions/alert-state.tsx'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertName, loudAlerts } from '#lib/console/alerts/alert-feed.ts'
+import { alertHref, alertName, loudAlerts } from '#lib/console/alerts/alert-feed.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
-import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { isOfTrial } from '#lib/contract/devboxes.ts'
+import { hasHappened } from '#lib/wire/alerts.ts'
 import { endedSince, failedSince, type Visit } from './since-last-visit.ts'
 
 /** Of each kind; the list it leads to has all. */
 const shown = 3
 
-/** What needs somebody now: evictions ahead, and what failed or ended since this browser last looked. */
+/** What needs somebody now: alerts, and what failed or ended since this browser last looked. */
 export const Attention = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
@@ -33,9 +35,14 @@ export const Attention = () => {
     '',
   ).split(' ')
   const alerts = feed.open.filter(({ id }) => ids.includes(id))
-  const failed = failedSince(devboxes.data?.pages[0]?.devboxes ?? [], visit)
-  const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit)
-  const running = (jobs.data?.pages[0]?.jobs ?? []).filter(({ state }) => !hasJobEnded(state))
+  // What an alert tells of stands here once.
+  const told = new Set(
+    feed.open.flatMap(({ kind, devbox_id, job }) => (kind === 'failure' ? devbox_id : (job?.id ?? []))),
+  )
+  const isUntold = ({ id }: { id: string }) => !told.has(id)
+  const own = (devboxes.data?.pages[0]?.devboxes ?? []).filter((devbox) => !isOfTrial(devbox))
+  const failed = failedSince(own, visit).filter(isUntold)
+  const ended = endedSince(jobs.data?.pages[0]?.jobs ?? [], visit).filter(isUntold)
   const isQuiet = alerts.length + failed.length + ended.length === 0
   return (
     <section aria-labelledby="attention" className="mb-8">
@@ -50,16 +57,21 @@ export const Attention = () => {
       )}
       <ul>
         {alerts.slice(0, shown).map((alert) => (
-          <Item key={alert.id} href={paths.evictions({ alert: alert.id })} name={alertName(alert)}>
-            <Badge tone={alert.state === 'new' ? 'attention' : 'neutral'}>
-              {alert.state === 'new' ? 'Eviction' : 'Eviction acknowledged'}
+          <Item key={alert.id} href={alertHref(alert)} name={alertName(alert)}>
+            <Badge tone={alert.state !== 'new' ? 'neutral' : dangers.includes(alert.kind) ? 'danger' : 'attention'}>
+              {alertKindWords[alert.kind]}
+              {alert.state !== 'new' && ', acknowledged'}
             </Badge>
             <span className="w-20 text-right">
-              <Countdown deadlineMs={alert.deadline_ms} />
+              {hasHappened(alert) ? (
+                <RelativeTime ms={alert.deadline_ms} className="text-muted" />
+              ) : (
+                <Countdown deadlineMs={alert.deadline_ms} />
+              )}
             </span>
           </Item>
         ))}
-        <More count={alerts.length} href={paths.evictions()} of="evictions" />
+        <More count={alerts.length} href={paths.evictions()} of="alerts" />
         {failed.slice(0, shown).map(({ id, name, create_time_ms, end_time_ms }) => (
           <Item key={id} href={paths.devbox(id)} name={name || id}>
             <Badge tone="danger">Devbox failed</Badge>
@@ -74,25 +86,13 @@ export const Attention = () => {
           </Item>
         ))}
         <More count={ended.length} href={paths.benchmarkJobs()} of="ended jobs" />
-        {running.slice(0, shown).map((job) => (
-          <Item key={job.id} href={paths.benchmarkJob(job.id)} name={job.name}>
-            <Badge tone="progress">Job {job.state}</Badge>
-            <span className="tabular text-right text-muted">{finishedOf(job)}</span>
-          </Item>
-        ))}
-        <More count={running.length} href={paths.benchmarkJobs()} of="running jobs" />
       </ul>
     </section>
   )
 }
 
-const finishedOf = (job: BenchmarkJob) => {
-  const finished = (job.benchmark_outcomes ?? []).reduce(
-    (sum, { scenario_outcomes }) => sum + scenario_outcomes.length,
-    0,
-  )
-  return `${formatCount(finished)} outcomes so far`
-}
+/** Something is lost for good, or has failed. */
+const dangers: readonly string[] = ['end', 'failure']
 
 const Item = ({ href, name, children }: { href: string; name: string; children: ReactNode }) => (
   <li className="relative flex h-9 items-center gap-3 border-b border-line px-1 hover:bg-surface-1">

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { devboxStatuses } from '#lib/contract/devboxes.ts'
-import { countDevboxes } from './devbox-counts.ts'
+import { countDevboxes, devboxesAt } from './devbox-counts.ts'
 
 it('counts every devbox once, those in an unknown state as moving', () => {
   const statuses = [...devboxStatuses, 'hibernating']
@@ -11,4 +11,14 @@ it('counts every devbox once, those in an unknown state as moving', () => {
     shutDown: 1,
     moving: 7,
   })
+})
+
+it('counts what was, by the states that are on record', () => {
+  const devbox = (...steps: [string, number][]) => ({
+    state_transitions: steps.map(([status, transition_time_ms]) => ({ status, transition_time_ms })),
+  })
+  const all = [devbox(['running', 10], ['suspended', 50]), devbox(['running', 60])]
+  expect(countDevboxes(devboxesAt(all, 40))).toMatchObject({ running: 1, suspended: 0 })
+  expect(countDevboxes(devboxesAt(all, 70))).toMatchObject({ running: 1, suspended: 1 })
+  expect(devboxesAt(all, 5)).toEqual([])
 })

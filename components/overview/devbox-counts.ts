@@ -15,6 +15,13 @@ export const countDevboxes = (devboxes: readonly Pick<Devbox, 'status'>[]): Devb
   return counts
 }
 
+/** What they were at that time, by what their records tell of their states. */
+export const devboxesAt = (devboxes: readonly Pick<Devbox, 'state_transitions'>[], ms: number): { status: string }[] =>
+  devboxes.flatMap(({ state_transitions }) => {
+    const last = state_transitions.findLast(({ transition_time_ms }) => (transition_time_ms ?? 0) <= ms)
+    return last?.status ? { status: last.status } : []
+  })
+
 const groupOf = (status: string): keyof DevboxCounts => {
   if (status === 'running' || status === 'suspended') return status
   if (!hasEnded(status)) return 'moving'

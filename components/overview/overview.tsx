@@ -2,6 +2,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { etaBrief } from '#components/benchmarks/job/eta.ts'
+import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
+import { Progress } from '#components/benchmarks/score.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/devbox-status.tsx'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
@@ -10,8 +13,10 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
-import { NameText } from '#components/ui/visible-text.tsx'
+import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
+import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
@@ -19,19 +24,25 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
-import type { Devbox } from '#lib/contract/devboxes.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { isOfTrial } from '#lib/contract/devboxes.ts'
+import { reminderMs } from '#lib/wire/alerts.ts'
 import { Attention } from './attention.tsx'
-import { countDevboxes } from './devbox-counts.ts'
+import { countDevboxes, type DevboxCounts, devboxesAt } from './devbox-counts.ts'
+import { FirstRun } from './first-run.tsx'
+import { type OwnDevbox, ownDevboxes, type TimeLeft } from './own-devboxes.ts'
 
 const shownRows = 6
 
 export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
   <>
     <PageHeader title="Overview" />
+    <FirstRun />
     <Attention />
     <Figures />
+    <RunningJobs />
     <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">
-      <NewestDevboxes />
+      <OwnDevboxes />
       <NewestAxons />
     </div>
     <Section title="From a shell" className="mt-8 max-w-3xl">
@@ -46,22 +57,43 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
   </>
 )
 
-/** The numbers of the account. They say what they were counted among. */
+/** The numbers of the account, devboxes of trials left out. They say what they were counted among. */
 const Figures = () => {
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
   const axons = useInfiniteQuery(overviewQueries.axons())
   const { data: evictions } = useQuery(evictionQueries.feed())
   const page = devboxes.data?.pages[0]
-  const counts = page && countDevboxes(page.devboxes)
+  const own = page?.devboxes.filter((devbox) => !isOfTrial(devbox))
+  const counts = own && countDevboxes(own)
+  const hourAgo = useClock((nowMs) => Math.floor(nowMs / 60_000) * 60_000 - hourMs, 0)
+  const before = own && hourAgo > 0 ? countDevboxes(devboxesAt(own, hourAgo)) : undefined
+  const ofTrials = page && own ? page.devboxes.length - own.length : 0
   const pending = evictions.pending.length
   const [next] = evictions.pending
+  const trend = (count: keyof DevboxCounts) => counts && before && counts[count] - before[count]
   return (
     <>
       <dl className="grid grid-cols-2 border-t border-l border-line sm:grid-cols-3 xl:grid-cols-6">
-        <Figure label="Running" value={counts?.running} href={paths.devboxes({ status: 'running' })} />
-        <Figure label="Between states" value={counts?.moving} />
-        <Figure label="Suspended" value={counts?.suspended} href={paths.devboxes({ status: 'suspended' })} />
-        <Figure label="Failed" value={counts?.failed} href={paths.devboxes({ status: 'failure' })} tone="danger" />
+        <Figure
+          label="Running"
+          value={counts?.running}
+          trend={trend('running')}
+          href={paths.devboxes({ status: 'running' })}
+        />
+        <Figure label="Between states" value={counts?.moving} trend={trend('moving')} href={paths.devboxes()} />
+        <Figure
+          label="Suspended"
+          value={counts?.suspended}
+          trend={trend('suspended')}
+          href={paths.devboxes({ status: 'suspended' })}
+        />
+        <Figure
+          label="Failed"
+          value={counts?.failed}
+          trend={trend('failed')}
+          href={paths.devboxes({ status: 'failure' })}
+          tone="danger"
+        />
         <Figure
           label={
             next ? (
@@ -82,38 +114,49 @@ const Figures = () => {
           href={paths.axons()}
         />
       </dl>
-      {page && counts && page.has_more && (
+      {page && counts && (page.has_more || ofTrials > 0) && (
         <p className="mt-2 text-sm text-muted">
-          States are counted among the newest {formatCount(page.devboxes.length)}
-          {page.total_count == null ? ' devboxes; there are more.' : ` of ${formatCount(page.total_count)} devboxes.`}
+          {page.has_more && (
+            <>
+              States are counted among the newest {formatCount(page.devboxes.length)}
+              {page.total_count == null
+                ? ' devboxes; there are more.'
+                : ` of ${formatCount(page.total_count)} devboxes.`}{' '}
+            </>
+          )}
+          {ofTrials > 0 && (
+            <Link href={devboxListPath({ trials: 'shown' })} prefetch={false} className="text-accent hover:underline">
+              {formatCount(ofTrials)} of trials not shown
+            </Link>
+          )}
         </p>
       )}
     </>
   )
 }
 
+const hourMs = 3_600_000
+
 interface FigureProps {
   label: ReactNode
   /** Undefined while it is not known. */
   value: number | undefined
-  href?: string
+  /** How many more than an hour ago. */
+  trend?: number | undefined
+  href: string
   /** Worn only when there is something to see. */
   tone?: 'danger' | 'attention'
 }
 
-const Figure = ({ label, value, href, tone }: FigureProps) => (
+const Figure = ({ label, value, trend, href, tone }: FigureProps) => (
   <div className="relative flex flex-col-reverse justify-end border-r border-b border-line px-4 py-3 has-[a:hover]:bg-surface-1">
     <dt className="truncate text-sm text-muted">
-      {href ? (
-        <Link
-          href={href}
-          className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus"
-        >
-          {label}
-        </Link>
-      ) : (
-        label
-      )}
+      <Link
+        href={href}
+        className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus"
+      >
+        {label}
+      </Link>
     </dt>
     <dd
       className={classes(
@@ -123,34 +166,99 @@ const Figure = ({ label, value, href, tone }: FigureProps) => (
       )}
     >
       {value === undefined ? '–' : formatCount(value)}
+      {!!trend && (
+        <span className="ml-2 text-sm font-normal tracking-normal text-muted" title="Against an hour ago">
+          {trend > 0 ? `+${formatCount(trend)}` : `−${formatCount(-trend)}`} in 1 h
+        </span>
+      )}
     </dd>
   </div>
 )
 
 const toneClasses = { danger: 'text-danger', attention: 'text-attention' }
 
-const NewestDevboxes = () => {
-  const query = useInfiniteQuery(overviewQueries.devboxes())
-  const rows = query.data?.pages[0]?.devboxes
+/** Jobs that go on, and when each may be done. */
+const RunningJobs = () => {
+  const { data } = useInfiniteQuery(overviewQueries.jobs())
+  const running = data?.pages[0]?.jobs.filter(({ state }) => !hasJobEnded(state)) ?? []
+  if (running.length === 0) return null
   return (
-    <Section title="Newest devboxes" href={paths.devboxes()}>
+    <Section title="Running jobs" href={paths.benchmarkJobs()} className="mt-8">
+      <ul>
+        {running.slice(0, shownRows).map((job) => (
+          <RunningJob key={job.id} job={job} />
+        ))}
+      </ul>
+      <Shown shown={shownRows} count={running.length} of="running jobs" />
+    </Section>
+  )
+}
+
+const RunningJob = ({ job }: { job: BenchmarkJob }) => (
+  <Row
+    href={paths.benchmarkJob(job.id)}
+    name={<VisibleText max={80}>{job.name}</VisibleText>}
+    state={<Progress {...progressOf(job)} label={`Progress of ${job.name}`} />}
+    time={<span className="text-right text-muted max-sm:hidden">{etaBrief(job, agentRows(job))}</span>}
+  />
+)
+
+/** Devboxes that somebody made, those with the least time left first. */
+const OwnDevboxes = () => {
+  const all = useInfiniteQuery(overviewQueries.devboxes())
+  const running = useInfiniteQuery(overviewQueries.running())
+  const { data: evictions } = useQuery(evictionQueries.feed())
+  const lists = [running, all].map(({ data }) => data?.pages[0]?.devboxes)
+  const { rows, ofTrials } = ownDevboxes(
+    lists.flatMap((list) => list ?? []),
+    evictions.pending,
+  )
+  return (
+    <Section title="Devboxes" href={paths.devboxes()}>
       <Rows
-        query={query}
-        rows={rows}
+        query={all}
+        rows={lists[1] && rows}
         what="Devboxes"
-        none="No devboxes yet. Create one on the devboxes page, or from a shell."
+        none={
+          ofTrials > 0
+            ? `None of your own; ${formatCount(ofTrials)} of trials not shown.`
+            : 'No devboxes yet. Create one on the devboxes page, or from a shell.'
+        }
       >
-        {(devbox: Devbox) => (
+        {({ devbox, left }: OwnDevbox) => (
           <Row
             key={devbox.id}
             href={paths.devbox(devbox.id)}
             name={<NameText>{devbox.name}</NameText>}
             state={<DevboxStatusBadge status={devbox.status} />}
-            ms={devbox.create_time_ms}
+            time={left ? <Left left={left} /> : <RowTime ms={devbox.create_time_ms} />}
           />
         )}
       </Rows>
     </Section>
+  )
+}
+
+const causeWords: Record<TimeLeft['cause'], string> = { eviction: 'eviction', keep_alive: 'keep-alive', idle: 'idle' }
+
+/** What comes first, and when; red where the disk goes soon. */
+const Left = ({ left: { at_ms, cause, is_at_least, deletesDisk } }: { left: TimeLeft }) => {
+  const isSoon = useClock((nowMs) => at_ms - nowMs < reminderMs, false)
+  const what = cause === 'eviction' ? 'Evicted' : deletesDisk ? 'Ends with its disk' : 'Suspended'
+  const why = cause === 'eviction' ? '' : ` when its ${causeWords[cause]} time is over`
+  return (
+    <span
+      className={classes(
+        'inline-flex min-w-20 shrink-0 items-baseline justify-end gap-1.5 whitespace-nowrap',
+        isSoon ? (deletesDisk ? 'text-danger' : 'text-attention') : 'text-muted',
+      )}
+      title={`${what}${why}${is_at_least ? ', at the earliest: the service does not say when' : ''}`}
+    >
+      <span className="text-sm">
+        {cause === 'eviction' ? 'evicted' : deletesDisk ? 'ends' : 'suspended'} in{is_at_least && ' at least'}
+      </span>
+      <Countdown deadlineMs={at_ms} />
+    </span>
   )
 }
 
@@ -171,7 +279,7 @@ const NewestAxons = () => {
             href={paths.axon(axon.id)}
             name={<NameText>{axon.name}</NameText>}
             state={axon.deleted_at_ms == null ? null : <span className="text-muted">Deleted</span>}
-            ms={axon.created_at_ms}
+            time={<RowTime ms={axon.created_at_ms} />}
           />
         )}
       </Rows>
@@ -190,14 +298,30 @@ interface RowsProps<Item> {
 const Rows = <Item,>({ query, rows, what, none, children }: RowsProps<Item>) => {
   const error = useShownError(query)
   if (rows?.length === 0) return <p className="py-4 text-muted">{none}</p>
-  if (rows) return <ul>{rows.slice(0, shownRows).map(children)}</ul>
+  if (rows)
+    return (
+      <>
+        <ul>{rows.slice(0, shownRows).map(children)}</ul>
+        <Shown shown={shownRows} count={rows.length} of={what.toLowerCase()} />
+      </>
+    )
   if (!error) return <SkeletonRows rows={shownRows} columns={2} label={`Loading ${what.toLowerCase()}`} />
   return (
     <ErrorState compact title={`${what} could not be loaded`} error={error} recovers={isPassing(error)} query={query} />
   )
 }
 
-const Row = ({ href, name, state, ms }: { href: string; name: ReactNode; state: ReactNode; ms: number }) => (
+const RowTime = ({ ms }: { ms: number }) => <RelativeTime ms={ms} className="w-20 shrink-0 text-right text-muted" />
+
+/** That a list goes on elsewhere. */
+const Shown = ({ shown, count, of }: { shown: number; count: number; of: string }) =>
+  count > shown && (
+    <p className="pt-1 text-sm text-muted">
+      {shown} of {formatCount(count)} {of} shown
+    </p>
+  )
+
+const Row = ({ href, name, state, time }: { href: string; name: ReactNode; state: ReactNode; time: ReactNode }) => (
   <li className="relative flex h-9 items-center gap-3 border-b border-line px-1 hover:bg-surface-1">
     <Link
       href={href}
@@ -207,7 +331,7 @@ const Row = ({ href, name, state, ms }: { href: string; name: ReactNode; state: 
       {name}
     </Link>
     {state}
-    <RelativeTime ms={ms} className="w-20 shrink-0 text-right text-muted" />
+    {time}
   </li>
 )
 

@@ -159,6 +159,10 @@ export const devboxRefusal = (action: DevboxAction, status: string): string | nu
 /** The states a devbox does not leave. */
 export const hasEnded = (status: string) => ended.includes(status)
 
+/** Made by a benchmark for a trial, by its scenario or to check how it is scored. */
+export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>
+  initiator_type === 'scenario' || initiator_type === 'scoring_validation'
+
 export const devboxes = defineEndpoints('devboxes', 'stable', {
   list: { method: 'GET', path: '/v1/devboxes', query: DevboxListQuery, response: json(DevboxList) },
   create: {

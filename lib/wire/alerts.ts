@@ -27,6 +27,8 @@ export interface Alert {
   /** Null where the devbox has none, or the service did not tell. */
   devbox_name: string | null
   metadata: Record<string, string>
+  /** The run of a scenario that the devbox was made for, where it is a benchmark's. */
+  scenario_run_id?: string
   /** Of a `job` alert. */
   job?: { id: string; name: string; state: string }
   /** Of an `end` alert. `is_at_least`: the service does not say when, and it may come later. */

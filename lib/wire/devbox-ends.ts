@@ -38,7 +38,3 @@ export const unattendedEnd = (devbox: Known, keptAliveMs = 0): UnattendedEnd | u
   const fromMs = Math.max(startedMs ?? 0, keptAliveMs)
   return fromMs > 0 ? { ...end, at_ms: fromMs + span_ms, is_at_least: true } : undefined
 }
-
-/** Devboxes that a benchmark made and ends by itself. */
-export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>
-  initiator_type === 'scenario' || initiator_type === 'scoring_validation'

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
-import { DevboxListView, devboxListPath, devboxQueryOf, isOfTrial } from './devbox-list-view.ts'
+import { DevboxListView, devboxListPath, devboxQueryOf } from './devbox-list-view.ts'
 
 it('keeps in the address that trials are shown, and asks the service for nothing it does not know', () => {
   const view = { status: 'running', trials: 'shown' } as const

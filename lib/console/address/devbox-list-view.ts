@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type Devbox, DevboxListQuery } from '#lib/contract/devboxes.ts'
+import { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import { paths } from './paths.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
@@ -17,7 +17,3 @@ export const devboxQueryOf = ({ trials: _trials, ...query }: DevboxListView): De
 
 export const devboxListPath = (view: Partial<DevboxListView>): string =>
   `${paths.devboxes()}${searchOf(view, pageDefaults)}`
-
-/** Made by a benchmark for a trial, by its scenario or to check how it is scored. */
-export const isOfTrial = ({ initiator_type }: Pick<Devbox, 'initiator_type'>): boolean =>
-  initiator_type === 'scenario' || initiator_type === 'scoring_validation'

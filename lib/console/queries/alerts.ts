@@ -38,6 +38,17 @@ export const alertQueries = {
         (await askConsoleSignedIn(alertHistoryAddress(asked), { signal })).json(),
       rowsOf: ({ alerts }) => alerts,
     }),
+  /** What this console has heard of one devbox, newest first. */
+  ofDevbox: (devboxId: string) =>
+    queryOptions({
+      queryKey: [...alertKeys.history, 'of', devboxId],
+      queryFn: async ({ signal }): Promise<readonly Alert[]> => {
+        const query = new URLSearchParams({ devbox_id: devboxId, limit: '100' })
+        const answer = await askConsoleSignedIn(`/api/alerts?${query}`, { signal })
+        return ((await answer.json()) as AlertHistory).alerts
+      },
+      staleTime: 60_000,
+    }),
   health: () =>
     queryOptions({
       queryKey: alertKeys.health,

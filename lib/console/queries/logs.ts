@@ -1,6 +1,23 @@
+import { queryOptions } from '@tanstack/react-query'
+import { logs } from '#lib/contract/logs.ts'
+import { runningCommands } from '../alerts/running-commands.ts'
+import { browserApi } from '../api/browser-api.ts'
 import { follow } from '../live/follow.ts'
 import { LogFeed } from '../live/log-feed.ts'
 
 /** The log of a devbox, to be followed while it is on screen. Not in the query cache: nothing else reads it. */
 export const devboxLog = (id: string): LogFeed =>
   new LogFeed((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
+
+const pageApi = browserApi({ logs })
+
+export const logQueries = {
+  /** The commands that run in a devbox, as its log tells: the contract has no list of executions. */
+  running: (devboxId: string, api = pageApi) =>
+    queryOptions({
+      queryKey: ['logs', 'running', devboxId] as const,
+      queryFn: async ({ signal }) => runningCommands((await api.logs.list({ params: { id: devboxId }, signal })).logs),
+      staleTime: 15_000,
+      refetchInterval: 30_000,
+    }),
+}

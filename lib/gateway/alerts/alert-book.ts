@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '#lib/client/client.ts'
-import type { Devbox } from '#lib/contract/devboxes.ts'
+import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import {
   type Alert,
@@ -14,7 +14,6 @@ import {
   type LooksHealth,
   type Silence,
 } from '#lib/wire/alerts.ts'
-import { isOfTrial } from '#lib/wire/devbox-ends.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import type { EvictionListener } from '../evictions/listener.ts'
 import {
@@ -40,6 +39,8 @@ export interface DevboxFacts {
   name: string | null
   metadata: Record<string, string>
   status: string
+  /** Of a devbox that a benchmark made for a trial. */
+  scenario_run_id?: string | undefined
 }
 
 interface Options {
@@ -378,7 +379,9 @@ export class AlertBook implements EvictionListener {
     const describe = (facts: DevboxFacts | undefined) => {
       const current = this.#open.get(id)
       if (!current) return
-      this.#keep(facts ? { ...current, devbox_name: facts.name, metadata: facts.metadata } : current)
+      if (!facts) return this.#keep(current)
+      const { name, metadata, scenario_run_id } = facts
+      this.#keep({ ...current, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
     }
     describe(isNamed)
     if (!isNamed) describe(await describing)

@@ -54,12 +54,9 @@ const storeOf = (): AlertStore => {
 
 const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undefined> => {
   try {
-    const {
-      name = null,
-      metadata,
-      status,
-    } = await clientFor(apiKey, describeTimeoutMs).devboxes.get({ params: { id } })
-    return { name, metadata, status }
+    const devbox = await clientFor(apiKey, describeTimeoutMs).devboxes.get({ params: { id } })
+    const { name = null, metadata, status, initiator_type, initiator_id } = devbox
+    return { name, metadata, status, scenario_run_id: (initiator_type === 'scenario' && initiator_id) || undefined }
   } catch (error) {
     return error instanceof ApiError && error.status === 404 ? gone : undefined
   }

@@ -1,0 +1,56 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import Link from 'next/link'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { logQueries } from '#lib/console/queries/logs.ts'
+import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
+import { terminalQueries } from '#lib/console/queries/terminals.ts'
+import type { Alert } from '#lib/wire/alerts.ts'
+
+/**
+ * What would be cut short: commands that have not ended, shells this console holds open with the people who look at
+ * them, and the benchmark whose trial it is.
+ */
+export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
+  const commands = useQuery(logQueries.running(devbox_id)).data
+  const terminals = useQuery(terminalQueries.held(devbox_id)).data
+  const people = terminals?.reduce((sum, { viewers }) => sum + viewers.length, 0) ?? 0
+  if (!commands || !terminals) return <span className="text-muted">Asking …</span>
+  const [first] = commands
+  const isQuiet = commands.length + terminals.length === 0 && !scenario_run_id
+  return (
+    <span className="inline-flex max-w-full min-w-0 items-baseline gap-x-2">
+      {isQuiet && <span className="text-muted">Nothing known</span>}
+      {scenario_run_id && <Trial id={scenario_run_id} />}
+      {first !== undefined && (
+        <span className="min-w-0 truncate" title={commands.join('\n')}>
+          <code className="font-mono">
+            <VisibleText max={40}>{first}</VisibleText>
+          </code>
+          {commands.length > 1 && ` and ${commands.length - 1} more`}
+        </span>
+      )}
+      {terminals.length > 0 && (
+        <span className="shrink-0" title="Open through this console">
+          {terminals.length} {terminals.length === 1 ? 'terminal' : 'terminals'}
+          {people > 0 && `, ${people} watching`}
+        </span>
+      )}
+    </span>
+  )
+}
+
+const Trial = ({ id }: { id: string }) => {
+  const { data } = useQuery(scenarioRunQueries.get(id))
+  if (!data?.benchmark_run_id) return <span className="shrink-0">A trial</span>
+  return (
+    <Link
+      href={paths.benchmarkRun(data.benchmark_run_id)}
+      prefetch={false}
+      className="relative z-1 shrink-0 text-accent hover:underline"
+    >
+      Benchmark run
+    </Link>
+  )
+}

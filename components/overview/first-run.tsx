@@ -1,0 +1,52 @@
+'use client'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { ArrowRight } from 'lucide-react'
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { paths } from '#lib/console/address/paths.ts'
+import { overviewQueries } from '#lib/console/queries/overview.ts'
+
+/** What to begin with, while the account has no devbox at all. */
+export const FirstRun = () => {
+  const { data } = useInfiniteQuery(overviewQueries.devboxes())
+  if (data?.pages[0]?.devboxes.length !== 0) return null
+  return (
+    <section aria-labelledby="first-run" className="mb-8 rounded-md border border-line bg-surface-1 p-4">
+      <h2 id="first-run" className="text-lg font-medium">
+        Begin here
+      </h2>
+      <ol className="mt-3 grid gap-x-8 gap-y-4 md:grid-cols-3">
+        <Step title="A first devbox" href={paths.devboxes()} action="Create a devbox">
+          An isolated sandbox with a disk and terminals of its own.
+        </Step>
+        <Step title="Something to look at" href={paths.benchmarkJobs()} action="Benchmark jobs">
+          <code className="font-mono text-text">npm run demo</code> in the folder of Devdeck makes devboxes, axons and
+          benchmark jobs.
+        </Step>
+        <Step title="A drill" href={paths.evictions()} action="Evictions">
+          Once a devbox runs, have it evicted for practice, and see how it is announced.
+        </Step>
+      </ol>
+    </section>
+  )
+}
+
+const Step = ({
+  title,
+  href,
+  action,
+  children,
+}: {
+  title: string
+  href: string
+  action: string
+  children: ReactNode
+}) => (
+  <li className="space-y-1">
+    <h3 className="font-medium">{title}</h3>
+    <p className="text-muted">{children}</p>
+    <Link href={href} className="inline-flex items-center gap-1 text-accent hover:underline">
+      {action} <ArrowRight aria-hidden className="size-3.5" />
+    </Link>
+  </li>
+)

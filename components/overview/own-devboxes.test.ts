@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import type { Devbox } from '#lib/contract/devboxes.ts'
+import { ownDevboxes, timeLeftOf } from './own-devboxes.ts'
+
+const devbox = (id: string, more: Partial<Devbox> = {}) =>
+  ({
+    id,
+    status: 'running',
+    create_time_ms: 0,
+    end_time_ms: null,
+    launch_parameters: { keep_alive_time_seconds: 60 },
+    metadata: {},
+    capabilities: [],
+    state_transitions: [{ status: 'running', transition_time_ms: 1_000 }],
+    keep_alive_until_ms: 60_000,
+    ...more,
+  }) as Devbox
+const eviction = (devbox_id: string, eviction_deadline_ms: number) => ({ devbox_id, eviction_deadline_ms })
+
+it('takes whichever comes first of eviction, keep-alive and idle, and says whether the disk goes', () => {
+  expect(timeLeftOf(devbox('a'), eviction('a', 50_000))).toMatchObject({ cause: 'eviction', deletesDisk: false })
+  expect(timeLeftOf(devbox('a'), eviction('a', 70_000))).toMatchObject({ cause: 'keep_alive', deletesDisk: true })
+  const idle = { launch_parameters: { after_idle: { idle_time_seconds: 30, on_idle: 'suspend' as const } } }
+  expect(timeLeftOf(devbox('a', { ...idle, last_used_ms: 5_000 }), undefined)).toMatchObject({
+    at_ms: 35_000,
+    cause: 'idle',
+    deletesDisk: false,
+  })
+  expect(timeLeftOf(devbox('a', { status: 'suspended' }), undefined)).toBeUndefined()
+})
+
+it('says that an end it reckons itself is the earliest, and nothing where it cannot know', () => {
+  const silent = devbox('a')
+  delete silent.keep_alive_until_ms
+  expect(timeLeftOf(silent, undefined)).toMatchObject({ at_ms: 61_000, is_at_least: true })
+  const idle = { ...silent, launch_parameters: { after_idle: { idle_time_seconds: 30, on_idle: 'shutdown' as const } } }
+  expect(timeLeftOf(idle, undefined)).toBeUndefined()
+})
+
+it('puts the least time left first, counts a devbox once, and leaves those of trials out', () => {
+  const late = devbox('late', { keep_alive_until_ms: 90_000 })
+  const ended = devbox('ended', { status: 'shutdown', create_time_ms: 9 })
+  const suspended = devbox('suspended', { status: 'suspended' })
+  const trial = devbox('trial', { initiator_type: 'scenario' })
+  const { rows, ofTrials } = ownDevboxes([ended, late, suspended, trial, devbox('soon'), late], [])
+  expect(rows.map(({ devbox: { id } }) => id)).toEqual(['soon', 'late', 'suspended', 'ended'])
+  expect(ofTrials).toBe(1)
+})
