@@ -57,7 +57,7 @@ import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { tunnelRoutes } from './routes/tunnels.ts'
 import { beginChoice, type SandboxChoice } from './sandbox/choose.ts'
 import { Pipes } from './sandbox/pipes.ts'
-import { databaseName, openDataDir, publishAddress, readOrMakeApiKey, reserveName } from './store/data-dir.ts'
+import { databaseName, openDataDir, publishAddress, readOrMakeApiKey, reserveNames } from './store/data-dir.ts'
 import { openDatabase } from './store/database.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
@@ -300,7 +300,7 @@ export const createService = async (
     // A wildcard address cannot be called.
     const address = `http://${isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host)}:${port}`
     undo.push(publishAddress(dataDir, { address, operatorToken }))
-    database.keepReserve(join(dataDir.path, reserveName))
+    database.keepReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url,
       prepare: () => axonSql.prepare(),

@@ -20,7 +20,7 @@ import { newApiKey } from './keys.ts'
 export const databaseName = 'devdeck.db'
 
 /** The file that keeps room for what must be written on a full disk. */
-export const reserveName = 'reserve'
+export const reserveNames = { ends: 'reserve', commands: 'reserve-commands' }
 
 interface DataDir {
   path: string
@@ -124,8 +124,8 @@ const lock = (path: string) => {
   if (holder !== undefined)
     throw new StartError(`The data folder ${path} is in use by another Devdeck service (pid ${holder})`)
   rmSync(file, { force: true })
-  // On a full disk a start needs the room of the reserve that the last process kept.
-  rmSync(join(path, reserveName), { force: true })
+  // On a full disk a start needs the room of the reserves that the last process kept.
+  for (const name of Object.values(reserveNames)) rmSync(join(path, name), { force: true })
   // wx: of two that start at the same moment, one is refused.
   const handle = openSync(file, 'wx', 0o600)
   writeSync(handle, `${process.pid} ${processStat(process.pid)?.startTime ?? ''}\n`)

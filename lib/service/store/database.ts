@@ -7,10 +7,12 @@ import { Reserve } from './reserve.ts'
 
 export class Database extends DatabaseSync {
   #reserve: Reserve | undefined
+  #commandReserve: Reserve | undefined
 
-  /** For the service alone: a command beside it must not spend its reserve. */
-  keepReserve(file: string) {
+  /** For the service alone: a command beside it must not spend its reserves. */
+  keepReserves(file: string, commandFile: string) {
     this.#reserve = new Reserve(file)
+    this.#commandReserve = new Reserve(commandFile)
   }
 
   /**
@@ -19,6 +21,14 @@ export class Database extends DatabaseSync {
    */
   essential<T>(write: () => T): T {
     return this.#reserve && !this.isTransaction ? this.#reserve.essential(write) : write()
+  }
+
+  /**
+   * A write without which no command runs, as `rm` would: it finds room on a full disk, in a reserve of its own. However
+   * many commands are tried, what is essential keeps its room.
+   */
+  forCommand<T>(write: () => T): T {
+    return this.#commandReserve && !this.isTransaction ? this.#commandReserve.essential(write) : write()
   }
 }
 

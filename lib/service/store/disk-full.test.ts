@@ -133,6 +133,20 @@ describe.skipIf(!mounted)('a full disk', () => {
     rmSync(gate, { recursive: true })
   })
 
+  it('lets files be removed by a command', async () => {
+    const params = { id: (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id }
+    const run = (command: string) => service.client.executions.executeSync({ params, body: { command } })
+    await run('head -c 500K /dev/urandom > ~/large')
+    fill()
+    // Until the database has no room left in its own files.
+    const write = async () => (await post('/v1/axons', { metadata: { big: 'y'.repeat(200) } })).status
+    await expect.poll(write, { timeout: 30_000, interval: 1 }).toBe(507)
+    expect(await run('echo more > ~/more')).toMatchObject({ exit_status: 1 })
+    expect(await run('rm ~/large')).toMatchObject({ exit_status: 0 })
+    expect(statfsSync(folder).bavail).toBeGreaterThan(0)
+    rmSync(filler)
+  })
+
   it('lets files be removed in a terminal', async () => {
     const params = { id: (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id }
     await service.client.executions.executeSync({ params, body: { command: 'head -c 500K /dev/urandom > ~/large' } })

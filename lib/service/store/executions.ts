@@ -25,6 +25,9 @@ export interface Completion {
   stderrCut: boolean
 }
 
+/** Characters of a command that is run on a full disk as well: any that removes files, and none that uses up the room. */
+const shortCommand = 4096
+
 export const createExecutionStore = (database: Database) => {
   const insert = database.prepare(`
     INSERT INTO executions
@@ -51,7 +54,11 @@ export const createExecutionStore = (database: Database) => {
     }
   }
   return {
-    insert: ({ stdout_cut, stderr_cut, ...record }: ExecutionRecord): void => withoutSync(() => insert.run(record)),
+    insert: ({ stdout_cut, stderr_cut, ...record }: ExecutionRecord): void => {
+      const write = () => insert.run(record)
+      const isShort = record.command.length <= shortCommand
+      withoutSync(() => (isShort ? database.forCommand(write) : write()))
+    },
     get: (devboxId: string, id: string) => get.get(devboxId, id) as ExecutionRecord | undefined,
     /** The execution that the same request with the same command launched since then. */
     byRequest: ({ devbox_id, request_id, command, shell_name }: ExecutionRecord, sinceMs: number): string | undefined =>
