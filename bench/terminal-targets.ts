@@ -95,7 +95,7 @@ export const consoleTarget = (product: Product, devboxId: string, cookie: string
 
 /** A page's connection, with what it is told besides the output. */
 export const openPage = async (
-  { url }: Product,
+  { url }: Pick<Product, 'url'>,
   {
     devboxId,
     session,

@@ -2,16 +2,25 @@ import { killRounds } from '#lib/service/testing/kill.ts'
 import { streamOutput } from '../bench/executions.ts'
 import { manyDevboxes } from './devboxes.ts'
 import { loseWrites } from './lost-writes.ts'
+import { neighbours } from './neighbours.ts'
 
 /**
  * What takes too long for the tests, or does not go the same way each time: `npm run soak [-- ROUNDS]` streams 1 GB of
  * output, uses up 200 devboxes twice, publishes on a disk that loses writes and kills the service under load that often,
  * 100 times unless told otherwise. Exits with 1 when anything acknowledged was lost, a database was damaged, anything was
- * left or the memory grew.
+ * left or the memory grew. `npm run soak -- neighbours` measures instead what one account's load takes from another's
+ * calls.
  */
+if (process.argv[2] === 'neighbours') {
+  const slow = await neighbours(process.argv.slice(3))
+  for (const line of slow) console.error(line)
+  console.log(slow.length === 0 ? 'No load slows others too much' : `${slow.length} goals are missed`)
+  process.exit(slow.length === 0 ? 0 : 1)
+}
+
 const rounds = Number(process.argv[2] ?? 100)
 if (!Number.isInteger(rounds) || rounds < 1) {
-  console.error('Usage: npm run soak [-- ROUNDS]')
+  console.error('Usage: npm run soak [-- ROUNDS | neighbours [LOAD …]]')
   process.exit(1)
 }
 
