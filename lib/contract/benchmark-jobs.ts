@@ -161,4 +161,6 @@ export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
     response: json(BenchmarkJob),
   },
   get: { method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob) },
+  /** Beside the interface, which can cancel the runs of a job one by one. */
+  cancel: { method: 'POST', path: '/v1/benchmark_jobs/:id/cancel', params: ById, response: json(BenchmarkJob) },
 })

@@ -123,6 +123,7 @@ export const summaries: { [R in keyof Contract]: Record<keyof Contract[R], strin
     list: 'List benchmark jobs, newest first',
     create: 'Create a benchmark job; it is queued when the answer comes',
     get: 'Get a benchmark job with the outcomes so far',
+    cancel: 'Cancel a benchmark job, queued or running',
   },
   benchmarkRuns: {
     list: 'List benchmark runs, newest first',

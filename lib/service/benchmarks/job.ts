@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import { type AgentConfig, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import {
   type JobEvent,
@@ -81,6 +81,7 @@ export class RunningJob {
     try {
       this.#move('initialize')
       await this.#takeUpWithRoom()
+      if (this.#hasEnded()) return
       this.#move('run')
       this.#isTakenUp = true
       this.#stop.addEventListener('abort', this.#fill, { once: true })
@@ -102,6 +103,11 @@ export class RunningJob {
     this.#fill()
   }
 
+  /** Its runs are canceled, and its trials with them; those that have not begun leave no outcome. */
+  cancel(): void {
+    this.#breakOff('cancel', null)
+  }
+
   timeOut(seconds: number): void {
     this.#breakOff('time_out', `The job did not end within ${seconds} seconds`)
   }
@@ -117,11 +123,16 @@ export class RunningJob {
     }
   }
 
+  #hasEnded() {
+    return hasJobEnded(this.#deps.store.benchmarkJobs.record(this.#job.id).state)
+  }
+
   /** Makes the runs that are missing and finds the trials of the others that have no outcome yet. */
   async #takeUp(): Promise<void> {
     const { store } = this.#deps
     const { id, plan, spec } = this.#job
     this.#pending = []
+    if (this.#hasEnded()) return
     const known = new Map(store.benchmarkRuns.ofJob(id).map((run) => [run.agent_index, run]))
     this.#runs = spec.agent_configs.map((_, index) => ({
       record: known.get(index) ?? this.#startRun(index),
@@ -164,7 +175,7 @@ export class RunningJob {
       id: newId('bmr'),
       account,
       benchmark_id: plan.benchmarkId,
-      name: `${name}: ${agent.name}`,
+      name: `${name}: ${agent.name}${agent.model_name ? ` (${agent.model_name})` : ''}`,
       start_time_ms: Date.now(),
       // Unspecified: the metadata of a job, which its record has no place for. Its runs can be filtered by it.
       metadata,
@@ -311,13 +322,13 @@ export class RunningJob {
     this.#breakOff('fail', `The job could not be run: ${error instanceof Error ? error.message : error}`)
   }
 
-  #breakOff(event: 'fail' | 'time_out', reason: string) {
+  #breakOff(event: 'fail' | 'time_out' | 'cancel', reason: string | null) {
     const { store, scenarioRuns, benchmarkRuns } = this.#deps
     for (const run of store.benchmarkRuns.ofJob(this.#job.id)) {
       if (run.state !== 'running') continue
       for (const { id, state } of store.scenarioRuns.ofBenchmarkRun(run.id))
         if (!hasScenarioRunEnded(state)) scenarioRuns.settle(id, event)
-      benchmarkRuns.conclude(run.id, 'failed')
+      benchmarkRuns.conclude(run.id, event === 'cancel' ? 'canceled' : 'failed')
     }
     this.#move(event, reason)
   }

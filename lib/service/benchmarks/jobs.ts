@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BenchmarkJob, BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, type BenchmarkJobCreate, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -94,6 +94,22 @@ export class Jobs {
   async create(account: string, body: BenchmarkJobCreate, requestId: string): Promise<BenchmarkJob> {
     const key = callKey(account, requestId, body)
     return this.get(account, await this.#replays.once(key, () => this.#create(account, body)))
+  }
+
+  /** Nothing happens to a cancelled job. Throws 404, and 409 for one that has ended otherwise. */
+  cancel(account: string, id: string): BenchmarkJob {
+    const { state } = this.get(account, id)
+    if (state !== 'cancelled' && hasJobEnded(state))
+      throw new ServiceError('conflict', `The job is ${state}; only one that has not ended can be cancelled`, {
+        shouldRetry: false,
+      })
+    const active = this.#active.get(id)
+    if (active) active.job.cancel()
+    else if (state !== 'cancelled') {
+      this.#queue = this.#queue.filter((each) => each.id !== id)
+      this.#options.store.benchmarkJobs.move(id, 'cancelled', Date.now(), null)
+    }
+    return this.get(account, id)
   }
 
   async #create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<string> {

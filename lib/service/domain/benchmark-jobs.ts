@@ -11,7 +11,7 @@ export type JobEvent = 'initialize' | 'run' | 'complete' | 'fail' | 'cancel' | '
 
 const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled', time_out: 'timeout' } as const
 const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobState>>> = {
-  queued: { initialize: 'initializing', fail: 'failed', time_out: 'timeout' },
+  queued: { initialize: 'initializing', cancel: 'cancelled', fail: 'failed', time_out: 'timeout' },
   // Twice the same: a restart of the service may have come in between.
   initializing: { ...ends, initialize: 'initializing', run: 'running' },
   running: ends,
@@ -121,6 +121,8 @@ const setUpFailures = [
   'SandboxBuildFailedError',
   'EnvironmentStartTimeoutError',
   'EnvironmentDiffersError',
+  'InvalidTaskError',
+  'TaskChangedError',
   'HealthcheckError',
   'AgentSetupTimeoutError',
   // A task or a solution that is not there.

@@ -8,4 +8,5 @@ export const benchmarkJobRoutes = ({ store, jobs }: Deps) =>
     list: ({ query, account }) => listPage('jobs', 'benchmark job', store.benchmarkJobs, account, query),
     create: ({ body, account, requestId }) => jobs.create(account, body, requestId),
     get: ({ params, account }) => jobs.get(account, params.id),
+    cancel: ({ params, account }) => jobs.cancel(account, params.id),
   })

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { checksumOf } from '#lib/service/benchmarks/harbor/datasets.ts'
 import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/service/benchmarks/harbor/trial.ts'
 import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
@@ -95,7 +96,7 @@ export const startTrials = (): Trials => {
         {
           account: 'test',
           scenarioRunId,
-          scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: 'c', warnings: [] },
+          scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: await checksumOf(path), warnings: [] },
           agent: { ...oracle, ...agentIs },
           settings,
           warnings: [],

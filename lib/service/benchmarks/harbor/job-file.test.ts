@@ -104,6 +104,20 @@ describe('a job file', () => {
       'Task org/single is named more than once; it runs as one',
     ])
   })
+
+  it('has a scenario of each task that cannot be run, which says why', async () => {
+    const { scenarios } = await planOf('datasets:\n- path: bad\n- path: set\n  n_tasks: 1\n')
+    expect(scenarios.map(({ name, warnings }) => [name, ...warnings])).toEqual([
+      [
+        'composed',
+        'cannot be run: environment is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
+      ],
+      ['mistaken', 'cannot be run: task.toml line 4, column 1: environment.cpus must be a number'],
+      ['unparsed', expect.stringMatching(/^cannot be run: task\.toml line 2, column \d+: is no TOML: /)],
+      ['untested', 'cannot be run: tests/test.sh is missing: without it nothing tells the score'],
+      ['alpha'],
+    ])
+  })
 })
 
 describe('the problems of a job file', () => {
@@ -139,10 +153,6 @@ verifier: {disable: true}
       '12:5 datasets[0].path /etc is no folder in those the service was started with (--datasets)',
       '13:5 datasets[1].name terminal-bench is in a registry, which cannot be reached from here: name a folder with path',
       '16:5 datasets[2].task_names task_names match no task of set; it has, among others, alpha, beta, gamma',
-      '17:5 datasets[3].path Task composed: environment is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
-      '17:5 datasets[3].path Task mistaken: task.toml line 4, column 1: environment.cpus must be a number',
-      expect.stringMatching(/^17:5 datasets\[3\]\.path Task unparsed: task\.toml line 2, column \d+: is no TOML: /),
-      '17:5 datasets[3].path Task untested: tests/test.sh is missing: without it nothing tells the score',
       '18:5 datasets[4].repo repo: datasets cannot be fetched from a git repository here; name a folder with path',
       '20:12 verifier.disable Without a verifier (disable) nothing tells the score',
     ])

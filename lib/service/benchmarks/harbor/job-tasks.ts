@@ -8,7 +8,7 @@ import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { isGiven, type JobFile } from './job-schema.ts'
 import { matches } from './names.ts'
-import { readTask, type Task, type TaskProblem } from './task.ts'
+import { readTask, sentenceOf, type Task } from './task.ts'
 import type { Path } from './yaml-source.ts'
 
 /** What tells the problems and warnings of a job file. */
@@ -24,21 +24,21 @@ export interface TaskReading {
 
 /** The tasks that a job file names, in order. */
 export const readJobTasks = async (file: JobFile, reading: TaskReading): Promise<HarborScenario[]> => {
-  const chosen: { path: string; source: string | null; at: Path }[] = []
+  const chosen: { path: string; source: string | null }[] = []
   for (const [i, dataset] of (file.datasets ?? []).entries()) {
     const at: Path = ['datasets', i]
     if (reading.isMisformed(at)) continue
     const folder = await folderOf(reading, dataset, at, 'dataset')
     if (folder === undefined) continue
     for (const name of await selectTasks(reading, folder, dataset, at))
-      chosen.push({ path: join(folder, name), source: basename(folder), at: [...at, 'path'] })
+      chosen.push({ path: join(folder, name), source: basename(folder) })
   }
   for (const [i, task] of (file.tasks ?? []).entries()) {
     const at: Path = ['tasks', i]
     if (reading.isMisformed(at)) continue
     const path = await folderOf(reading, task, at, 'task')
     if (path === undefined) continue
-    if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null, at: [...at, 'path'] })
+    if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null })
     else reading.complain([...at, 'path'], `${task.path} is no task: it has no task.toml`)
   }
   const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
@@ -122,26 +122,36 @@ const selectTasks = async (
   return left.slice(0, n_tasks ?? undefined)
 }
 
+/** How many tasks are read at once; more would only wait for the disk. */
+const readAtOnce = 32
+
 const readTasks = async (
   reading: TaskReading,
-  chosen: { path: string; source: string | null; at: Path }[],
+  chosen: { path: string; source: string | null }[],
 ): Promise<HarborScenario[]> => {
   const scenarios = new Map<string, HarborScenario>()
-  for (const { path, source, at } of chosen) {
-    const { task, problems } = await readTask(path)
-    for (const problem of problems ?? []) reading.complain(at, `Task ${basename(path)}: ${sentenceOf(problem)}`)
-    if (!task) continue
-    try {
-      const checksum = await checksumOf(path)
-      const origin = [source ?? basename(dirname(path)), basename(path), task.name]
-      const id = scenarioId([reading.account, ...origin, checksum])
-      if (scenarios.has(id)) reading.warn(`Task ${task.name} is named more than once; it runs as one`)
-      scenarios.set(id, { id, name: task.name, source, path, checksum, warnings: await foreseen(task) })
-    } catch (error) {
-      reading.complain(at, `Task ${task.name} cannot be read: ${(error as Error).message}`)
+  for (let i = 0; i < chosen.length; i += readAtOnce)
+    for (const scenario of await Promise.all(chosen.slice(i, i + readAtOnce).map((each) => readOne(reading, each)))) {
+      if (scenarios.has(scenario.id)) reading.warn(`Task ${scenario.name} is named more than once; it runs as one`)
+      scenarios.set(scenario.id, scenario)
     }
-  }
   return [...scenarios.values()]
+}
+
+/** A task that is none has a scenario as well: its trials fail with the reason, and the job does what else it has to. */
+const readOne = async (
+  { account }: TaskReading,
+  { path, source }: { path: string; source: string | null },
+): Promise<HarborScenario> => {
+  const { task, problems = [] } = await readTask(path)
+  const warnings = task ? await foreseen(task) : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
+  const checksum = await checksumOf(path).catch((error: Error) => {
+    warnings.push(`cannot be read: ${error.message}`)
+    return ''
+  })
+  const name = task?.name ?? basename(path)
+  const origin = [source ?? basename(dirname(path)), basename(path), name]
+  return { id: scenarioId([account, ...origin, checksum]), name, source, path, checksum, warnings }
 }
 
 /** The warnings that need no devbox. */
@@ -161,9 +171,6 @@ const foreseen = async (task: Task): Promise<string[]> => {
 /** Where a dataset or a task comes from. */
 type Origin = Partial<Listed<'datasets'> & Listed<'tasks'>>
 type Listed<K extends 'datasets' | 'tasks'> = NonNullable<JobFile[K]>[number]
-
-const sentenceOf = ({ file, line, column, message }: TaskProblem) =>
-  `${file}${line === undefined ? '' : ` line ${line}, column ${column}:`} ${message}`
 
 /** In the alphabet of other ids. */
 const scenarioId = (parts: readonly string[]) =>

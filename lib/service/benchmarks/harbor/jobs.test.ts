@@ -101,6 +101,63 @@ datasets:
     expect(outcome?.scenario_outcomes[0]?.warnings).toHaveLength(3)
   })
 
+  it('runs the others when a task is none, or is edited after the job was made', async () => {
+    makeTask('mixed/good', { solution: 'true', test: 'true', dockerfile: 'FROM debian\nWORKDIR /app\n' })
+    makeTask('mixed/edited', { solution: 'true', test: 'true', dockerfile: 'FROM debian\nWORKDIR /app\n' })
+    makeTask('mixed/bad', { solution: 'true', test: 'true' })
+    writeFileSync(join(datasets, 'mixed/bad/task.toml'), 'version = "1.0"\n[agent]\ntimeout_sec = "long"\n')
+    const queued = await harbor('datasets:\n  - path: mixed\n    task_names: ["*", "nothing"]\n')
+    expect(queued.warnings).toEqual([
+      'datasets[0].task_names: nothing matches no task',
+      'bad: cannot be run: task.toml line 3, column 1: agent.timeout_sec must be a number of seconds',
+    ])
+    writeFileSync(join(datasets, 'mixed/edited/tests/test.sh'), 'echo 0 >/logs/verifier/reward.txt\n')
+    const job = await untilEnded(service.client, queued.id)
+    const told = job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ scenario_name, score, failure_reason }) => [
+      scenario_name,
+      score ?? `${failure_reason?.exception_type}: ${failure_reason?.exception_message}`,
+    ])
+    expect(job.state).toBe('completed')
+    expect(told?.sort()).toEqual([
+      ['bad', expect.stringMatching(/InvalidTaskError: .* task\.toml line 3, column 1: agent\.timeout_sec/)],
+      ['edited', expect.stringMatching(/TaskChangedError/)],
+      ['good', 1],
+    ])
+  })
+
+  it('is cancelled as a whole, running and queued', async () => {
+    const { client } = service
+    const endless = 'agents:\n  - name: command\n    kwargs: {command: "sleep infinity"}\ndatasets:\n  - path: small\n'
+    const running = await harbor(`n_attempts: 50\nn_concurrent_trials: 2\n${endless}`)
+    await follow(client, running.id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
+    await expect.poll(async () => (await client.scenarioRuns.list({ query: {} })).runs.length).toBe(2)
+    expect((await client.benchmarkJobs.cancel({ params: { id: running.id } })).state).toBe('cancelled')
+    const queued = await harbor(endless)
+    await client.benchmarkJobs.cancel({ params: { id: queued.id } })
+    const [first, second] = await Promise.all([running, queued].map(({ id }) => untilEnded(client, id)))
+    expect([first?.state, second?.state]).toEqual(['cancelled', 'cancelled'])
+    expect(first?.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 0, n_failed: 0, n_canceled: 2 })
+    const done = await untilEnded(client, (await harbor('tasks:\n  - path: small/hello\n')).id)
+    const refused = await client.benchmarkJobs.cancel({ params: { id: done.id } }).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ status: 409, message: expect.stringContaining('completed') })
+  })
+
+  it('keeps its trials apart from the service and from one another', async () => {
+    const port = new URL(service.url).port
+    const test = `exec 2>&1
+python3 -m http.server 8000 --directory /app >/dev/null & server=$!
+until got=$(python3 -c 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:8000/me").read().decode())'); do sleep 0.1; done
+if [ "$got" = "$(cat /app/me)" ] && ! (exec 3<>/dev/tcp/127.0.0.1/${port}) && [ ! -e ${service.dataDir} ]; then r=1; else r=0; fi
+echo $r >/logs/verifier/reward.txt; kill $server`
+    makeTask('serving/port', { solution: 'echo $RANDOM$RANDOM >/app/me', test: 'true' })
+    writeFileSync(join(datasets, 'serving/port/tests/test.sh'), `#!/bin/bash\n${test}\n`)
+    const { id } = await harbor('n_attempts: 4\nn_concurrent_trials: 4\ntasks:\n  - path: serving/port\n')
+    const job = await untilEnded(service.client, id)
+    expect(job.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 4, average_score: 1 })
+    const attempts = job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ attempt }) => attempt)
+    expect(attempts?.sort()).toEqual([1, 2, 3, 4])
+  })
+
   it('fails when none of its tasks can be built', async () => {
     const { id } = await harbor('tasks:\n  - path: broken/compose\n')
     const job = await untilEnded(service.client, id)

@@ -70,6 +70,9 @@ export interface TaskProblem {
   message: string
 }
 
+export const sentenceOf = ({ file, line, column, message }: TaskProblem): string =>
+  `${file}${line === undefined ? '' : ` line ${line}, column ${column}:`} ${message}`
+
 const defaultVerifierSeconds = 600
 const defaultBuildSeconds = 600
 const maxFileBytes = 1024 * 1024

@@ -432,7 +432,10 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
         if (expected.message) the(trial.failure_reason?.exception_message).toBe(expected.message)
         if (expected.rewards !== undefined) the(trial.rewards).toEqual(expected.rewards)
         the(trial.log('exception.txt') !== undefined).toBe(expected.type !== undefined)
-        the(JSON.parse(trial.log('result.json') ?? '')).toMatchObject({ task_name: 'task', task_checksum: 'c' })
+        the(JSON.parse(trial.log('result.json') ?? '')).toMatchObject({
+          task_name: 'task',
+          task_checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
+        })
         the(trials.devboxes.get('test', trial.devboxId).status).toBe('shutdown')
         the(existsSync(join(trials.folder, 'devboxes', trial.devboxId, 'root'))).toBe(false)
       })

@@ -16,12 +16,22 @@ import {
   type Rewards,
   TrialError,
 } from '../outcome.ts'
+import type { HarborScenario } from '../plan.ts'
 import { shown, Workbench } from '../workbench.ts'
+import { checksumOf } from './datasets.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { type Built, buildEnvironment, makeLogFolders, openDevbox } from './environment.ts'
 import { combine, reaches, readRewards } from './rewards.ts'
 import { waitUntilHealthy } from './sandbox-build.ts'
-import { readTask, type SeparateVerifier, solutionOf, type Task, type TaskEnvironment, type TaskStep } from './task.ts'
+import {
+  readTask,
+  type SeparateVerifier,
+  sentenceOf,
+  solutionOf,
+  type Task,
+  type TaskEnvironment,
+  type TaskStep,
+} from './task.ts'
 import { environmentOf, type Reveal, resolve } from './templates.ts'
 import { type LoggedTrial, TrialLog, type TrialPhase } from './trial-log.ts'
 
@@ -70,10 +80,10 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   let exception: RunFailure | null = null
   try {
     if (read.problems) {
-      const [first] = read.problems
-      const reason = first ? `${first.file} ${first.message}` : ''
-      throw new TrialError('FileNotFoundError', `Task ${scenario.name} is no task any more: ${reason}`)
+      const reasons = read.problems.map(sentenceOf).join('; ')
+      throw new TrialError('InvalidTaskError', `Task ${scenario.name} cannot be run: ${reasons}`)
     }
+    await requireUnchanged(scenario)
     rewards = await trial.run(read.task)
     exception = log.exception
   } catch (error) {
@@ -93,6 +103,15 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     warnings: log.warnings.map(({ sentence }) => sentence),
     environment_differs: log.warnings.some(({ differs }) => differs),
   })
+}
+
+/** What was edited after the job was made would be another task under the same name. */
+const requireUnchanged = async ({ name, path, checksum }: HarborScenario): Promise<void> => {
+  if ((await checksumOf(path)) === checksum) return
+  throw new TrialError(
+    'TaskChangedError',
+    `Task ${name} was changed after the job was made; a new job runs it as it is`,
+  )
 }
 
 const exceptionOf = (error: unknown, signal: AbortSignal): RunFailure =>
@@ -232,6 +251,8 @@ class HarborTrial {
   }
 
   async #verify(task: Task, step: TaskStep, built: Built): Promise<Rewards> {
+    // The tests are copied only now.
+    await requireUnchanged(this.#options.scenario)
     const { separateVerifier } = step
     if (!separateVerifier) return this.#judge(this.#workbench, task, step, built, true)
     const { account, scenarioRunId, scenario, settings, signal } = this.#options
