@@ -35,7 +35,7 @@ export const cacheLimits: CacheLimits = {
 export type AskForArchive = (range: string, signal: AbortSignal, version?: string) => Promise<Response>
 
 interface Held {
-  opened: { files: ArchiveFiles; readAtMs: number; tookMs: number } | undefined
+  opened: { files: ArchiveFiles; readAtMs: number; tookMs: number; isFinal: boolean } | undefined
   reading: Reading | undefined
   askedAtMs: number
 }
@@ -59,31 +59,32 @@ export class ArchiveCache {
   }
 
   /**
-   * What there is of an archive after waiting for it for `waitMs`. It is read if that was not done after `newerThanMs`.
-   * Fails as reading it failed; the next call tries again.
+   * What there is of an archive after waiting for it for `waitMs`. It is read if that was not done after `newerThanMs`,
+   * or if it was read before the run was known to have ended, and now is. Fails as reading it failed; the next call
+   * tries again.
    */
   async look(
     key: string,
     ask: AskForArchive,
-    { newerThanMs = 0, waitMs }: { newerThanMs?: number; waitMs: number },
+    { newerThanMs = 0, hasEnded = false, waitMs }: { newerThanMs?: number; hasEnded?: boolean; waitMs: number },
   ): Promise<Pick<Held, 'opened'> & { reading: Pick<Reading, 'receivedBytes' | 'totalBytes'> | undefined }> {
     this.#forgetIdle()
     const held = this.#held.get(key) ?? { opened: undefined, reading: undefined, askedAtMs: 0 }
     this.#held.set(key, held)
     held.askedAtMs = Date.now()
-    if (!held.reading && this.#isDue(held, newerThanMs)) held.reading = this.#read(key, held, ask)
+    if (!held.reading && this.#isDue(held, newerThanMs, hasEnded)) held.reading = this.#read(key, held, ask, hasEnded)
     const reading = held.reading
     if (reading && (await isDoneWithin(reading.done, waitMs)) && reading.problem !== undefined) throw reading.problem
     return { opened: held.opened, reading: held.reading }
   }
 
-  #isDue({ opened }: Held, newerThanMs: number): boolean {
-    if (!opened) return true
+  #isDue({ opened }: Held, newerThanMs: number, hasEnded: boolean): boolean {
+    if (!opened || (hasEnded && !opened.isFinal)) return true
     if (opened.readAtMs > newerThanMs) return false
     return Date.now() - opened.readAtMs - opened.tookMs >= Math.max(this.#limits.anewMs, 4 * opened.tookMs)
   }
 
-  #read(key: string, held: Held, ask: AskForArchive): Reading {
+  #read(key: string, held: Held, ask: AskForArchive, isFinal: boolean): Reading {
     const reading: Reading = {
       receivedBytes: 0,
       totalBytes: null,
@@ -95,7 +96,7 @@ export class ArchiveCache {
     reading.done = this.#open(held, reading, ask).then(
       (files) => {
         held.opened?.files.close()
-        held.opened = { files, readAtMs, tookMs: Date.now() - readAtMs }
+        held.opened = { files, readAtMs, tookMs: Date.now() - readAtMs, isFinal }
         held.reading = undefined
         this.#forgetBeyond(key)
       },

@@ -280,6 +280,20 @@ describe('the cache', () => {
     await expect
       .poll(async () => (await cache.look('b', ask(rawZip([{ name: 'b' }])), newer)).opened?.files.files[0]?.path)
       .toBe('b')
+    // Once more, though it was read a moment ago: what a run wrote last is in no archive from before its end.
+    const patient = new ArchiveCache({ ...cacheLimits, anewMs: 60_000 })
+    const read = (name: string, hasEnded: boolean) =>
+      patient.look('c', ask(rawZip([{ name }])), { hasEnded, newerThanMs: Number.MAX_SAFE_INTEGER, waitMs: 5_000 })
+    const paths: (string | undefined)[] = []
+    for (const [name, hasEnded] of [
+      ['1', false],
+      ['2', false],
+      ['3', true],
+      ['4', true],
+    ] as const)
+      paths.push((await read(name, hasEnded)).opened?.files.files[0]?.path)
+    expect(paths).toEqual(['1', '1', '3', '3'])
+    patient.close()
     cache.close()
   })
 })

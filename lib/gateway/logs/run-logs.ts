@@ -17,11 +17,18 @@ import type { ArchiveFiles } from './archive-files.ts'
 const listWaitMs = 2_000
 const fileWaitMs = 60_000
 
-/** `GET /api/benchmark-runs/{id}/logs?newer_than=`: the files of a run's log archive, read after that time where it may be. */
+/**
+ * `GET /api/benchmark-runs/{id}/logs?newer_than=&ended=`: the files of a run's log archive, read after that time where it
+ * may be, and after the end of a run that the page knows to have ended.
+ */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   inNameOf(request, id, async (apiKey, params) => {
     const newerThanMs = Number(params.get('newer_than') ?? 0)
-    const { opened, reading } = await lookInto(apiKey, id, { newerThanMs, waitMs: listWaitMs })
+    const { opened, reading } = await lookInto(apiKey, id, {
+      newerThanMs,
+      hasEnded: params.get('ended') === 'true',
+      waitMs: listWaitMs,
+    })
     const archive = opened && {
       read_at_ms: opened.readAtMs,
       size_bytes: opened.files.sizeBytes,
@@ -71,7 +78,7 @@ const inNameOf = (
     }
   })
 
-const lookInto = (apiKey: string, id: string, how: { newerThanMs?: number; waitMs: number }) => {
+const lookInto = (apiKey: string, id: string, how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number }) => {
   const shared = registry()
   shared.logArchives ??= new ArchiveCache()
   return shared.logArchives.look(`${hubKey(apiKey)} ${id}`, askFor(apiKey, id), how)
