@@ -1,9 +1,11 @@
 'use client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import Link from 'next/link'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
@@ -12,8 +14,10 @@ import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { Tabs } from '#components/ui/tabs.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { RunView, runViewPath, showsLogs } from '#lib/console/address/run-view.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import {
   benchmarkRunMutations,
@@ -30,6 +34,8 @@ import { RunScore } from './run-score.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
 import { AgentName } from './score.tsx'
 
+const RunLogs = dynamic(() => import('./logs/run-logs.tsx').then((tab) => tab.RunLogs))
+
 const detailed = { noun: 'benchmark run', all: { href: paths.benchmarkRuns(), label: 'All runs' } }
 
 export const RunDetail = ({ id }: { id: string }) => (
@@ -45,9 +51,24 @@ const Run = ({ run }: { run: BenchmarkRun }) => {
   const client = useQueryClient()
   const goesOn = run.state === 'running' || scenarioRuns.data?.runs.some(({ state }) => !hasScenarioRunEnded(state))
   useEffect(() => (goesOn ? followRun(client, run.id) : undefined), [client, run.id, goesOn])
+  const path = useMemo(() => runViewPath(run.id), [run.id])
+  const address = useAddress({ schema: RunView, path })
+  const isOfLogs = showsLogs(address.view)
   return (
     <>
-      <Header run={run} scenarioRuns={scenarioRuns.data} />
+      <Header run={run} scenarioRuns={scenarioRuns.data} tab={isOfLogs ? 'logs' : 'overview'} />
+      {isOfLogs ? (
+        <RunLogs runId={run.id} goesOn={Boolean(goesOn)} path={path} {...address} />
+      ) : (
+        <Overview run={run} scenarioRuns={scenarioRuns} />
+      )}
+    </>
+  )
+}
+
+const Overview = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: UseQueryResult<ScenarioRunList> }) => {
+  return (
+    <>
       <RunFacts run={run} scenarioRuns={scenarioRuns.data} />
       <section aria-label="Scenario runs" className="mt-8 space-y-2">
         <h2 className="text-lg font-medium">Scenario runs</h2>
@@ -63,7 +84,13 @@ const Run = ({ run }: { run: BenchmarkRun }) => {
   )
 }
 
-const Header = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: ScenarioRunList | undefined }) => {
+interface HeaderProps {
+  run: BenchmarkRun
+  scenarioRuns: ScenarioRunList | undefined
+  tab: 'overview' | 'logs'
+}
+
+const Header = ({ run, scenarioRuns, tab }: HeaderProps) => {
   const [isAsking, setIsAsking] = useState(false)
   const { data: hasAsked } = useQuery(benchmarkRunQueries.cancelling(run.id))
   const cancel = useMutation(benchmarkRunMutations.cancel())
@@ -98,6 +125,14 @@ const Header = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scenar
         </>
       }
     >
+      <Tabs
+        label="Benchmark run"
+        current={tab}
+        tabs={[
+          { id: 'overview', label: 'Overview', href: paths.benchmarkRun(run.id) },
+          { id: 'logs', label: 'Logs', href: runViewPath(run.id)({ tab: 'logs' }) },
+        ]}
+      />
       {isAsking && (
         <ConfirmDialog
           open

@@ -39,7 +39,10 @@ export const FollowedLog = ({
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: what moves the end
   useLayoutEffect(() => {
-    if (isFollowing && region.current) region.current.scrollTop = region.current.scrollHeight
+    const box = region.current
+    if (isFollowing && box) box.scrollTop = box.scrollHeight
+    // What fits whole is at its end.
+    if (!isFollowing && box && box.scrollHeight <= box.clientHeight) follow(true)
   }, [end, isFollowing])
   return (
     <div className="relative">

@@ -13,6 +13,7 @@ import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { runViewPath } from '#lib/console/address/run-view.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { downloadScenarioRunLogs, scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
@@ -167,6 +168,10 @@ const Outcome = ({
         <Fact label="Links">
           <span className="flex flex-wrap gap-x-4 gap-y-1">
             {runId && <TextLink href={paths.benchmarkRun(runId)}>Run of the agent</TextLink>}
+            {runId && id != null && (
+              // Names of log files begin with the id of their scenario run.
+              <TextLink href={runViewPath(runId)({ tab: 'logs', files: id })}>Log files</TextLink>
+            )}
             {run.data?.devbox_id && (
               <TextLink href={paths.devbox(run.data.devbox_id, 'log')}>Devbox and its log</TextLink>
             )}

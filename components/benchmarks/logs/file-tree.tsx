@@ -1,0 +1,162 @@
+'use client'
+import { ChevronRight, FileText, FileX, Folder } from 'lucide-react'
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { foldersOf, type LogTree, type TreeRow, treeRows, withoutRunId } from '#lib/console/logs/log-tree.ts'
+
+interface FileTreeProps {
+  tree: LogTree
+  selected: string | undefined
+  onSelect: (path: string) => void
+}
+
+/** A tree of so many files is shown with its folders open. */
+const fewFiles = 60
+const mostRows = 1_000
+
+/** Files in their folders, by pointer or by the arrow keys. */
+export const FileTree = ({ tree, selected, onSelect }: FileTreeProps) => {
+  const box = useRef<HTMLDivElement>(null)
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => startOpened(tree, selected))
+  const [active, setActive] = useState(selected)
+  const rows = useMemo(() => treeRows(tree, opened), [tree, opened])
+  const shown = rows.slice(0, mostRows)
+  const activeIndex = Math.max(
+    0,
+    shown.findIndex(({ path }) => path === active),
+  )
+  const toggle = (path: string, isOpen: boolean) => {
+    const next = new Set(opened)
+    if (isOpen) next.add(path)
+    else next.delete(path)
+    setOpened(next)
+  }
+  const choose = (row: TreeRow) => {
+    setActive(row.path)
+    if (row.kind === 'file') onSelect(row.path)
+    else toggle(row.path, !row.isOpen)
+  }
+  const moveTo = (index: number) => {
+    const row = shown[index]
+    if (!row) return
+    setActive(row.path)
+    box.current?.querySelector<HTMLElement>(`[data-row="${index}"]`)?.focus()
+  }
+  const listen = (event: KeyboardEvent) => {
+    const row = shown[activeIndex]
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return
+    const parent = foldersOf(row.path.replace(/\/$/, '')).at(-1)
+    const steps: Record<string, () => void> = {
+      ArrowDown: () => moveTo(activeIndex + 1),
+      ArrowUp: () => moveTo(activeIndex - 1),
+      Home: () => moveTo(0),
+      End: () => moveTo(shown.length - 1),
+      Enter: () => choose(row),
+      ' ': () => choose(row),
+      ArrowRight: () => {
+        if (row.kind !== 'folder') return
+        if (row.isOpen) moveTo(activeIndex + 1)
+        else toggle(row.path, true)
+      },
+      ArrowLeft: () => {
+        if (row.kind === 'folder' && row.isOpen && !tree.isFiltered) toggle(row.path, false)
+        else moveTo(shown.findIndex(({ path }) => path === parent))
+      },
+    }
+    const step = steps[event.key]
+    if (!step) return
+    event.preventDefault()
+    step()
+  }
+  return (
+    <>
+      <div
+        ref={box}
+        role="tree"
+        aria-label="Files of the archive"
+        onKeyDown={listen}
+        className="max-h-64 overflow-y-auto rounded-md border border-line py-1 text-sm lg:max-h-[min(70dvh,48rem)]"
+      >
+        {shown.map((row, index) => (
+          <Row
+            key={row.path}
+            row={row}
+            index={index}
+            isActive={index === activeIndex}
+            isSelected={row.path === selected}
+            onChoose={choose}
+            onFocus={setActive}
+          />
+        ))}
+      </div>
+      {rows.length > shown.length && (
+        <p className="text-sm text-muted">
+          The first {formatCount(shown.length)} of {formatCount(rows.length)} rows; filter to see others.
+        </p>
+      )}
+    </>
+  )
+}
+
+const startOpened = (tree: LogTree, selected: string | undefined): ReadonlySet<string> => {
+  const opened = new Set(selected === undefined ? [] : foldersOf(selected))
+  if (tree.count <= fewFiles) {
+    const openAll = (rows: TreeRow[]) => {
+      const closed = rows.filter(({ kind, isOpen }) => kind === 'folder' && !isOpen)
+      for (const { path } of closed) opened.add(path)
+      if (closed.length > 0) openAll(treeRows(tree, opened))
+    }
+    openAll(treeRows(tree, opened))
+  }
+  return opened
+}
+
+interface RowProps {
+  row: TreeRow
+  index: number
+  isActive: boolean
+  isSelected: boolean
+  onChoose: (row: TreeRow) => void
+  onFocus: (path: string) => void
+}
+
+const Row = ({ row, index, isActive, isSelected, onChoose, onFocus }: RowProps) => {
+  const isFolder = row.kind === 'folder'
+  const refusal = row.file?.refusal
+  const Icon = isFolder ? Folder : refusal ? FileX : FileText
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree listens to the keys of its rows
+    <div
+      role="treeitem"
+      data-row={index}
+      aria-level={row.depth + 1}
+      aria-expanded={isFolder ? row.isOpen : undefined}
+      aria-selected={isSelected}
+      tabIndex={isActive ? 0 : -1}
+      title={refusal ? `${row.path} ${refusal}` : row.path}
+      onClick={() => onChoose(row)}
+      onFocus={() => onFocus(row.path)}
+      style={{ paddingLeft: `${Math.min(row.depth, 8) * 0.875 + 0.5}rem` }}
+      className={classes(
+        'flex h-7 cursor-pointer items-center gap-1.5 pr-2 -outline-offset-2',
+        isSelected ? 'bg-accent-soft font-medium' : 'hover:bg-surface-2',
+      )}
+    >
+      {isFolder ? (
+        <ChevronRight aria-hidden className={classes('size-3.5 shrink-0 text-muted', row.isOpen && 'rotate-90')} />
+      ) : (
+        <span className="w-3.5 shrink-0" />
+      )}
+      <Icon aria-hidden className="size-3.5 shrink-0 text-muted" />
+      <span className="min-w-0 flex-1 truncate">
+        <VisibleText max={200}>{withoutRunId(row.name)}</VisibleText>
+      </span>
+      <span className="tabular shrink-0 text-xs font-normal text-muted">
+        {row.file ? (refusal ? 'cannot be opened' : formatBytes(row.file.size_bytes)) : formatCount(row.count ?? 0)}
+        {isFolder && <span className="sr-only">{row.count === 1 ? ' file' : ' files'}</span>}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,227 @@
+'use client'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { ChevronDown, ChevronUp, Download, Search, WrapText, X } from 'lucide-react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
+import type { HowToChange } from '#components/list/use-address.ts'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { CopyButton } from '#components/ui/copy-button.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { isTyping } from '#components/ui/is-typing.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { RunView } from '#lib/console/address/run-view.ts'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import { LogText } from '#lib/console/logs/log-text.ts'
+import { maxShownBytes, runLogAddress, runLogQueries } from '#lib/console/queries/run-logs.ts'
+import type { RunLogFile } from '#lib/wire/run-logs.ts'
+import { LogLines } from './log-lines.tsx'
+import { useFind } from './use-find.ts'
+
+interface LogFileViewProps {
+  runId: string
+  goesOn: boolean
+  path: string
+  /** Undefined where the archive has no file of this path. */
+  file: RunLogFile | undefined
+  view: RunView
+  change: (part: Partial<RunView>, how: HowToChange) => void
+  followHere: (event: MouseEvent) => void
+  hrefOf: (line: number) => string
+  /** The file is another than was listed. */
+  onGone: () => void
+  onClose: () => void
+}
+
+/** One file of an archive: its lines, a search in them, and how much of it is shown. */
+export const LogFileView = (props: LogFileViewProps) => {
+  const { runId, path, file, onClose } = props
+  return (
+    <section aria-label="File" className="min-w-0 space-y-2">
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="min-w-0 font-mono text-sm font-medium break-all">
+          <VisibleText max={400}>{path}</VisibleText>
+        </h2>
+        {file && (
+          <p className="tabular text-sm text-muted">
+            {formatBytes(file.size_bytes)}
+            {file.modified_ms !== null && (
+              <>
+                , written <RelativeTime ms={file.modified_ms} />
+              </>
+            )}
+          </p>
+        )}
+        <span className="ml-auto flex items-center gap-1">
+          <CopyButton what="path" text={() => path} />
+          {file && file.refusal === null && (
+            <ButtonLink size="sm" icon={Download} href={runLogAddress(runId, path)} prefetch={false} download>
+              Download file
+            </ButtonLink>
+          )}
+          <IconButton size="sm" icon={X} label="Close file" onClick={onClose} />
+        </span>
+      </div>
+      {file === undefined ? (
+        <p role="alert" className="rounded-md border border-line px-3 py-10 text-center text-muted">
+          The archive has no file of this path, as far as the run has written it.
+        </p>
+      ) : file.refusal !== null ? (
+        <p role="alert" className="rounded-md border border-line px-3 py-10 text-center text-muted">
+          The file cannot be opened here: it {file.refusal}. Download the archive for it.
+        </p>
+      ) : (
+        <Content {...props} file={file} />
+      )}
+    </section>
+  )
+}
+
+const Content = ({
+  runId,
+  goesOn,
+  file,
+  view,
+  change,
+  followHere,
+  hrefOf,
+  onGone,
+}: LogFileViewProps & { file: RunLogFile }) => {
+  const [isFollowing, setIsFollowing] = useState(goesOn && view.line === undefined)
+  const query = useInfiniteQuery({ ...runLogQueries.file(runId, file), placeholderData: keepPreviousData })
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = query
+  const pieces = data?.pages
+  const bytes = pieces?.reduce((sum, { length }) => sum + length, 0) ?? 0
+  const log = useMemo(() => new LogText(pieces ? textOf(pieces) : ''), [pieces])
+  const isBinary = pieces?.[0]?.subarray(0, 8_192).includes(0) ?? false
+  const { line } = view
+  const isMoreWanted = (line !== undefined && line > log.lines.length) || (goesOn && isFollowing)
+  useEffect(() => {
+    if (pieces && isMoreWanted && hasNextPage && !isFetchingNextPage && !isPlaceholderData && !error)
+      void fetchNextPage()
+  }, [pieces, isMoreWanted, hasNextPage, isFetchingNextPage, isPlaceholderData, error, fetchNextPage])
+  const hasChanged = error !== null && 'code' in error && error.code === 'conflict'
+  const gone = useRef(onGone)
+  gone.current = onGone
+  useEffect(() => {
+    if (hasChanged) gone.current()
+  }, [hasChanged])
+  const find = useFind(log, view.search ?? '')
+  const [wraps, setWraps] = useState(true)
+  const field = useRef<HTMLInputElement>(null)
+  if (!pieces)
+    return error ? (
+      <ErrorState title="The file could not be opened" error={error} query={query} />
+    ) : (
+      <p role="status" className="rounded-md border border-line px-3 py-10 text-center text-muted">
+        Reading the file …
+      </p>
+    )
+  if (isBinary)
+    return (
+      <p className="rounded-md border border-line px-3 py-10 text-center text-muted">
+        The file is no text: it holds bytes that stand for no characters. Download it to look into it.
+      </p>
+    )
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping(event.target as Element)) return
+    event.preventDefault()
+    event.stopPropagation()
+    field.current?.focus()
+  }
+  const isCut = bytes < file.size_bytes
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key for all that is in it
+    <div onKeyDown={onKeyDown} className="space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <Input
+          ref={field}
+          type="search"
+          icon={Search}
+          aria-label="Search in the file"
+          placeholder="Search in the file"
+          className="min-w-0 basis-56 max-sm:flex-1"
+          value={view.search ?? ''}
+          onChange={({ target }) => {
+            find.restart()
+            change({ search: target.value || undefined }, 'type')
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            find.step(event.shiftKey ? -1 : 1)
+          }}
+        />
+        <IconButton
+          icon={ChevronUp}
+          label="Previous match"
+          disabledReason={find.matches.length === 0 ? 'nothing is found' : null}
+          onClick={() => find.step(-1)}
+        />
+        <IconButton
+          icon={ChevronDown}
+          label="Next match"
+          disabledReason={find.matches.length === 0 ? 'nothing is found' : null}
+          onClick={() => find.step(1)}
+        />
+        <p role="status" className="tabular text-sm text-muted">
+          {view.search ? find.words : `${formatCount(log.lines.length)} ${log.lines.length === 1 ? 'line' : 'lines'}`}
+          {isCut && ` in the first ${formatBytes(bytes)}`}
+        </p>
+        <Button
+          size="sm"
+          variant="ghost"
+          icon={WrapText}
+          className="ml-auto"
+          aria-pressed={wraps}
+          onClick={() => setWraps(!wraps)}
+        >
+          {wraps ? 'Lines wrap' : 'Lines do not wrap'}
+        </Button>
+      </div>
+      {log.lines.length === 0 ? (
+        <p className="rounded-md border border-line px-3 py-10 text-center text-muted">The file is empty.</p>
+      ) : (
+        <LogLines
+          log={log}
+          find={find}
+          line={line}
+          wraps={wraps}
+          startsAtEnd={isFollowing}
+          onFollowing={setIsFollowing}
+          hrefOf={hrefOf}
+          onLink={followHere}
+        />
+      )}
+      {error && !hasChanged ? (
+        <ErrorState compact title="The rest of the file could not be read" error={error} onRetry={fetchNextPage} />
+      ) : (
+        isCut && (
+          <p className="flex flex-wrap items-center gap-3 text-sm text-attention">
+            Cut: the first {formatBytes(bytes)} of {formatBytes(file.size_bytes)} are shown
+            {hasNextPage
+              ? '.'
+              : `, which is as much as a page holds (${formatBytes(maxShownBytes)}): download the file.`}
+            {hasNextPage && (
+              <Button size="sm" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                Show more
+              </Button>
+            )}
+          </p>
+        )
+      )}
+      {line !== undefined && line > log.lines.length && !hasNextPage && (
+        <p role="alert" className="text-sm text-attention">
+          The file has no line {formatCount(line)}
+          {isCut ? ' in what is shown of it.' : `; it has ${formatCount(log.lines.length)}.`}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const textOf = (pieces: readonly Uint8Array[]): string => {
+  const decoder = new TextDecoder()
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
+}

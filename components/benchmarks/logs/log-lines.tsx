@@ -1,0 +1,148 @@
+'use client'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, type MouseEvent, useEffect, useMemo, useRef } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { FollowedLog } from '#components/ui/followed-log.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { type LogMatch, type LogText, markedSpans, maxLineLength } from '#lib/console/logs/log-text.ts'
+import type { TextStyle } from '#lib/console/logs/styled-text.ts'
+import type { Find } from './use-find.ts'
+
+interface LogLinesProps {
+  log: LogText
+  find: Find
+  /** The line the address names, from 1. */
+  line: number | undefined
+  wraps: boolean
+  startsAtEnd: boolean
+  onFollowing: (isFollowing: boolean) => void
+  hrefOf: (line: number) => string
+  onLink: (event: MouseEvent) => void
+}
+
+const lineHeight = 24
+
+/** The lines of a file with their numbers, of which only those in view are drawn. */
+export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hrefOf, onLink }: LogLinesProps) => {
+  const region = useRef<HTMLDivElement>(null)
+  const count = log.lines.length
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => region.current,
+    estimateSize: () => lineHeight,
+    overscan: 20,
+  })
+  const scrollTo = useRef((index: number) => virtualizer.scrollToIndex(index, { align: 'center' }))
+  const target = line !== undefined && line <= count ? line : undefined
+  useEffect(() => {
+    if (target !== undefined) scrollTo.current(target - 1)
+  }, [target])
+  const { current, matches } = find
+  useEffect(() => {
+    if (current) scrollTo.current(current.line)
+  }, [current])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what heights depend on
+  useEffect(() => virtualizer.measure(), [wraps])
+  const byLine = useMemo(() => Map.groupBy(matches, (match) => match.line), [matches])
+  const width = useMemo(
+    () => (wraps ? 0 : log.lines.reduce((most, text) => Math.max(most, Math.min(text.length, maxLineLength)), 0)),
+    [log, wraps],
+  )
+  const digits = String(count).length
+  const size = virtualizer.getTotalSize()
+  return (
+    <FollowedLog
+      label="Lines of the file"
+      end={`${count} ${size}`}
+      region={region}
+      startsAtEnd={startsAtEnd}
+      onFollowing={onFollowing}
+      endWord="Go to the end"
+      className="h-[min(70dvh,48rem)] rounded-md border border-line bg-surface-0 font-mono text-sm"
+    >
+      <div className="relative" style={{ height: size, minWidth: wraps ? undefined : `${width + digits + 6}ch` }}>
+        {virtualizer.getVirtualItems().map(({ index, start }) => (
+          <div
+            key={index}
+            ref={virtualizer.measureElement}
+            data-index={index}
+            data-line={index + 1}
+            aria-current={index + 1 === line ? 'location' : undefined}
+            style={{ transform: `translateY(${start}px)` }}
+            className={classes(
+              'absolute inset-x-0 top-0 flex min-h-6 gap-3 pr-3 leading-6',
+              index + 1 === line && 'bg-accent-soft',
+            )}
+          >
+            <a
+              href={hrefOf(index + 1)}
+              onClick={onLink}
+              aria-label={`Line ${index + 1}`}
+              style={{ width: `${digits + 2}ch` }}
+              className="tabular shrink-0 text-right text-muted select-none hover:text-accent hover:underline"
+            >
+              {index + 1}
+            </a>
+            <Line log={log} index={index} matches={byLine.get(index) ?? none} current={current} wraps={wraps} />
+          </div>
+        ))}
+      </div>
+    </FollowedLog>
+  )
+}
+
+const none: LogMatch[] = []
+
+interface LineProps {
+  log: LogText
+  index: number
+  matches: readonly LogMatch[]
+  current: LogMatch | undefined
+  wraps: boolean
+}
+
+const Line = ({ log, index, matches, current, wraps }: LineProps) => {
+  const spans = markedSpans(log.spans(index), matches)
+  const rest = log.plainLine(index).length - maxLineLength
+  return (
+    <span className={classes('min-w-0', wraps ? 'break-all whitespace-pre-wrap' : 'whitespace-pre')}>
+      {spans.map(({ at, text, style, match }) =>
+        match ? (
+          <mark
+            key={at}
+            className={classes(
+              'rounded-xs text-text',
+              match === current ? 'bg-attention-bg outline-2 outline-attention' : 'bg-attention-bg underline',
+            )}
+          >
+            {text}
+          </mark>
+        ) : (
+          <span key={at} style={cssOf(style)}>
+            <VisibleText className="break-all">{text.replaceAll('\t', '    ')}</VisibleText>
+          </span>
+        ),
+      )}
+      {rest > 0 && (
+        <span className="text-attention"> … cut: {formatCount(rest)} more characters of this line are not shown</span>
+      )}
+    </span>
+  )
+}
+
+const cssOf = (style: TextStyle): CSSProperties => {
+  const { isInverse, isBold, isDim, isItalic, isUnderlined, isStruck } = style
+  const [colour, background] = isInverse
+    ? [style.background ?? 'var(--surface-0)', style.colour ?? 'var(--text)']
+    : [style.colour, style.background]
+  const lines = [isUnderlined && 'underline', isStruck && 'line-through'].filter(Boolean).join(' ')
+  return {
+    color: colour,
+    backgroundColor: background,
+    fontWeight: isBold ? 600 : undefined,
+    opacity: isDim ? 0.75 : undefined,
+    fontStyle: isItalic ? 'italic' : undefined,
+    textDecoration: lines || undefined,
+  }
+}

@@ -1,0 +1,26 @@
+import { useDeferredValue, useMemo, useState } from 'react'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { LogText } from '#lib/console/logs/log-text.ts'
+
+export type Find = ReturnType<typeof useFind>
+
+/** The matches of what is searched for, and the one that was stepped to. */
+export const useFind = (log: LogText, text: string) => {
+  const needle = useDeferredValue(text)
+  const matches = useMemo(() => log.find(needle), [log, needle])
+  const [at, setAt] = useState<number | null>(null)
+  const index = at === null || matches.length === 0 ? null : Math.min(at, matches.length - 1)
+  return {
+    matches,
+    current: index === null ? undefined : matches[index],
+    words:
+      index === null
+        ? `${formatCount(matches.length)} ${matches.length === 1 ? 'match' : 'matches'}`
+        : `${formatCount(index + 1)} of ${formatCount(matches.length)} matches`,
+    restart: () => setAt(null),
+    step: (by: 1 | -1) => {
+      const count = matches.length
+      if (count > 0) setAt(index === null ? (by === 1 ? 0 : count - 1) : (index + by + count) % count)
+    },
+  }
+}

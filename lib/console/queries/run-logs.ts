@@ -1,0 +1,66 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/wire/run-logs.ts'
+import { askConsoleSignedIn } from '../api/ask-console.ts'
+
+const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
+const address = (id: string) => `/api/benchmark-runs/${encodeURIComponent(id)}/logs`
+
+/** What is read of a file before anyone scrolls. */
+const firstPieceBytes = 1024 * 1024
+/** A page holds no more of a file than this. */
+export const maxShownBytes = 32 * 1024 * 1024
+
+const readingMs = 1_000
+const followMs = 5_000
+
+/** Where a file is downloaded from, whole. */
+export const runLogAddress = (id: string, path: string): string =>
+  `${address(id)}/file?${new URLSearchParams({ path })}`
+
+export const runLogQueries = {
+  /** The files of a run's archive; read anew again and again while the run goes on, and once after `staleAtMs`. */
+  list: (
+    id: string,
+    { isGoingOn, isFollowed, staleAtMs }: { isGoingOn: boolean; isFollowed: boolean; staleAtMs: number },
+  ) =>
+    queryOptions({
+      queryKey: logsKey(id),
+      queryFn: async ({ signal, client }): Promise<RunLogs> => {
+        const known = client.getQueryData<RunLogs>(logsKey(id))?.archive?.read_at_ms ?? 0
+        const newer = isGoingOn && isFollowed ? known : staleAtMs
+        const query = new URLSearchParams({ newer_than: String(newer), ended: String(!isGoingOn) })
+        const answer = await askConsoleSignedIn(`${address(id)}?${query}`, { signal })
+        return answer.json()
+      },
+      retry: false,
+      refetchInterval: ({ state: { data, error } }) => {
+        const goesOn = isGoingOn && isFollowed
+        if (error) return goesOn ? followMs : false
+        if (!data || data.reading || (data.archive?.read_at_ms ?? 0) <= staleAtMs) return readingMs
+        return goesOn ? followMs : false
+      },
+    }),
+
+  /** A file from its beginning, piece by piece. */
+  file: (id: string, { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>) =>
+    infiniteQueryOptions({
+      queryKey: [...logsKey(id), 'file', path, version] as const,
+      queryFn: async ({ pageParam: start, signal }) => {
+        const end = start + (start === 0 ? firstPieceBytes : maxPieceBytes)
+        const answer = await askConsoleSignedIn(`${runLogAddress(id, path)}&version=${version}`, {
+          signal,
+          headers: { range: `bytes=${start}-${Math.min(end, size_bytes || 1) - 1}` },
+        })
+        return new Uint8Array(await answer.arrayBuffer())
+      },
+      initialPageParam: 0,
+      getNextPageParam: (last, pieces) => {
+        const loaded = pieces.reduce((sum, { length }) => sum + length, 0)
+        return last.length > 0 && loaded < Math.min(size_bytes, maxShownBytes) ? loaded : undefined
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 30_000,
+      retry: false,
+      refetchInterval: false,
+    }),
+}
