@@ -1,75 +1,210 @@
 'use client'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useDeferredValue, useId, useMemo, useState } from 'react'
+import { classes } from '#components/ui/classes.ts'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
+import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
+import { jobPartQueries } from '#lib/console/queries/job-parts.ts'
+import { AgentFields } from './create/agent-fields.tsx'
+import { callOf, type FieldMessages, type JobDraft, newJob, refusedFields } from './create/job-draft.ts'
+import { PartPicker } from './create/part-picker.tsx'
+import { syntaxProblems } from './create/yaml-syntax.ts'
 import { yamlProblems } from './job-figures.ts'
 import { YamlField } from './yaml-field.tsx'
+
+const none: FieldMessages = new Map()
 
 /** What was typed stays when the dialog is closed or the service refuses; a job that was created clears it. */
 export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
   const router = useRouter()
-  const [name, setName] = useState('')
-  const [yaml, setYaml] = useState('')
-  const [isMissing, setIsMissing] = useState(false)
+  const [draft, setDraft] = useState<JobDraft>(newJob)
+  const [found, setFound] = useState(none)
   const create = useMutation(benchmarkJobMutations.create())
-  const problem = create.error ? problemOf(create.error) : null
-  const isOfYaml = problem?.field?.startsWith('spec') ?? false
-  const problems = isMissing
-    ? [{ line: null, text: 'A job file is needed' }]
-    : isOfYaml && problem
-      ? yamlProblems(problem.message)
-      : []
-  const submit = () => {
-    setIsMissing(yaml.trim() === '')
-    if (yaml.trim() === '') return
-    create.mutate(
-      { ...(name.trim() && { name: name.trim() }), spec: { type: 'harbor', inline_yaml: yaml } },
-      {
-        onSuccess: ({ id }) => {
-          setName('')
-          setYaml('')
-          onOpenChange(false)
-          router.push(paths.benchmarkJob(id))
-        },
-      },
-    )
+  const refusal = create.error ? problemOf(create.error) : null
+  const problems = useMemo(
+    () => (refusal ? refusedFields(refusal.message, refusal.field ?? undefined) : found),
+    [refusal, found],
+  )
+  const change = (part: Partial<JobDraft>) => {
+    setDraft({ ...draft, ...part })
+    // What was wrong may be right now: marks would stand beside what they do not mean.
+    if (create.isError) create.reset()
+    if (found.size > 0) setFound(none)
   }
+  const submit = () => {
+    const call = callOf(draft)
+    setFound('problems' in call ? call.problems : none)
+    if ('problems' in call) return
+    create.mutate(call.body, {
+      onSuccess: ({ id }) => {
+        setDraft(newJob)
+        onOpenChange(false)
+        router.push(paths.benchmarkJob(id))
+      },
+    })
+  }
+  const isOfYaml = draft.source === 'harbor' && (refusal?.field?.startsWith('spec') ?? false)
+  const typed = useDeferredValue(draft.yaml)
+  const syntax = useMemo(() => syntaxProblems(typed), [typed])
+  const missing = found.get('spec.inline_yaml')
+  const yamlText =
+    isOfYaml && refusal ? yamlProblems(refusal.message) : missing ? [{ line: null, text: missing }] : syntax
+  const shownAtFields = draft.source === 'harbor' ? isOfYaml || problems.has('name') : problems.size > 0
   return (
     <FormDialog
       open={open}
       onOpenChange={onOpenChange}
       title="Create benchmark job"
-      description="From a job file in Harbor's format. Datasets and tasks are read from folders the service's operator allowed."
+      description="A job runs scenarios with one or more agents, each in a devbox of its own, and scores what they did."
       size="lg"
       busy={create.isPending}
       onSubmit={submit}
       submitLabel="Create job"
-      error={isOfYaml || problem?.field === 'name' ? null : create.error}
+      error={shownAtFields ? null : create.error}
     >
       <TextField
         label="Name"
         optional
-        error={problem?.field === 'name' ? problem.message : null}
-        value={name}
-        onText={setName}
+        error={problems.get('name')}
+        value={draft.name}
+        onText={(name) => change({ name })}
       />
-      <YamlField
-        label="Job file"
-        value={yaml}
-        problems={problems}
-        placeholder={'n_attempts: 1\nagents:\n  - name: oracle\ndatasets:\n  - path: samples/tasks'}
-        onChange={(text) => {
-          setYaml(text)
-          // Lines have moved: the marks would stand beside others.
-          if (create.isError) create.reset()
-          setIsMissing(false)
-        }}
-      />
+      <SourceChoice value={draft.source} onChange={(source) => change({ source })} />
+      {draft.source === 'harbor' ? (
+        <YamlField
+          label="Job file"
+          value={draft.yaml}
+          problems={yamlText}
+          placeholder={placeholder}
+          onChange={(yaml) => change({ yaml })}
+        />
+      ) : (
+        <Parts draft={draft} change={change} problems={problems} />
+      )}
     </FormDialog>
+  )
+}
+
+/** Typed as it stands it makes a job: the tasks that come with Devdeck. */
+const placeholder = 'agents:\n  - name: oracle\ndatasets:\n  - path: tasks'
+
+const sources: { value: JobDraft['source']; label: string; words: string }[] = [
+  {
+    value: 'harbor',
+    label: 'Job file',
+    words: "In Harbor's format; datasets and tasks are read from folders the service's operator allowed.",
+  },
+  { value: 'benchmark', label: 'Benchmark', words: 'All scenarios of a benchmark the service has.' },
+  { value: 'scenarios', label: 'Scenarios', words: 'Scenarios of the service that you choose.' },
+]
+
+const SourceChoice = ({
+  value,
+  onChange,
+}: {
+  value: JobDraft['source']
+  onChange: (source: JobDraft['source']) => void
+}) => {
+  const name = useId()
+  return (
+    <fieldset>
+      <legend className="mb-1 font-medium">Source</legend>
+      <div className="flex flex-wrap gap-1">
+        {sources.map((source) => (
+          <label
+            key={source.value}
+            className={classes(
+              'inline-flex h-8 cursor-pointer items-center rounded-md border border-line px-3',
+              'has-checked:border-accent has-checked:bg-accent-soft has-checked:font-medium has-focus-visible:outline-2 has-focus-visible:outline-focus',
+            )}
+          >
+            <input
+              type="radio"
+              name={name}
+              className="sr-only"
+              checked={source.value === value}
+              onChange={() => onChange(source.value)}
+            />
+            {source.label}
+          </label>
+        ))}
+      </div>
+      <p className="mt-1 text-sm text-muted">{sources.find((source) => source.value === value)?.words}</p>
+    </fieldset>
+  )
+}
+
+interface PartsProps {
+  draft: JobDraft
+  change: (part: Partial<JobDraft>) => void
+  problems: FieldMessages
+}
+
+const Parts = ({ draft, change, problems }: PartsProps) => {
+  const { data: origins = {} } = useQuery(benchmarkRunQueries.origins())
+  const known = useMemo(
+    () => Object.values(origins).map(({ agent_name, model_name }) => ({ name: agent_name, model: model_name })),
+    [origins],
+  )
+  const orchestrator = (field: string) => problems.get(`spec.orchestrator_config.${field}`) ?? null
+  // Of a scenario that was chosen: shown where they are chosen.
+  const ofScenarios = [...problems].filter(([field]) => field.startsWith('spec.scenario_ids')).map(([, text]) => text)
+  return (
+    <>
+      {draft.source === 'benchmark' ? (
+        <PartPicker
+          label="Benchmark"
+          many={false}
+          query={jobPartQueries.benchmarks}
+          chosen={draft.benchmark ? [draft.benchmark] : []}
+          onChoose={([benchmark = null]) => change({ benchmark })}
+          error={problems.get('spec.benchmark_id') ?? problems.get('spec')}
+          none="The service has no benchmarks yet."
+        />
+      ) : (
+        <PartPicker
+          label="Scenarios"
+          many
+          query={jobPartQueries.scenarios}
+          chosen={draft.scenarios}
+          onChoose={(scenarios) => change({ scenarios })}
+          error={ofScenarios.join('; ') || problems.get('spec')}
+          none="The service has no scenarios yet."
+        />
+      )}
+      <AgentFields agents={draft.agents} onChange={(agents) => change({ agents })} problems={problems} known={known} />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Trials at once"
+          optional
+          inputMode="numeric"
+          error={orchestrator('n_concurrent_trials')}
+          value={draft.concurrency}
+          onText={(concurrency) => change({ concurrency })}
+        />
+        <TextField
+          label="Attempts"
+          optional
+          inputMode="numeric"
+          hint="Of a trial that fails; one outcome is left."
+          error={orchestrator('n_attempts')}
+          value={draft.attempts}
+          onText={(attempts) => change({ attempts })}
+        />
+        <TextField
+          label="Timeout multiplier"
+          optional
+          inputMode="decimal"
+          error={orchestrator('timeout_multiplier')}
+          value={draft.timeoutMultiplier}
+          onText={(timeoutMultiplier) => change({ timeoutMultiplier })}
+        />
+      </div>
+    </>
   )
 }

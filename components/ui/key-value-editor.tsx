@@ -14,6 +14,8 @@ export interface KeyValueEditorProps {
   keyPlaceholder?: string
   addLabel?: string
   keySuggestions?: readonly string[]
+  valuePlaceholder?: string
+  valueSuggestions?: readonly string[]
   hint?: string
   error?: string | null
 }
@@ -25,6 +27,8 @@ export const KeyValueEditor = ({
   keyPlaceholder = 'key',
   addLabel = 'Add row',
   keySuggestions = [],
+  valuePlaceholder = 'value',
+  valueSuggestions = [],
   hint = 'Paste KEY=VALUE lines to add several at once.',
   error,
 }: KeyValueEditorProps) => {
@@ -51,13 +55,8 @@ export const KeyValueEditor = ({
   return (
     <fieldset ref={group} aria-describedby={`${id}-hint`} className="min-w-0 space-y-2">
       <legend className="mb-1 font-medium">{label}</legend>
-      {keySuggestions.length > 0 && (
-        <datalist id={`${id}-keys`}>
-          {keySuggestions.map((key) => (
-            <option key={key} value={key} />
-          ))}
-        </datalist>
-      )}
+      <Suggestions id={`${id}-keys`} words={keySuggestions} />
+      <Suggestions id={`${id}-values`} words={valueSuggestions} />
       {rows.map((row, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows are edited in place and have no other identity
         <div key={index} data-row={index} className="flex items-center gap-1.5">
@@ -76,7 +75,8 @@ export const KeyValueEditor = ({
           <Input
             mono
             aria-label={`${label}: value ${index + 1}`}
-            placeholder="value"
+            placeholder={valuePlaceholder}
+            list={valueSuggestions.length > 0 ? `${id}-values` : undefined}
             value={row.value}
             onChange={(event) => change(index, { value: event.target.value })}
           />
@@ -104,3 +104,12 @@ export const KeyValueEditor = ({
     </fieldset>
   )
 }
+
+const Suggestions = ({ id, words }: { id: string; words: readonly string[] }) =>
+  words.length > 0 && (
+    <datalist id={id}>
+      {words.map((word) => (
+        <option key={word} value={word} />
+      ))}
+    </datalist>
+  )

@@ -1,0 +1,115 @@
+'use client'
+import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { CircleAlert, Search, X } from 'lucide-react'
+import { useDeferredValue, useId, useState } from 'react'
+import { classes } from '#components/ui/classes.ts'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { Chosen } from './job-draft.ts'
+
+interface Offered {
+  rows: { id: string; name: string; words: string }[]
+  total: number | null
+}
+
+interface PartPickerProps<Key extends readonly unknown[]> {
+  /** "Benchmark", "Scenarios". */
+  label: string
+  many: boolean
+  query: (search: string) => UseQueryOptions<Offered, Error, Offered, Key>
+  chosen: readonly Chosen[]
+  onChoose: (chosen: Chosen[]) => void
+  error: string | undefined
+  /** What there is to do where there is nothing to choose from. */
+  none: string
+}
+
+/** One or several of what the service has, found by name or id. */
+export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProps<Key>) => {
+  const { label, many, query, chosen, onChoose, error, none } = props
+  const id = useId()
+  const [search, setSearch] = useState('')
+  const { data, error: failure } = useQuery(query(useDeferredValue(search.trim())))
+  const ids = new Set(chosen.map((each) => each.id))
+  const choose = (row: Chosen, isOn: boolean) =>
+    onChoose(
+      many
+        ? [...chosen.filter((each) => each.id !== row.id), ...(isOn ? [{ id: row.id, name: row.name }] : [])]
+        : [{ id: row.id, name: row.name }],
+    )
+  return (
+    <fieldset className="min-w-0 space-y-2" aria-describedby={error ? `${id}-error` : undefined}>
+      <legend className="mb-1 font-medium">{label}</legend>
+      <Input
+        type="search"
+        icon={Search}
+        aria-label={`Search ${label.toLowerCase()}`}
+        placeholder="Search by name or id"
+        value={search}
+        onChange={({ target }) => setSearch(target.value)}
+      />
+      {failure ? (
+        <InlineError error={failure} />
+      ) : (
+        <div className="max-h-48 overflow-y-auto rounded-md border border-line py-1">
+          {data?.rows.map((row) => (
+            <label
+              key={row.id}
+              className="flex min-h-8 cursor-pointer items-center gap-2 px-2.5 py-1 hover:bg-surface-2 has-checked:bg-accent-soft"
+            >
+              <input
+                type={many ? 'checkbox' : 'radio'}
+                name={id}
+                className="size-4 shrink-0 accent-accent"
+                checked={ids.has(row.id)}
+                onChange={({ target }) => choose(row, target.checked)}
+              />
+              <span className="min-w-0 flex-1 truncate">
+                <VisibleText max={200}>{row.name}</VisibleText>
+              </span>
+              <span className="tabular shrink-0 text-sm text-muted">{row.words}</span>
+            </label>
+          ))}
+          {data?.rows.length === 0 && <p className="px-2.5 py-3 text-muted">{search ? 'Nothing matches.' : none}</p>}
+          {!data && <p className="px-2.5 py-3 text-muted">Reading …</p>}
+        </div>
+      )}
+      <p role="status" className="tabular text-sm text-muted">
+        {data &&
+          data.rows.length > 0 &&
+          `Showing ${formatCount(data.rows.length)}${data.total === null ? '' : ` of ${formatCount(data.total)}`}`}
+        {many && `${data && data.rows.length > 0 ? '; ' : ''}${formatCount(chosen.length)} chosen`}
+      </p>
+      {many && chosen.length > 0 && (
+        <ul aria-label="Chosen" className="flex max-h-24 flex-wrap gap-1 overflow-y-auto">
+          {chosen.map((each) => (
+            <li key={each.id}>
+              <button
+                type="button"
+                title={`Leave out ${each.name}`}
+                onClick={() => choose(each, false)}
+                className={classes(
+                  'inline-flex h-6 max-w-56 items-center gap-1 rounded-sm bg-surface-2 px-1.5 text-sm hover:bg-surface-3',
+                )}
+              >
+                <span className="sr-only">Leave out </span>
+                <span className="truncate">
+                  <VisibleText max={80}>{each.name}</VisibleText>
+                </span>
+                <X aria-hidden className="size-3 shrink-0 text-muted" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {error && (
+        <p id={`${id}-error`} role="alert" className="flex gap-1 text-sm text-danger">
+          <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+          <span className="min-w-0 break-words">{error}</span>
+        </p>
+      )}
+    </fieldset>
+  )
+}

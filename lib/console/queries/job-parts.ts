@@ -1,0 +1,59 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { benchmarks } from '#lib/contract/benchmarks.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
+import { scenarios } from '#lib/contract/scenarios.ts'
+import { secrets } from '#lib/contract/secrets.ts'
+import { browserApi } from '../api/browser-api.ts'
+
+const pageApi = browserApi({ benchmarks, scenarios, secrets })
+type Api = typeof pageApi
+
+/** What is offered at once; whoever has more searches. */
+const offered = 50
+
+interface Offered {
+  rows: { id: string; name: string; words: string }[]
+  total: number | null
+}
+
+/** What a job is put together from. */
+export const jobPartQueries = {
+  benchmarks: (search: string, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['job-parts', 'benchmarks', search] as const,
+      queryFn: async ({ signal }): Promise<Offered> => {
+        const query = { limit: offered, ...(search && { search }) }
+        const { benchmarks, total_count } = await api.benchmarks.list({ query, signal })
+        const rows = benchmarks.map(({ id, name, scenarioIds }) => ({
+          id,
+          name,
+          words: countWords(scenarioIds.length),
+        }))
+        return { rows, total: total_count ?? null }
+      },
+      placeholderData: keepPreviousData,
+    }),
+
+  scenarios: (search: string, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['job-parts', 'scenarios', search] as const,
+      queryFn: async ({ signal }): Promise<Offered> => {
+        const query = { limit: offered, ...(search && { search }) }
+        const { scenarios, total_count } = await api.scenarios.list({ query, signal })
+        const rows = scenarios.map(({ id, name, status }) => ({ id, name, words: status === 'active' ? '' : status }))
+        return { rows, total: total_count ?? null }
+      },
+      placeholderData: keepPreviousData,
+    }),
+
+  /** Names alone: nobody is told a value. */
+  secretNames: (api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['job-parts', 'secret-names'] as const,
+      queryFn: async ({ signal }) =>
+        (await api.secrets.list({ query: { limit: maxPageSize }, signal })).secrets.map(({ name }) => name),
+      staleTime: 10_000,
+    }),
+}
+
+const countWords = (count: number): string => `${count} ${count === 1 ? 'scenario' : 'scenarios'}`
