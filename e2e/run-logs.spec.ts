@@ -1,0 +1,117 @@
+import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { expect, type Product, test } from './product.ts'
+
+test.use({ journeys: 'run logs' })
+
+const makeScenario = async ({ service }: Product, name: string) => {
+  const scorer = { type: 'bash_script_scorer' as const, bash_script: 'echo score=$(cat ~/answer)' }
+  const { id } = await service.scenarios.create({
+    body: {
+      name,
+      input_context: { problem_statement: name },
+      scoring_contract: { scoring_function_parameters: [{ name: 'answer', weight: 1, scorer }] },
+    },
+  })
+  return id
+}
+
+const startJob = async ({ service }: Product, name: string, scenario_ids: string[], command: string) => {
+  const agent = { name: 'solver', type: 'job_agent', kwargs: { command } }
+  const spec = { type: 'scenarios' as const, scenario_ids, agent_configs: [agent] }
+  const { id } = await service.benchmarkJobs.create({
+    body: { name, spec: { ...spec, orchestrator_config: { n_concurrent_trials: 2 } } },
+  })
+  return { id, read: () => service.benchmarkJobs.get({ params: { id } }) }
+}
+
+test('a job of chosen scenarios is created, and a log file of it is found, searched and linked to by its line', async ({
+  signedIn: page,
+  product,
+}) => {
+  const command =
+    'echo 1 > ~/answer; for i in $(seq 1200); do printf "\\033[32mstep\\033[0m %s <img src=x onerror=alert(1)>\\n" $i; done'
+  await makeScenario(product, 'talkative')
+
+  await page.goto(`${product.url}/benchmark-jobs`)
+  await page.getByRole('button', { name: 'Create job' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('with logs')
+  await dialog.getByText('Scenarios', { exact: true }).click()
+  await dialog.getByRole('textbox', { name: 'Command' }).fill(command)
+  await dialog.getByRole('button', { name: 'Create job' }).click()
+  await expect(dialog.getByText('Choose at least one scenario')).toBeVisible()
+  await expect(dialog.getByText('An agent needs a name')).toBeVisible()
+  await dialog.getByRole('searchbox', { name: 'Search scenarios' }).fill('talk')
+  await dialog.getByRole('checkbox', { name: 'talkative' }).check()
+  await expect(dialog.getByText('1 chosen')).toBeVisible()
+  // There is no such agent without a command: what was typed of it has stayed.
+  await dialog.getByRole('combobox', { name: 'Agent name' }).fill('solver')
+  await dialog.getByRole('button', { name: 'Create job' }).click()
+  await page.waitForURL(/\/benchmark-jobs\/bmj_\w+/)
+  await expect(page.getByRole('main').getByRole('status').getByText('Completed').first()).toBeVisible({
+    timeout: 100_000,
+  })
+
+  await page.getByRole('grid').locator('td[tabindex="0"]').focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByRole('link', { name: 'Log files' }).click()
+  await page.waitForURL(/\/benchmark-runs\/bmr_\w+\?tab=logs&files=scr_\w+/)
+  await expect(page.getByText(/^\d+ of \d+ files$/)).toBeVisible()
+  const tree = page.getByRole('tree', { name: 'Files of the archive' })
+  await tree
+    .getByRole('treeitem', { name: /^stdout .* KiB$/ })
+    .first()
+    .focus()
+  await page.keyboard.press('Enter')
+
+  const file = page.getByRole('region', { name: 'File' })
+  await expect(file.getByText('1,200 lines')).toBeVisible()
+  await expect(file.getByText('step', { exact: true }).first()).toHaveCSS('color', /./)
+  await file.getByRole('searchbox', { name: 'Search in the file' }).fill('STEP 1000')
+  await expect(file.getByText('1 match', { exact: true })).toBeVisible()
+  await page.keyboard.press('Enter')
+  await expect(file.getByText('1 of 1 matches')).toBeVisible()
+  await file.getByRole('link', { name: 'Line 1000', exact: true }).click()
+  await expect(page).toHaveURL(/file=.*stdout.*line=1000/)
+
+  await page.reload()
+  await expect(file.locator('[aria-current="location"]')).toContainText('step 1000 <img src=x onerror=alert(1)>')
+  await expect(file.locator('[aria-current="location"]')).toBeInViewport()
+})
+
+test('a job is cancelled, what has no score is run again, and the job is cloned', async ({
+  signedIn: page,
+  product,
+}) => {
+  const scenarios = [await makeScenario(product, 'fast'), await makeScenario(product, 'slow')]
+  const command = '[ "$(<"$HARBOR_INSTRUCTION_FILE")" = slow ] && sleep infinity; echo 1 > ~/answer'
+  const job = await startJob(product, 'half done', scenarios, command)
+  const ended = async () => (await job.read()).benchmark_outcomes?.[0]?.scenario_outcomes.length ?? 0
+  await expect.poll(ended, { timeout: 100_000 }).toBe(1)
+
+  await page.goto(`${product.url}/benchmark-jobs/${job.id}`)
+  await page.getByRole('button', { name: 'Cancel job' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('1 run goes on')
+  await expect(dialog).toContainText('1 of 2 trials have ended and keep their outcomes; the other 1 get no score')
+  await dialog.getByRole('button', { name: 'Cancel job' }).click()
+  await expect(dialog).toBeHidden()
+  await expect.poll(async () => hasJobEnded((await job.read()).state), { timeout: 60_000 }).toBe(true)
+  await expect(page.getByRole('button', { name: 'Cancel job' })).toHaveCount(0)
+
+  await page.getByRole('button', { name: 'Rerun failed' }).click()
+  await expect(dialog).toContainText('1 attempt has failed, timed out or been cancelled, at 1 scenario')
+  await dialog.getByRole('button', { name: 'Create job' }).click()
+  await expect(page.getByRole('heading', { name: 'half done rerun' })).toBeVisible()
+  const jobId = () => page.url().split('/').at(-1) ?? ''
+  const rerun = await product.service.benchmarkJobs.get({ params: { id: jobId() } })
+  expect(rerun.job_spec?.scenario_ids).toEqual([scenarios[1]])
+
+  await page.goto(`${product.url}/benchmark-jobs/${job.id}`)
+  await page.getByRole('button', { name: 'Clone job' }).click()
+  await expect(dialog).toContainText('2 scenarios with 1 agent: solver; 2 trials.')
+  await dialog.getByRole('button', { name: 'Create job' }).click()
+  await expect(page.getByRole('heading', { name: 'half done again' })).toBeVisible()
+  const clone = await product.service.benchmarkJobs.get({ params: { id: jobId() } })
+  expect(clone.job_spec?.scenario_ids).toEqual(scenarios)
+})
