@@ -10,7 +10,7 @@ import { at } from '#lib/service/kit/timer.ts'
 import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
-import { keepTasksAsScenarios, planHarborJob } from './harbor/plan-job.ts'
+import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
 import { type JobDeps, RunningJob } from './job.ts'
 import type { JobPlan, PlannedJob } from './plan.ts'
 import { planScenarios } from './plan-scenarios.ts'
@@ -27,6 +27,8 @@ const maxUnendedJobs = 100
 /** Unspecified: when a job has timed out. No clock of the interface says; its trials have their own. */
 const maxJobSeconds = 7 * 24 * 3600
 const closeMs = 1000
+/** How long the call that makes a job waits for its tasks to be read; a job that is answered earlier has no scenarios yet. */
+const answerMs = 1000
 
 interface Options {
   store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'benchmarks' | 'scenarioRuns' | 'scenarios' | 'secrets'>
@@ -73,8 +75,8 @@ export class Jobs {
   /** Goes on with the jobs of the service's last life; devboxes and scenario runs must have recovered before. */
   recover(): void {
     const { benchmarkJobs } = this.#options.store
-    this.#queue = benchmarkJobs.unended().map(({ id, account }) => ({ id, account }))
-    this.#startNext()
+    // In the order they were made in; one whose tasks were not read yet comes when they are.
+    for (const { id, account } of benchmarkJobs.unended()) void this.#enqueue(id, account)
   }
 
   /** Stops every job where it is; `recover` of the next life goes on with it. */
@@ -120,7 +122,6 @@ export class Jobs {
       spec.type === 'harbor'
         ? await planHarborJob({ datasetRoots, isolation, store }, account, spec.inline_yaml)
         : planScenarios(store, account, spec)
-    if (planned.plan.harbor) await keepTasksAsScenarios(store.scenarios, account, planned.plan.harbor)
     // Another call may have taken the name while the files were read.
     this.#requireFree(account, name)
     const id = newId('bmj')
@@ -137,10 +138,32 @@ export class Jobs {
       warnings,
     })
     if (!isNew) throw nameTaken(name ?? '')
-    this.#queue.push({ id, account })
-    // Not before this call has answered that the job is queued.
-    setImmediate(() => this.#startNext())
+    const made = this.#enqueue(id, account)
+    // A job of thousands of tasks is answered before they are all read.
+    await Promise.race([made, delay(answerMs, undefined, { ref: false })])
     return id
+  }
+
+  /** Reads what a job is made of, then lets it take its turn. */
+  async #enqueue(id: string, account: string): Promise<void> {
+    const { benchmarkJobs, scenarios } = this.#options.store
+    try {
+      const { plan: known, spec } = benchmarkJobs.record<JobPlan>(id)
+      if (known.harbor?.unread?.length) {
+        const { plan, warnings } = await readPlannedTasks(scenarios, account, known)
+        if (this.#closing.signal.aborted || hasJobEnded(benchmarkJobs.record(id).state)) return
+        const scenario_ids = plan.scenarios.map((scenario) => scenario.id)
+        benchmarkJobs.plan(id, { spec: { ...spec, scenario_ids }, plan, warnings })
+      }
+      this.#queue.push({ id, account })
+      // Not before the call that made it has answered that the job is queued.
+      setImmediate(() => this.#startNext())
+    } catch (error) {
+      if (this.#closing.signal.aborted) return
+      this.#options.log({ message: `The tasks of job ${id} could not be read`, error: String(error) })
+      const reason = `The tasks could not be read: ${error instanceof Error ? error.message : error}`
+      if (!hasJobEnded(benchmarkJobs.record(id).state)) benchmarkJobs.move(id, 'failed', Date.now(), reason)
+    }
   }
 
   #requireFree(account: string, name: string | null | undefined) {

@@ -35,20 +35,25 @@ export interface RetryPolicy {
 export interface HarborPart {
   /** No two are the same task. */
   scenarios: HarborScenario[]
+  /** Tasks that are still to be read; then they are the scenarios. */
+  unread: ChosenTask[]
   agents: HarborAgent[]
   settings: HarborSettings
   /** What was understood and does nothing here, one sentence each. */
   warnings: string[]
 }
 
-export interface HarborScenario {
+export interface ChosenTask {
+  /** Absolute, without links in it. */
+  path: string
+  /** The folder name of the dataset it came with; null for a task named by its path. */
+  source: string | null
+}
+
+export interface HarborScenario extends ChosenTask {
   /** The same for the same account, dataset, name and content. */
   id: string
   name: string
-  /** The folder name of the dataset it came with; null for a task named by its path. */
-  source: string | null
-  /** Absolute, without links in it. */
-  path: string
   checksum: string
   /** What of it will not be as its author meant it, as far as that can be told without a devbox. */
   warnings: string[]

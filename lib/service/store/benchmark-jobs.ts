@@ -140,6 +140,10 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
       return true
     },
 
+    /** What was not known yet when the job was made. */
+    plan: (id: string, { spec, plan, warnings }: Pick<JobRecord<unknown>, 'spec' | 'plan' | 'warnings'>): void =>
+      table.set(id, { spec, plan: JSON.stringify(plan), warnings }),
+
     get: table.get,
 
     record: <Plan>(id: string): JobRecord<Plan> => {

@@ -1,6 +1,6 @@
 import type { Scenario, ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { type Clause, equals } from './clauses.ts'
-import type { Database } from './database.ts'
+import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
 
 interface ScenarioRow extends Omit<Scenario, 'is_public'> {
@@ -44,6 +44,13 @@ export const createScenarioStore = (database: Database) => {
     insert: (scenario: NewScenario): void => {
       table.insert({ ...scenario, status: 'active' })
     },
+
+    /** All in one transaction, but those whose account has a scenario of that id already. */
+    insertMissing: (scenarios: readonly NewScenario[]): void =>
+      inTransaction(database, () => {
+        for (const scenario of scenarios)
+          if (!table.own(scenario.account, scenario.id)) table.insert({ ...scenario, status: 'active' })
+      }),
 
     get: table.get,
 

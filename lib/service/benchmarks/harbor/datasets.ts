@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
-import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, sep } from 'node:path'
 
 /**
@@ -50,6 +50,8 @@ const isThere = (path: string) =>
     () => false,
   )
 
+const maxReadWholeBytes = 1024 * 1024
+
 /** Unspecified: how many files a task may have. */
 const maxFiles = 20_000
 
@@ -68,7 +70,8 @@ export const checksumOf = async (path: string): Promise<string> => {
       else if (stats.isSymbolicLink()) hash.update(`${prefix}${name}\0l\0${await readlink(file)}\0`)
       else if (stats.isFile()) {
         hash.update(`${prefix}${name}\0${mode}\0${stats.size}\0`)
-        for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+        if (stats.size <= maxReadWholeBytes) hash.update(await readFile(file))
+        else for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
       }
     }
   }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
+import type { HarborScenario } from '../plan.ts'
 import { readJobFile } from './job-file.ts'
+import { readTasks } from './job-tasks.ts'
 
 const test = { 'tests/test.sh': 'true\n' }
 let root: string
@@ -24,12 +26,14 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }))
 
 const read = (yaml: string, more: Partial<Parameters<typeof readJobFile>[1]> = {}) =>
-  readJobFile(yaml, { account: 'a', datasetRoots: [root], hasSecret: (name) => name === 'KEY', ...more })
-const planOf = async (yaml: string) => {
+  readJobFile(yaml, { datasetRoots: [root], hasSecret: (name) => name === 'KEY', ...more })
+const planOf = async (yaml: string, account = 'a') => {
   const { job, problems } = await read(yaml)
   if (!job) throw new Error(JSON.stringify(problems))
   const { plan, harbor, ...rest } = job
-  return { ...plan, ...harbor, ...rest }
+  const scenarios: HarborScenario[] = []
+  for await (const part of readTasks(account, harbor.unread)) scenarios.push(...part.map(({ scenario }) => scenario))
+  return { ...plan, ...harbor, ...rest, scenarios }
 }
 /** As `line:column path message`. */
 const problemsOf = async (yaml: string, more?: Parameters<typeof read>[1]) =>
@@ -76,8 +80,7 @@ describe('a job file', () => {
   })
 
   it('gives a scenario the same id as long as its account, dataset, name and content are the same', async () => {
-    const idOf = async (account: string) =>
-      (await read('tasks:\n- path: single\n', { account })).job?.plan.scenarios[0]?.id
+    const idOf = async (account: string) => (await planOf('tasks:\n- path: single\n', account)).scenarios[0]?.id
     const id = await idOf('a')
     expect(await idOf('a')).toBe(id)
     expect(await idOf('b')).not.toBe(id)
@@ -101,7 +104,7 @@ describe('a job file', () => {
       'tasks[1].tag is no key of a job file; ignored',
       'environment.type daytona: tasks run in devboxes of this service instead',
       'plugins are not loaded',
-      'Task org/single is named more than once; it runs as one',
+      'Tasks are named more than once; each runs as one',
     ])
   })
 

@@ -12,12 +12,11 @@ import { notRetriedByDefault } from '../retry.ts'
 import { isVariableName } from '../workbench.ts'
 import { findFile } from './datasets.ts'
 import { defaultRetry, isGiven, JobFile, knownKeys, type Retry } from './job-schema.ts'
-import { readJobTasks, type TaskReading } from './job-tasks.ts'
+import { chooseTasks, type TaskReading } from './job-tasks.ts'
 import { secretOf } from './templates.ts'
 import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
 interface Surroundings {
-  account: string
   /** Folders that datasets and tasks may be in. */
   datasetRoots: readonly string[]
   hasSecret: (name: string) => boolean
@@ -32,7 +31,7 @@ interface HarborJob {
   harbor: HarborPart
 }
 
-/** Reads a job file, or tells everything that is wrong with it: the file's own mistakes and what its tasks lack. */
+/** Reads a job file but not its tasks, or tells everything that is wrong with it. */
 export const readJobFile = async (
   yaml: string,
   surroundings: Surroundings,
@@ -88,10 +87,6 @@ class Reading implements TaskReading {
       this.complain(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
   }
 
-  get account() {
-    return this.#surroundings.account
-  }
-
   get datasetRoots() {
     return this.#surroundings.datasetRoots
   }
@@ -113,7 +108,7 @@ class Reading implements TaskReading {
     this.#warnUnknown()
     this.#refuseUnsupported(file)
     const agents = this.#agents(file)
-    const scenarios = await readJobTasks(file, this)
+    const unread = await chooseTasks(file, this)
     const settings = {
       timeoutMultiplier: file.timeout_multiplier,
       agentTimeoutMultiplier: file.agent_timeout_multiplier ?? null,
@@ -132,7 +127,7 @@ class Reading implements TaskReading {
       },
       extraInstructions: await this.#extraInstructions(file),
     }
-    const trials = agents.length * scenarios.length * file.n_attempts
+    const trials = agents.length * unread.length * file.n_attempts
     if (trials > maxTrialsPerJob)
       this.complain(['n_attempts'], `makes ${trials} trials; a job may have ${maxTrialsPerJob}`)
     const { orchestrator } = file
@@ -140,14 +135,14 @@ class Reading implements TaskReading {
       name: file.job_name ?? null,
       quiet: file.quiet ?? orchestrator?.quiet ?? false,
       plan: {
-        scenarios: scenarios.map(({ id, name }) => ({ id, name })),
+        scenarios: [],
         attempts: file.n_attempts,
         concurrentTrials: file.n_concurrent_trials ?? orchestrator?.n_concurrent_trials ?? defaultConcurrentTrials,
         retry: retryOf(file.retry ?? orchestrator?.retry ?? defaultRetry),
         timeoutMultiplier: 1,
         benchmarkId: null,
       },
-      harbor: { scenarios, agents, settings, warnings: this.#warnings },
+      harbor: { scenarios: [], unread, agents, settings, warnings: this.#warnings },
     }
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { HarborScenario } from '../plan.ts'
+import type { ChosenTask, HarborScenario } from '../plan.ts'
 import { unknownImage } from './base-image.ts'
 import { planBuild } from './build.ts'
 import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts'
@@ -13,7 +13,6 @@ import type { Path } from './yaml-source.ts'
 
 /** What tells the problems and warnings of a job file. */
 export interface TaskReading {
-  account: string
   /** Folders that datasets and tasks may be in. */
   datasetRoots: readonly string[]
   complain(path: Path, message: string): void
@@ -22,9 +21,9 @@ export interface TaskReading {
   isMisformed(path: Path): boolean
 }
 
-/** The tasks that a job file names, in order. */
-export const readJobTasks = async (file: JobFile, reading: TaskReading): Promise<HarborScenario[]> => {
-  const chosen: { path: string; source: string | null }[] = []
+/** The tasks that a job file names, in order. None of them is read. */
+export const chooseTasks = async (file: JobFile, reading: TaskReading): Promise<ChosenTask[]> => {
+  const chosen: ChosenTask[] = []
   for (const [i, dataset] of (file.datasets ?? []).entries()) {
     const at: Path = ['datasets', i]
     if (reading.isMisformed(at)) continue
@@ -44,7 +43,9 @@ export const readJobTasks = async (file: JobFile, reading: TaskReading): Promise
   const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
   if (lists.length === 0 && !reading.isMisformed(['datasets']) && !reading.isMisformed(['tasks']))
     reading.complain([], 'The job has no scenarios: name at least one dataset or task')
-  return readTasks(reading, chosen)
+  const once = new Map(chosen.map((task) => [`${task.source ?? basename(dirname(task.path))} ${task.path}`, task]))
+  if (once.size < chosen.length) reading.warn('Tasks are named more than once; each runs as one')
+  return [...once.values()]
 }
 
 /** The folder of a dataset or task, or undefined with the reason why it cannot be had. */
@@ -125,24 +126,23 @@ const selectTasks = async (
 /** How many tasks are read at once; more would only wait for the disk. */
 const readAtOnce = 32
 
-const readTasks = async (
-  reading: TaskReading,
-  chosen: { path: string; source: string | null }[],
-): Promise<HarborScenario[]> => {
-  const scenarios = new Map<string, HarborScenario>()
-  for (let i = 0; i < chosen.length; i += readAtOnce)
-    for (const scenario of await Promise.all(chosen.slice(i, i + readAtOnce).map((each) => readOne(reading, each)))) {
-      if (scenarios.has(scenario.id)) reading.warn(`Task ${scenario.name} is named more than once; it runs as one`)
-      scenarios.set(scenario.id, scenario)
-    }
-  return [...scenarios.values()]
+/** A task with what it asks of an agent, which the job itself does not keep. */
+export interface ReadTask {
+  scenario: HarborScenario
+  instruction: string
+}
+
+/** Reads the chosen tasks, some at a time; a task that is chosen twice comes once. */
+export async function* readTasks(account: string, chosen: readonly ChosenTask[]): AsyncGenerator<ReadTask[]> {
+  const known = new Set<string>()
+  for (let i = 0; i < chosen.length; i += readAtOnce) {
+    const part = await Promise.all(chosen.slice(i, i + readAtOnce).map((each) => readOne(account, each)))
+    yield part.filter(({ scenario: { id } }) => !known.has(id) && known.add(id))
+  }
 }
 
 /** A task that is none has a scenario as well: its trials fail with the reason, and the job does what else it has to. */
-const readOne = async (
-  { account }: TaskReading,
-  { path, source }: { path: string; source: string | null },
-): Promise<HarborScenario> => {
+const readOne = async (account: string, { path, source }: ChosenTask): Promise<ReadTask> => {
   const { task, problems = [] } = await readTask(path)
   const warnings = task ? await foreseen(task) : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
   const checksum = await checksumOf(path).catch((error: Error) => {
@@ -151,7 +151,11 @@ const readOne = async (
   })
   const name = task?.name ?? basename(path)
   const origin = [source ?? basename(dirname(path)), basename(path), name]
-  return { id: scenarioId([account, ...origin, checksum]), name, source, path, checksum, warnings }
+  const instruction = (task?.steps ?? []).map((step) => step.instruction).join('\n\n')
+  return {
+    scenario: { id: scenarioId([account, ...origin, checksum]), name, source, path, checksum, warnings },
+    instruction,
+  }
 }
 
 /** The warnings that need no devbox. */

@@ -158,6 +158,17 @@ echo $r >/logs/verifier/reward.txt; kill $server`
     expect(attempts?.sort()).toEqual([1, 2, 3, 4])
   })
 
+  it('answers before it has read thousands of tasks, and ends at once when it is cancelled', async () => {
+    const { client } = service
+    for (let i = 0; i < 1000; i++) makeTask(`many/task-${i}`, { solution: 'true', test: 'true' })
+    const { id, state } = await harbor('datasets:\n  - path: many\n')
+    expect(state).toBe('queued')
+    const job = await follow(client, id, ({ in_progress_runs }) => in_progress_runs?.length === 1)
+    expect(job.job_spec?.scenario_ids).toHaveLength(1000)
+    expect(job.warnings).toEqual([expect.stringMatching(/^task-0, task-1, task-10 and 997 more: The base image x/)])
+    expect((await client.benchmarkJobs.cancel({ params: { id } })).state).toBe('cancelled')
+  })
+
   it('fails when none of its tasks can be built', async () => {
     const { id } = await harbor('tasks:\n  - path: broken/compose\n')
     const job = await untilEnded(service.client, id)

@@ -3,9 +3,16 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
-import { type HarborAgent, type HarborPart, type HarborScenario, type PlannedJob, planRefusal } from '../plan.ts'
+import {
+  type HarborAgent,
+  type HarborPart,
+  type HarborScenario,
+  type JobPlan,
+  type PlannedJob,
+  planRefusal,
+} from '../plan.ts'
 import { readJobFile } from './job-file.ts'
-import { readTask } from './task.ts'
+import { readTasks } from './job-tasks.ts'
 import type { YamlProblem } from './yaml-source.ts'
 
 interface Surroundings {
@@ -16,14 +23,14 @@ interface Surroundings {
 
 const field = 'spec.inline_yaml'
 
-/** Plans the job that a Harbor job file asks for. Throws one 400 with every problem, each at its line and key. */
+/** Plans the job that a Harbor job file asks for; its tasks are read afterwards. Throws one 400 with every problem, each at its line and key. */
 export const planHarborJob = async (
   { datasetRoots, isolation, store }: Surroundings,
   account: string,
   yaml: string,
 ): Promise<PlannedJob> => {
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
-  const { job, problems } = await readJobFile(yaml, { account, datasetRoots, hasSecret })
+  const { job, problems } = await readJobFile(yaml, { datasetRoots, hasSecret })
   if (problems) throw planRefusal(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
   if (isolation === 'none')
     throw new ServiceError(
@@ -34,10 +41,10 @@ export const planHarborJob = async (
   const { name, quiet, plan, harbor } = job
   return {
     name,
-    warnings: jobWarnings(harbor),
+    warnings: harbor.warnings.map((sentence) => ({ sentence, tasks: [] })),
     source: { type: 'harbor', inline_yaml: yaml },
     spec: {
-      scenario_ids: plan.scenarios.map(({ id }) => id),
+      scenario_ids: [],
       agent_configs: harbor.agents.map(agentConfigOf),
       orchestrator_config: {
         n_concurrent_trials: plan.concurrentTrials,
@@ -50,8 +57,36 @@ export const planHarborJob = async (
   }
 }
 
+/**
+ * Reads the tasks of a planned job, and makes a scenario of each that has none yet, so that the ids in the job's spec can
+ * be read.
+ */
+export const readPlannedTasks = async (
+  store: ScenarioStore,
+  account: string,
+  plan: JobPlan,
+): Promise<{ plan: JobPlan; warnings: JobWarning[] }> => {
+  const { harbor } = plan
+  if (!harbor || harbor.unread.length === 0) return { plan, warnings: [] }
+  const scenarios: HarborScenario[] = []
+  for await (const part of readTasks(account, harbor.unread)) {
+    store.insertMissing(
+      part.map(({ scenario, instruction }) => ({
+        account,
+        create_time_ms: Date.now(),
+        hidden: true,
+        ...asScenario(scenario, instruction),
+      })),
+    )
+    scenarios.push(...part.map(({ scenario }) => scenario))
+  }
+  const named = scenarios.map(({ id, name }) => ({ id, name }))
+  const warnings = warningsOf(harbor, scenarios)
+  return { plan: { ...plan, scenarios: named, harbor: { ...harbor, scenarios, unread: [] } }, warnings }
+}
+
 /** Those of the job file, then those of its tasks, each once. */
-const jobWarnings = ({ warnings, scenarios }: HarborPart): JobWarning[] => {
+const warningsOf = ({ warnings, unread }: HarborPart, scenarios: readonly HarborScenario[]): JobWarning[] => {
   const tasksOf = new Map<string, string[]>()
   for (const scenario of scenarios)
     for (const sentence of scenario.warnings) {
@@ -59,8 +94,10 @@ const jobWarnings = ({ warnings, scenarios }: HarborPart): JobWarning[] => {
       if (tasks) tasks.push(scenario.name)
       else tasksOf.set(sentence, [scenario.name])
     }
+  const twice = unread.length - scenarios.length
   return [
     ...warnings.map((sentence) => ({ sentence, tasks: [] })),
+    ...(twice > 0 ? [{ sentence: `Tasks named more than once run as one: ${twice} left out`, tasks: [] }] : []),
     ...[...tasksOf].map(([sentence, tasks]) => ({ sentence, tasks })),
   ]
 }
@@ -77,24 +114,10 @@ const agentConfigOf = ({ name, modelName, overrideTimeoutSeconds, kwargs, env }:
   agent_environment: { environment_variables: env.variables, secrets: env.secrets },
 })
 
-/** Makes a scenario of each task that has none yet, so that the ids in the job's spec can be read. */
-export const keepTasksAsScenarios = async (
-  store: ScenarioStore,
-  account: string,
-  { scenarios }: HarborPart,
-): Promise<void> => {
-  for (const scenario of scenarios) {
-    if (store.get(account, scenario.id)) continue
-    const { task } = await readTask(scenario.path)
-    if (store.get(account, scenario.id)) continue
-    store.insert({ account, create_time_ms: Date.now(), hidden: true, ...asScenario(scenario, task?.steps ?? []) })
-  }
-}
-
-const asScenario = ({ id, name, source, checksum }: HarborScenario, steps: readonly { instruction: string }[]) => ({
+const asScenario = ({ id, name, source, checksum }: HarborScenario, instruction: string) => ({
   id,
   name,
-  input_context: { problem_statement: steps.map(({ instruction }) => instruction).join('\n\n') },
+  input_context: { problem_statement: instruction },
   metadata: { harbor_checksum: checksum, ...(source !== null && { harbor_dataset: source }) },
   scoring_contract: {
     scoring_function_parameters: [
