@@ -21,6 +21,8 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
+import { timeLeftOf } from './time-left.ts'
+import { TimeLeftText } from './time-left-text.tsx'
 import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
 // The code of a tab comes with its page, which the server draws: what is typed before it is alive would be lost.
@@ -68,6 +70,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
   const { data: feed } = useQuery(evictionQueries.feed())
   const eviction = evictionOf(feed, devbox.id)
   const { id, name, status } = devbox
+  const left = timeLeftOf(devbox, eviction)
   const terminals = useTerminalsHref(id)
   const busy = moves.busyId === id
   return (
@@ -81,6 +84,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
           </span>
           {eviction && <EvictionBadge eviction={eviction} />}
           <EvictedBadge devbox={devbox} />
+          {left && left.cause !== 'eviction' && <TimeLeftText left={left} />}
         </span>
       }
       actions={

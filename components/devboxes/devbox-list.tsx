@@ -26,6 +26,8 @@ import type { Eviction } from '#lib/contract/evictions.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxStatusBadge, devboxStatusWords } from './devbox-status.tsx'
 import { Lifetime } from './lifetime.tsx'
+import { timeLeftOf } from './time-left.ts'
+import { TimeLeftText } from './time-left-text.tsx'
 import { useDevboxMoves } from './use-devbox-moves.tsx'
 
 const CreateDevboxDialog = loadOnUse(async () => (await import('./create-devbox-dialog.tsx')).CreateDevboxDialog)
@@ -86,7 +88,7 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
             />
           </FilterBar>
         }
-        columns={6}
+        columns={7}
         count={formatSize({
           shown: rows.length,
           loaded: loaded.length,
@@ -187,5 +189,16 @@ const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Evicti
     align: 'right',
     width: '7rem',
     cell: (devbox) => <Lifetime devbox={devbox} />,
+  },
+  {
+    id: 'time-left',
+    header: 'Time left',
+    priority: 3,
+    align: 'right',
+    width: '7rem',
+    cell: (devbox) => {
+      const left = timeLeftOf(devbox, evictions.get(devbox.id))
+      return left && <TimeLeftText left={left} brief />
+    },
   },
 ]

@@ -6,6 +6,7 @@ import { etaBrief } from '#components/benchmarks/job/eta.ts'
 import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/devbox-status.tsx'
+import { TimeLeftText } from '#components/devboxes/time-left-text.tsx'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
@@ -26,11 +27,10 @@ import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
-import { reminderMs } from '#lib/wire/alerts.ts'
 import { Attention } from './attention.tsx'
 import { countDevboxes, type DevboxCounts, devboxesAt } from './devbox-counts.ts'
 import { FirstRun } from './first-run.tsx'
-import { type OwnDevbox, ownDevboxes, type TimeLeft } from './own-devboxes.ts'
+import { type OwnDevbox, ownDevboxes } from './own-devboxes.ts'
 
 const shownRows = 6
 
@@ -231,34 +231,11 @@ const OwnDevboxes = () => {
             href={paths.devbox(devbox.id)}
             name={<NameText>{devbox.name}</NameText>}
             state={<DevboxStatusBadge status={devbox.status} />}
-            time={left ? <Left left={left} /> : <RowTime ms={devbox.create_time_ms} />}
+            time={left ? <TimeLeftText left={left} /> : <RowTime ms={devbox.create_time_ms} />}
           />
         )}
       </Rows>
     </Section>
-  )
-}
-
-const causeWords: Record<TimeLeft['cause'], string> = { eviction: 'eviction', keep_alive: 'keep-alive', idle: 'idle' }
-
-/** What comes first, and when; red where the disk goes soon. */
-const Left = ({ left: { at_ms, cause, is_at_least, deletesDisk } }: { left: TimeLeft }) => {
-  const isSoon = useClock((nowMs) => at_ms - nowMs < reminderMs, false)
-  const what = cause === 'eviction' ? 'Evicted' : deletesDisk ? 'Ends with its disk' : 'Suspended'
-  const why = cause === 'eviction' ? '' : ` when its ${causeWords[cause]} time is over`
-  return (
-    <span
-      className={classes(
-        'inline-flex min-w-20 shrink-0 items-baseline justify-end gap-1.5 whitespace-nowrap',
-        isSoon ? (deletesDisk ? 'text-danger' : 'text-attention') : 'text-muted',
-      )}
-      title={`${what}${why}${is_at_least ? ', at the earliest: the service does not say when' : ''}`}
-    >
-      <span className="text-sm">
-        {cause === 'eviction' ? 'evicted' : deletesDisk ? 'ends' : 'suspended'} in{is_at_least && ' at least'}
-      </span>
-      <Countdown deadlineMs={at_ms} />
-    </span>
   )
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { timeLeftOf } from '#components/devboxes/time-left.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import { ownDevboxes, timeLeftOf } from './own-devboxes.ts'
+import { ownDevboxes } from './own-devboxes.ts'
 
 const devbox = (id: string, more: Partial<Devbox> = {}) =>
   ({

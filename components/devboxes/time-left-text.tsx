@@ -1,0 +1,47 @@
+'use client'
+import { Countdown } from '#components/evictions/countdown.tsx'
+import { classes } from '#components/ui/classes.ts'
+import { useClock } from '#components/ui/use-clock.ts'
+import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { reminderMs } from '#lib/wire/alerts.ts'
+import type { TimeLeft } from './time-left.ts'
+
+/** Minutes while there are many, a countdown once there are few. `brief`: where the column says what it is. */
+export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
+  const { at_ms, cause, is_at_least, deletesDisk } = left
+  const minutes = useClock((nowMs) => {
+    const ms = at_ms - nowMs
+    return ms < reminderMs ? null : formatDurationMs(Math.floor(ms / 60_000) * 60_000)
+  }, '')
+  return (
+    <span
+      className={classes(
+        'tabular inline-flex shrink-0 items-baseline justify-end gap-1.5 whitespace-nowrap',
+        minutes !== null ? 'text-muted' : deletesDisk ? 'text-danger' : 'text-attention',
+      )}
+      title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${new Date(at_ms).toISOString()}`}
+    >
+      {(!brief || is_at_least) && (
+        <span className="text-sm">
+          {!brief && `${verbOf(left)} in`}
+          {is_at_least && ' at least'}
+        </span>
+      )}
+      {minutes ?? <Countdown deadlineMs={at_ms} />}
+      {brief && (
+        <span className="sr-only">
+          until it is {cause === 'eviction' ? 'evicted' : deletesDisk ? 'shut down' : 'suspended'}
+        </span>
+      )}
+    </span>
+  )
+}
+
+const verbOf = ({ cause, deletesDisk }: TimeLeft) =>
+  cause === 'eviction' ? 'evicted' : deletesDisk ? 'ends' : 'suspended'
+
+const sentenceOf = ({ cause, deletesDisk }: TimeLeft) => {
+  if (cause === 'eviction') return 'Evicted'
+  const what = deletesDisk ? 'Ends with its disk' : 'Suspended'
+  return `${what} when its ${cause === 'idle' ? 'idle' : 'keep-alive'} time is over`
+}

@@ -1,0 +1,29 @@
+import type { Devbox } from '#lib/contract/devboxes.ts'
+import type { Eviction } from '#lib/contract/evictions.ts'
+import { unattendedEnd } from '#lib/wire/devbox-ends.ts'
+
+/** What comes first of all that ends or suspends a devbox unasked. */
+export interface TimeLeft {
+  at_ms: number
+  cause: 'eviction' | 'keep_alive' | 'idle'
+  is_at_least: boolean
+  deletesDisk: boolean
+}
+
+export const timeLeftOf = (devbox: Devbox, eviction: Eviction | undefined): TimeLeft | undefined => {
+  const end = unattendedEnd(devbox)
+  const unattended = end && {
+    at_ms: end.at_ms,
+    cause: end.cause,
+    is_at_least: end.is_at_least,
+    deletesDisk: end.action === 'shutdown',
+  }
+  const evicted = eviction && {
+    at_ms: eviction.eviction_deadline_ms,
+    cause: 'eviction' as const,
+    is_at_least: false,
+    deletesDisk: false,
+  }
+  if (!evicted || !unattended) return evicted ?? unattended
+  return evicted.at_ms <= unattended.at_ms ? evicted : unattended
+}
