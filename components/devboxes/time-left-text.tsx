@@ -1,16 +1,21 @@
 'use client'
+import { useQuery } from '@tanstack/react-query'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { remainingMs } from '#lib/console/live/eviction-feed.ts'
+import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { reminderMs } from '#lib/wire/alerts.ts'
 import type { TimeLeft } from './time-left.ts'
 
 /** Minutes while there are many, a countdown once there are few. `brief`: where the column says what it is. */
 export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
   const { at_ms, cause, is_at_least, deletesDisk } = left
+  // By the console's clock, as the countdown.
+  const { data: feed } = useQuery(evictionQueries.feed())
   const minutes = useClock((nowMs) => {
-    const ms = at_ms - nowMs
+    const ms = remainingMs(feed, { eviction_deadline_ms: at_ms }, nowMs)
     return ms < reminderMs ? null : formatDurationMs(Math.floor(ms / 60_000) * 60_000)
   }, '')
   return (
