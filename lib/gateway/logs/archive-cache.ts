@@ -210,6 +210,12 @@ export class ArchiveCache {
     held.opened?.files.close()
   }
 
+  /** The next look reads it anew. */
+  drop(key: string): void {
+    const held = this.#held.get(key)
+    if (held && !held.reading) this.#forget(key, held)
+  }
+
   close(): void {
     clearTimeout(this.#sweep)
     for (const [key, held] of this.#held) this.#forget(key, held)

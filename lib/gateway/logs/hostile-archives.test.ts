@@ -198,6 +198,8 @@ describe('an archive', () => {
     // Another archive under the same address: parts of two must not be mixed.
     download = inParts(zip, '"v2"')
     await refused(await part('large', 'bytes=0-'), 409, 'conflict', /has changed/)
+    // The next look is at the new one.
+    expect(await (await part('small')).text()).toBe('small')
   })
 })
 

@@ -69,3 +69,21 @@ describe('GET /api/benchmark-runs/{id}/logs', () => {
     expect(answer.status).toBe(409)
   })
 })
+
+it('shows what a run that goes on has written since, when asked for something newer', async () => {
+  const [scenario_id = ''] = await makeScenarios(service.client, 1)
+  const benchmark = await service.client.benchmarks.create({ body: { name: 'b', scenario_ids: [scenario_id] } })
+  const run = await service.client.benchmarks.startRun({ body: { benchmark_id: benchmark.id } })
+  const { devbox_id } = await service.client.scenarioRuns.start({ body: { scenario_id, benchmark_run_id: run.id } })
+  await service.client.devboxes.waitForStatus({ params: { id: devbox_id }, body: { statuses: ['running'] } })
+  const list = async (newerThan: number): Promise<RunLogs> =>
+    (await get(`${run.id}/logs?newer_than=${newerThan}`)).json()
+  const outputs = (logs: RunLogs) => logs.archive?.files.filter(({ path }) => path.endsWith('/stdout')).length
+  const first = await list(0)
+  expect(outputs(first)).toBe(0)
+  await service.client.executions.executeSync({ params: { id: devbox_id }, body: { command: 'echo more' } })
+  expect(outputs(await list(0))).toBe(0)
+  const before = first.archive?.read_at_ms ?? 0
+  await expect.poll(async () => outputs(await list(before)), { timeout: 30_000, interval: 200 }).toBe(1)
+  await service.client.benchmarkRuns.cancel({ params: { id: run.id } })
+}, 60_000)

@@ -56,7 +56,12 @@ export const getRunLogFile = (request: Request, id: string): Promise<Response> =
     if (version !== null && version !== file.version)
       throw new Refusal('conflict', `${file.path} has changed since it was listed`)
     const range = request.headers.get('range')
-    return range === null ? wholeFile(opened.files, file) : partOf(opened.files, file, range)
+    if (range === null) return wholeFile(opened.files, file)
+    return partOf(opened.files, file, range).catch((error: unknown) => {
+      // What was listed is not there any more.
+      if (error instanceof Refusal && error.code === 'conflict') registry().logArchives?.drop(archiveKey(apiKey, id))
+      throw error
+    })
   })
 
 const inNameOf = (
@@ -81,8 +86,10 @@ const inNameOf = (
 const lookInto = (apiKey: string, id: string, how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number }) => {
   const shared = registry()
   shared.logArchives ??= new ArchiveCache()
-  return shared.logArchives.look(`${hubKey(apiKey)} ${id}`, askFor(apiKey, id), how)
+  return shared.logArchives.look(archiveKey(apiKey, id), askFor(apiKey, id), how)
 }
+
+const archiveKey = (apiKey: string, id: string) => `${hubKey(apiKey)} ${id}`
 
 /** The download of the contract; a service that does not know parts answers with the whole. */
 const askFor =
