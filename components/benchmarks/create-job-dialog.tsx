@@ -11,7 +11,7 @@ import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { jobPartQueries } from '#lib/console/queries/job-parts.ts'
 import { AgentFields } from './create/agent-fields.tsx'
-import { callOf, type FieldMessages, type JobDraft, newJob, refusedFields } from './create/job-draft.ts'
+import { callOf, exampleFile, type FieldMessages, type JobDraft, newJob, refusedFields } from './create/job-draft.ts'
 import { PartPicker } from './create/part-picker.tsx'
 import { syntaxProblems } from './create/yaml-syntax.ts'
 import { yamlProblems } from './job-figures.ts'
@@ -80,7 +80,7 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
           label="Job file"
           value={draft.yaml}
           problems={yamlText}
-          placeholder={placeholder}
+          placeholder={exampleFile}
           onChange={(yaml) => change({ yaml })}
         />
       ) : (
@@ -89,9 +89,6 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
     </FormDialog>
   )
 }
-
-/** Typed as it stands it makes a job: the tasks that come with Devdeck. */
-const placeholder = 'agents:\n  - name: oracle\ndatasets:\n  - path: tasks'
 
 const sources: { value: JobDraft['source']; label: string; words: string }[] = [
   {

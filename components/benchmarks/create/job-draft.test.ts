@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { callOf, type JobDraft, newAgent, newJob, refusedFields } from './job-draft.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { startService } from '#lib/service/testing/service.ts'
+import { callOf, exampleFile, type JobDraft, newAgent, newJob, refusedFields } from './job-draft.ts'
 
 const draft = (part: Partial<JobDraft>): JobDraft => ({ ...newJob, ...part })
 const problems = (part: Partial<JobDraft>) => {
@@ -82,4 +85,13 @@ it('reads a refusal of the service by its fields', () => {
   })
   expect(Object.fromEntries(refusedFields('must be unique', 'name'))).toEqual({ name: 'must be unique' })
   expect(refusedFields('The service is away', undefined).size).toBe(0)
+})
+
+it.runIf(strongestIsolation === 'bubblewrap')('has an example of a job file that works as typed', async () => {
+  const service = await startService({ datasets: [join(import.meta.dirname, '../../../samples')] })
+  const call = callOf(draft({ yaml: exampleFile }))
+  if ('problems' in call) throw new Error('the example is not whole')
+  const job = await service.client.benchmarkJobs.create({ body: call.body })
+  expect(job.job_spec?.scenario_ids.length).toBeGreaterThan(0)
+  await service.close()
 })

@@ -33,6 +33,9 @@ export interface JobDraft {
   timeoutMultiplier: string
 }
 
+/** Typed as it stands it makes a job: of the tasks that come with Devdeck. */
+export const exampleFile = 'agents:\n  - name: oracle\ndatasets:\n  - path: tasks'
+
 export const newAgent = (key: number): AgentDraft => ({
   key,
   name: '',

@@ -141,7 +141,7 @@ const Content = ({
           icon={Search}
           aria-label="Search in the file"
           placeholder="Search in the file"
-          className="min-w-0 basis-56 max-sm:flex-1"
+          className="min-w-0 basis-56 max-sm:basis-full"
           value={view.search ?? ''}
           onChange={({ target }) => {
             find.restart()

@@ -106,7 +106,7 @@ const Line = ({ log, index, matches, current, wraps }: LineProps) => {
   const spans = markedSpans(log.spans(index), matches)
   const rest = log.plainLine(index).length - maxLineLength
   return (
-    <span className={classes('min-w-0', wraps ? 'break-all whitespace-pre-wrap' : 'whitespace-pre')}>
+    <span className={classes('min-w-0', wraps ? 'wrap-anywhere whitespace-pre-wrap' : 'whitespace-pre')}>
       {spans.map(({ at, text, style, match }) =>
         match ? (
           <mark
@@ -120,7 +120,7 @@ const Line = ({ log, index, matches, current, wraps }: LineProps) => {
           </mark>
         ) : (
           <span key={at} style={cssOf(style)}>
-            <VisibleText className="break-all">{text.replaceAll('\t', '    ')}</VisibleText>
+            <VisibleText>{text.replaceAll('\t', '    ')}</VisibleText>
           </span>
         ),
       )}
