@@ -24,7 +24,7 @@ const finishedJob = async ({ service }: Product, name: string, scenario_ids: str
   return id
 }
 
-test('the trend of an agent shows what became worse, in words and with its denominators', async ({
+test('the trend of an agent shows what became worse, and a scenario what every agent made of it', async ({
   signedIn: page,
   product,
 }) => {
@@ -58,4 +58,17 @@ test('the trend of an agent shows what became worse, in words and with its denom
   const downloading = page.waitForEvent('download')
   await page.getByRole('link', { name: 'CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"tuesday"')
+
+  await page.goto(`${product.url}/benchmarks/scenarios?search=trend`)
+  await page.getByRole('link', { name: 'trend 2' }).click()
+  await page.waitForURL(`**/benchmarks/scenarios/${scenarioIds[2]}`)
+  const agents = page.getByRole('table', { name: 'What each agent made of the scenario' })
+  await expect(agents.getByRole('row', { name: /solver/ })).toContainText('1 of 2')
+  await expect(agents.getByRole('row', { name: /solver/ })).toContainText('0.50 (n = 2)')
+  const attempts = page.getByRole('table', { name: 'Attempts at the scenario' })
+  await expect(attempts.getByRole('link', { name: 'monday' })).toBeVisible()
+  await expect(attempts.getByRole('link', { name: 'tuesday' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Verifier' })).toContainText('echo score=$(cat ~/answer)')
+  await agents.getByRole('link', { name: 'Trend' }).click()
+  await expect(page.getByRole('row', { name: /tuesday/ })).toContainText('-0.250 (n = 4)')
 })

@@ -51,7 +51,11 @@ const columns: Column<ScenarioRun>[] = [
     id: 'name',
     header: 'Scenario',
     priority: 1,
-    cell: ({ name, scenario_id }) => <VisibleText truncate>{name || scenario_id}</VisibleText>,
+    cell: ({ name, scenario_id }) => (
+      <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
+        <VisibleText truncate>{name || scenario_id}</VisibleText>
+      </Link>
+    ),
   },
   {
     id: 'state',

@@ -41,20 +41,11 @@ export const Breadcrumb = () => {
 }
 
 const crumbsOf = (pathname: string): { label: string; href: string; isId?: boolean }[] => {
-  const [page, id] = pathname.split('/').slice(1)
-  const destination = destinations.find(({ href }) => href === `/${page}`)
-  if (!destination) return []
-  const { label, href } = destination
-  const below = destinations.find((each) => each.href === pathname && each !== destination)
-  if (below)
-    return [
-      { label, href },
-      { label: below.label, href: pathname },
-    ]
-  return id
-    ? [
-        { label, href },
-        { label: shortenMiddle(id, 18), href: pathname, isId: true },
-      ]
-    : [{ label, href }]
+  const above = destinations
+    .filter(({ href }) => pathname === href || (href !== '/' && pathname.startsWith(`${href}/`)))
+    .map(({ label, href }) => ({ label, href }))
+    .sort((a, b) => a.href.length - b.href.length)
+  const deepest = above.at(-1)
+  const id = deepest && pathname.slice(deepest.href.length + 1).split('/')[0]
+  return id ? [...above, { label: shortenMiddle(id, 18), href: pathname, isId: true }] : above
 }

@@ -1,7 +1,9 @@
+import Link from 'next/link'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type ChangeKind, changeKinds } from '#lib/console/address/compare-view.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { CompareReport, ScenarioChange } from '#lib/wire/reports.ts'
 import { formatScore } from '../job-figures.ts'
@@ -85,7 +87,11 @@ const columns: Column<Row>[] = [
     id: 'scenario',
     header: 'Scenario',
     priority: 1,
-    cell: ({ scenario_name, scenario_id }) => <VisibleText truncate>{scenario_name || scenario_id}</VisibleText>,
+    cell: ({ scenario_name, scenario_id }) => (
+      <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
+        <VisibleText truncate>{scenario_name || scenario_id}</VisibleText>
+      </Link>
+    ),
   },
   {
     id: 'side',

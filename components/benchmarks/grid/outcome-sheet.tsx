@@ -260,7 +260,10 @@ const Instruction = ({ scenarioId }: { scenarioId: string }) => {
             : 'Reading the scenario …'}
         </p>
       )}
-      <CopyableId value={scenarioId} full label="scenario id" className="text-muted" />
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <CopyableId value={scenarioId} full label="scenario id" className="text-muted" />
+        <TextLink href={paths.scenario(scenarioId)}>Scenario, its verifier and its history</TextLink>
+      </p>
     </section>
   )
 }

@@ -27,6 +27,7 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
       <div
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
+        ref={showNewest}
         className="overflow-x-auto"
       >
         <svg width={width} height={height} role="img" aria-label={label}>
@@ -50,6 +51,10 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
       </div>
     </figure>
   )
+}
+
+const showNewest = (scrolled: HTMLElement | null) => {
+  if (scrolled) scrolled.scrollLeft = scrolled.scrollWidth
 }
 
 const Mark = ({ point, number, x }: { point: TrendPoint; number: number; x: number }) => {
@@ -87,7 +92,12 @@ const Mark = ({ point, number, x }: { point: TrendPoint; number: number; x: numb
               className={point.complete ? 'fill-(--accent)' : 'fill-(--surface-0) stroke-(--accent) stroke-2'}
             />
           )}
-          <text x={x + 9} y={y(mean) + (mean > 0.9 ? 14 : -6)} className="tabular fill-(--text) text-[11px]">
+          <text
+            x={x + 9}
+            y={y(mean) + (mean > 0.9 ? 14 : -6)}
+            paintOrder="stroke"
+            className="tabular fill-(--text) stroke-(--surface-0) stroke-[4] text-[11px]"
+          >
             {three(mean)}
           </text>
           {regression && (

@@ -63,7 +63,7 @@ const columns: Column<Row>[] = [
     id: 'mean',
     header: 'Mean score',
     priority: 2,
-    width: '8.5rem',
+    width: '8rem',
     align: 'right',
     cell: ({ figures: { mean, n_scenarios, reasons } }) =>
       mean === null ? (
@@ -79,7 +79,7 @@ const columns: Column<Row>[] = [
     id: 'interval',
     header: '95 % interval',
     priority: 3,
-    width: '8.5rem',
+    width: '8rem',
     align: 'right',
     cell: ({ figures: { ci_low, ci_high, reasons } }) =>
       ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${three(ci_low)} to ${three(ci_high)}`,
@@ -88,7 +88,7 @@ const columns: Column<Row>[] = [
     id: 'change',
     header: <span title="The mean difference over the scenarios both jobs have a score for">Change since before</span>,
     priority: 3,
-    width: '10rem',
+    width: '9.5rem',
     align: 'right',
     cell: ({ change }) =>
       change &&
@@ -110,7 +110,7 @@ const columns: Column<Row>[] = [
     id: 'change interval',
     header: <span title="95 % interval of the change">Its interval</span>,
     priority: 3,
-    width: '9rem',
+    width: '8.5rem',
     align: 'right',
     cell: ({ change }) =>
       change &&
@@ -121,13 +121,13 @@ const columns: Column<Row>[] = [
       )),
   },
   ...doubtColumns<ComparedPair>('Scenarios that pass only now · only before')
-    .filter(({ id }) => id !== 'settled')
+    .filter(({ id }) => id === 'p')
     .map(ofChange),
   {
     id: 'step',
     header: 'Since before',
     priority: 3,
-    width: '11rem',
+    width: '10.5rem',
     cell: (point) => {
       const { tone, icon, word } = looks[stepOf(point)]
       return (

@@ -1,7 +1,9 @@
 import type { AxonListQuery } from '#lib/contract/axons.ts'
 import type { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
+import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
@@ -20,6 +22,9 @@ export const paths = {
   compare: (jobs: readonly string[] = []) =>
     `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined })}`,
   trend: () => '/benchmark-jobs/trend',
+  benchmarks: (query: Partial<BenchmarkListQuery> = {}) => `/benchmarks${searchOf(query, pageDefaults)}`,
+  scenarios: (query: Partial<ScenarioListQuery> = {}) => `/benchmarks/scenarios${searchOf(query, pageDefaults)}`,
+  scenario: (id: string) => `/benchmarks/scenarios/${encodeURIComponent(id)}`,
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
   /** `alert` is one to be shown among all. */

@@ -22,3 +22,7 @@ export type TrendView = z.output<typeof TrendView>
 
 export const trendPath = (view: Partial<TrendView>): string =>
   `${paths.trend()}${searchOf(view, { failures: 'zero', last: usualPoints })}`
+
+/** The trend of an agent on the data set of a job. */
+export const agentTrendPath = (job: string, { name, model }: { name: string; model: string | null }): string =>
+  trendPath({ job, agent: name, model: model ?? '' })

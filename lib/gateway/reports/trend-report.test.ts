@@ -7,14 +7,14 @@ import type { TrendReport } from '#lib/wire/reports.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { isOnDataSetOf } from './data-set.ts'
 
-/** An agent that answers scenario i with the i-th score; `-` is a failure. */
+/** An agent that answers scenario i with the i-th score. */
 const answering = (name: string, scores: string, more: object = {}) =>
   agent(
     name,
     `case $(<"$HARBOR_INSTRUCTION_FILE") in
       ${scores
         .split(' ')
-        .map((score, i) => `${i}) ${score === '-' ? 'exit 3' : `echo ${score} > ~/answer`} ;;`)
+        .map((score, i) => `${i}) echo ${score} > ~/answer ;;`)
         .join('\n')}
     esac`,
     more,

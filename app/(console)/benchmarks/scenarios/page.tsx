@@ -1,0 +1,18 @@
+import type { Metadata } from 'next'
+import { ScenarioListPage } from '#components/benchmarks/scenarios/scenario-list.tsx'
+import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
+import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
+import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { type ListPageProps, readListPage } from '../../read-page.tsx'
+
+export const metadata: Metadata = { title: 'Scenarios' }
+
+export default async function ScenariosPage({ searchParams }: ListPageProps) {
+  const { api } = await requireSession()
+  return readListPage(
+    ScenarioListQuery,
+    await searchParams,
+    (query) => scenarioQueries.list(query, api),
+    <ScenarioListPage />,
+  )
+}

@@ -1,0 +1,106 @@
+'use client'
+import { Layers } from 'lucide-react'
+import Link from 'next/link'
+import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { ListPage } from '#components/list/list-page.tsx'
+import { useListPage } from '#components/list/use-list-page.ts'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { benchmarkDefinitionQueries } from '#lib/console/queries/benchmark-definitions.ts'
+import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
+import { type Benchmark, type BenchmarkList, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import { DefinitionState } from './definition-state.tsx'
+
+const source = {
+  noun: 'benchmark',
+  nouns: 'benchmarks',
+  schema: BenchmarkListQuery,
+  path: paths.benchmarks,
+  filters: { search: 'id or name contains …', name: 'name contains …' },
+  pages: (query: BenchmarkListQuery) => benchmarkDefinitionQueries.list(query),
+  rowsOf: ({ benchmarks }: BenchmarkList) => benchmarks,
+}
+
+export const BenchmarkListPage = () => {
+  const page = useListPage(source)
+  const { view, narrow } = page
+  return (
+    <ListPage
+      title="Benchmarks"
+      page={page}
+      filterBar={
+        <FilterBar
+          page={page}
+          search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
+          metadata={{ keys: benchmarkQueries.metadataKeys(), values: (key) => benchmarkQueries.metadataValues(key) }}
+        />
+      }
+      columns={6}
+      none={
+        <EmptyState
+          icon={Layers}
+          title="No benchmarks yet"
+          action={<ButtonLink href={paths.scenarios()}>Scenarios</ButtonLink>}
+        >
+          A benchmark is a set of scenarios with a name, so that jobs and runs can be of the same ones again. Scripts
+          create them with POST /v1/benchmarks.
+        </EmptyState>
+      }
+    >
+      <DataTable
+        {...page.table}
+        caption="Benchmarks, newest first"
+        columns={columnsFor(view)}
+        rowHref={({ id }) => paths.scenarios({ benchmark_id: id })}
+      />
+    </ListPage>
+  )
+}
+
+const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
+  nameColumn,
+  {
+    id: 'scenarios',
+    header: 'Scenarios',
+    priority: 2,
+    width: '7rem',
+    align: 'right',
+    cell: ({ scenarioIds }) => formatCount(scenarioIds.length),
+  },
+  {
+    id: 'runs',
+    header: 'Runs',
+    priority: 3,
+    width: '7rem',
+    cell: ({ id }) => (
+      <Link
+        href={paths.benchmarkRuns({ benchmark_id: id })}
+        prefetch={false}
+        className="relative z-1 text-accent hover:underline"
+      >
+        Its runs
+      </Link>
+    ),
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    priority: 3,
+    width: '7rem',
+    cell: ({ status }) => <DefinitionState status={status} />,
+  },
+  {
+    id: 'description',
+    header: 'Description',
+    priority: 3,
+    cell: ({ description }) => description && <VisibleText truncate>{description}</VisibleText>,
+  },
+  metadataColumn(query, paths.benchmarks),
+  idColumn,
+]

@@ -1,0 +1,168 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
+import type { Scenario } from '#lib/contract/scenarios.ts'
+import { DefinitionState } from './definition-state.tsx'
+import { ScenarioHistory } from './scenario-history.tsx'
+import { scorerWords } from './scorer-words.ts'
+
+const detailed = { noun: 'scenario', all: { href: paths.scenarios(), label: 'All scenarios' } }
+
+export const ScenarioDetail = ({ id }: { id: string }) => (
+  <DetailPage {...detailed} query={useQuery(scenarioRunQueries.scenario(id))}>
+    {(scenario) => (
+      <>
+        <PageHeader
+          title={scenario.name ? <VisibleText max={200}>{scenario.name}</VisibleText> : 'Unnamed scenario'}
+          id={scenario.id}
+          badge={<DefinitionState status={scenario.status} />}
+        />
+        <div className="space-y-8">
+          <ScenarioHistory id={id} />
+          <Instruction scenario={scenario} />
+          <Verifier scenario={scenario} />
+          <ScenarioFacts scenario={scenario} />
+        </div>
+      </>
+    )}
+  </DetailPage>
+)
+
+export const ScenarioMissing = () => <MissingPage {...detailed} />
+
+const Instruction = ({ scenario: { input_context, reference_output } }: { scenario: Scenario }) => (
+  <section aria-label="Instruction" className="space-y-2">
+    <h2 className="text-lg font-medium">Instruction</h2>
+    {input_context.problem_statement ? (
+      <Scrolled>{input_context.problem_statement}</Scrolled>
+    ) : (
+      <p className="text-muted">The scenario has none.</p>
+    )}
+    {input_context.additional_context != null && (
+      <details>
+        <summary className="w-fit text-muted hover:text-text">Additional context</summary>
+        <Scrolled mono>{JSON.stringify(input_context.additional_context, null, 2)}</Scrolled>
+      </details>
+    )}
+    {reference_output && (
+      <details>
+        <summary className="w-fit text-muted hover:text-text">Reference output</summary>
+        <Scrolled mono>{reference_output}</Scrolled>
+      </details>
+    )}
+  </section>
+)
+
+const Verifier = ({ scenario: { scoring_contract, scorer_timeout_sec } }: { scenario: Scenario }) => {
+  const functions = scoring_contract.scoring_function_parameters
+  return (
+    <section aria-label="Verifier" className="space-y-3">
+      <h2 className="text-lg font-medium">Verifier</h2>
+      <p className="max-w-prose text-sm text-muted">
+        {functions.length === 0
+          ? 'The service does not tell how this scenario is scored.'
+          : `The score is the sum of ${formatCount(functions.length)} ${functions.length === 1 ? 'function' : 'functions'}, each by its weight, from 0 to 1.`}
+        {scorer_timeout_sec != null && ` It has ${formatDurationMs(scorer_timeout_sec * 1000)}.`}
+      </p>
+      {functions.map(({ name, weight, scorer }, at) => {
+        const { kind, means, parts } = scorerWords(scorer)
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a function may have no name of its own
+          <div key={at} className="space-y-1.5 border-l-2 border-line pl-3">
+            <h3>
+              <span className="font-medium">
+                <VisibleText max={120}>{name || 'Unnamed'}</VisibleText>
+              </span>{' '}
+              <span className="text-muted">
+                {Number.isFinite(weight) && `weight ${weight}; `}
+                <VisibleText max={120}>{kind}</VisibleText>: {means}
+              </span>
+            </h3>
+            {parts.map(({ label, text }, part) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one path
+              <figure key={part} className="space-y-0.5">
+                <figcaption className="text-sm text-muted">
+                  <VisibleText max={200}>{label}</VisibleText>
+                </figcaption>
+                <Scrolled mono>{text}</Scrolled>
+              </figure>
+            ))}
+          </div>
+        )
+      })}
+    </section>
+  )
+}
+
+const ScenarioFacts = ({ scenario }: { scenario: Scenario }) => {
+  const { environment, metadata, required_environment_variables, required_secret_names, validation_type } = scenario
+  const launch = environment?.launch_parameters
+  return (
+    <section aria-label="Set-up" className="space-y-2">
+      <h2 className="text-lg font-medium">Set-up</h2>
+      <Facts>
+        <Fact label="Metadata">
+          <MetadataChips
+            metadata={metadata}
+            hrefFor={(key, value) => paths.scenarios({ metadata: [{ key, op: 'eq', value }] })}
+            empty={<span className="text-muted">None</span>}
+          />
+        </Fact>
+        {validation_type && (
+          <Fact label="Validation">
+            <VisibleText max={80}>{validation_type}</VisibleText>
+          </Fact>
+        )}
+        {environment?.working_directory && (
+          <Fact label="Working directory" className="font-mono text-sm break-all">
+            <VisibleText max={400}>{environment.working_directory}</VisibleText>
+          </Fact>
+        )}
+        {environment?.snapshot_id && (
+          <Fact label="Snapshot" className="font-mono text-sm break-all">
+            <VisibleText max={200}>{environment.snapshot_id}</VisibleText>
+          </Fact>
+        )}
+        {environment?.blueprint_id && (
+          <Fact label="Blueprint" className="font-mono text-sm break-all">
+            <VisibleText max={200}>{environment.blueprint_id}</VisibleText>
+          </Fact>
+        )}
+        <Names label="Variables it needs" names={required_environment_variables} />
+        <Names label="Secrets it needs" names={required_secret_names} />
+        {launch && (
+          <Fact label="Devbox">
+            <details>
+              <summary className="w-fit text-muted hover:text-text">Launch parameters</summary>
+              <Scrolled mono>{JSON.stringify(launch, null, 2)}</Scrolled>
+            </details>
+          </Fact>
+        )}
+      </Facts>
+    </section>
+  )
+}
+
+const Names = ({ label, names }: { label: string; names: readonly string[] | null | undefined }) =>
+  names && names.length > 0 ? (
+    <Fact label={label} className="font-mono text-sm break-all">
+      <VisibleText max={2_000}>{names.join(', ')}</VisibleText>
+    </Fact>
+  ) : null
+
+const Scrolled = ({ mono, children }: { mono?: boolean; children: string }) => (
+  <div
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    tabIndex={0}
+    className={`max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 break-words whitespace-pre-wrap ${mono ? 'font-mono text-sm' : 'max-w-prose'}`}
+  >
+    <VisibleLines max={40_000}>{children}</VisibleLines>
+  </div>
+)

@@ -1,0 +1,274 @@
+'use client'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import Link from 'next/link'
+import { durationColumn, timeColumn } from '#components/list/columns.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { DataTable } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { agentTrendPath } from '#lib/console/address/trend-view.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import {
+  type AgentHistory,
+  agentHistories,
+  type ScenarioAttempt,
+  type ScenarioOutcomes,
+  scenarioAttempts,
+} from '#lib/console/lists/scenario-history.ts'
+import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { AttemptMark } from '../grid/grid-cell.tsx'
+import { formatScore } from '../job-figures.ts'
+import { AgentName } from '../score.tsx'
+
+const nothingKnown: ScenarioOutcomes = { agents: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
+
+/** What agents have made of a scenario, over all jobs: by agent, and attempt by attempt. */
+export const ScenarioHistory = ({ id }: { id: string }) => {
+  const runs = useInfiniteQuery(scenarioQueries.runs(id))
+  const outcomes = useQuery(scenarioQueries.outcomes(id))
+  const isPending = runs.isPending || outcomes.isPending
+  const listed = runs.data?.pages.flatMap((page) => page.runs) ?? []
+  const known = outcomes.data ?? nothingKnown
+  const attempts = scenarioAttempts(listed, known)
+  const histories = agentHistories(attempts)
+  return (
+    <section aria-label="History" className="space-y-3">
+      <h2 className="text-lg font-medium">History</h2>
+      {isPending ? (
+        <SkeletonRows rows={4} columns={5} label="Reading the history" />
+      ) : (
+        <>
+          {runs.error && <InlineError error={runs.error} />}
+          {outcomes.error && <InlineError error={outcomes.error} />}
+          {attempts.length === 0 ? (
+            !runs.error && <p className="text-muted">No agent has tried this scenario yet.</p>
+          ) : (
+            <>
+              <p role="status" className="tabular max-w-prose text-sm text-muted">
+                {shownWords(attempts.length, listed.length, runs.data?.pages[0]?.total_count, runs.hasNextPage)} Agents
+                and jobs are known of the {formatCount(known.n_jobs)} newest jobs
+                {known.has_older_jobs ? '; older ones were not read' : ', which are all'}.
+              </p>
+              <DataTable
+                caption="What each agent made of the scenario"
+                columns={agentColumns}
+                rows={histories}
+                rowKey={({ key }) => key || 'none'}
+              />
+              <h3 className="pt-3 font-medium">
+                {formatCount(attempts.length)} {attempts.length === 1 ? 'attempt' : 'attempts'}
+              </h3>
+              <DataTable
+                caption="Attempts at the scenario, newest first"
+                columns={attemptColumns}
+                rows={attempts}
+                rowKey={({ key }) => key}
+              />
+              {runs.hasNextPage && (
+                <Button size="sm" busy={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
+                  Read older scenario runs
+                </Button>
+              )}
+            </>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+const shownWords = (attempts: number, runs: number, total: number | null | undefined, hasMore: boolean): string => {
+  const of =
+    total != null && Number.isFinite(total)
+      ? `${formatCount(runs)} of ${formatCount(Math.max(total, runs))} scenario runs`
+      : `${formatCount(runs)} scenario runs${hasMore ? ', more exist' : ''}`
+  const others = attempts - runs
+  return `Showing ${of}${others > 0 ? ` and ${formatCount(others)} ${others === 1 ? 'outcome' : 'outcomes'} without one` : ''}.`
+}
+
+/** As many as can be told apart at a glance. */
+const marksShown = 16
+
+const AgentOf = ({ agent }: Pick<AgentHistory, 'agent'>) =>
+  agent ? (
+    <AgentName name={agent.agent_name || 'Unnamed agent'} model={agent.model_name} />
+  ) : (
+    <span className="text-muted">Of no job that is known</span>
+  )
+
+const agentColumns: Column<AgentHistory>[] = [
+  { id: 'agent', header: 'Agent', priority: 1, cell: ({ agent }) => <AgentOf agent={agent} /> },
+  {
+    id: 'passes',
+    header: <span title="Attempts with a score of 1, of those that count">Passes</span>,
+    priority: 2,
+    width: '7rem',
+    align: 'right',
+    cell: ({ n_passed, n_counted }) => `${formatCount(n_passed)} of ${formatCount(n_counted)}`,
+  },
+  {
+    id: 'mean',
+    header: (
+      <span title="Over attempts; failures and timeouts count 0, what was cancelled counts nothing">Mean score</span>
+    ),
+    priority: 3,
+    width: '9rem',
+    align: 'right',
+    cell: ({ mean, n_counted }) =>
+      mean === null ? (
+        <span className="text-muted">None</span>
+      ) : (
+        <span className="whitespace-nowrap">
+          <b className="font-semibold">{formatScore(mean)}</b>{' '}
+          <span className="text-muted">(n = {formatCount(n_counted)})</span>
+        </span>
+      ),
+  },
+  {
+    id: 'marks',
+    header: (
+      <span title="A full square is a score of 1; E failed, T timed out, C cancelled">Attempts, newest last</span>
+    ),
+    priority: 3,
+    width: '17rem',
+    cell: ({ attempts }) => (
+      <span className="flex items-center gap-1">
+        <span className="sr-only">{attempts.slice(0, marksShown).map(attemptWord).reverse().join(', ')}</span>
+        {attempts.length > marksShown && (
+          <span className="text-xs whitespace-nowrap text-muted">
+            last {marksShown} of {formatCount(attempts.length)}
+          </span>
+        )}
+        <span aria-hidden className="flex items-center gap-1">
+          {attempts
+            .slice(0, marksShown)
+            .reverse()
+            .map(({ key, outcome, state, score }) => (
+              <AttemptMark key={key} attempt={{ state: outcome ?? state, score }} />
+            ))}
+        </span>
+      </span>
+    ),
+  },
+  {
+    id: 'counts',
+    header: <span title="Failed · timed out · cancelled">Failed · timed out · cancelled</span>,
+    priority: 3,
+    width: '12.5rem',
+    align: 'right',
+    cell: ({ n_failed, n_timeout, n_cancelled }) => [n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),
+  },
+  {
+    id: 'jobs',
+    header: 'Jobs',
+    priority: 3,
+    width: '4.5rem',
+    align: 'right',
+    cell: ({ n_jobs }) => formatCount(n_jobs),
+  },
+  {
+    id: 'trend',
+    header: <span className="sr-only">Trend</span>,
+    priority: 3,
+    width: '5.5rem',
+    cell: ({ agent, attempts }) => {
+      const job = attempts.find((attempt) => attempt.agent)?.agent?.job_id
+      return (
+        agent &&
+        job && (
+          <Link
+            href={agentTrendPath(job, { name: agent.agent_name, model: agent.model_name })}
+            prefetch={false}
+            title="The agent on the whole data set, job by job"
+            className="relative z-1 text-accent hover:underline"
+          >
+            Trend
+          </Link>
+        )
+      )
+    },
+  },
+]
+
+const attemptWord = ({ outcome, state, score }: ScenarioAttempt): string =>
+  outcome === 'COMPLETED' && score !== null ? formatScore(score) : state.toLowerCase()
+
+const attemptColumns: Column<ScenarioAttempt>[] = [
+  {
+    id: 'agent',
+    header: 'Agent',
+    priority: 1,
+    cell: ({ agent }) => <AgentOf agent={agent} />,
+  },
+  {
+    id: 'job',
+    header: 'Job',
+    priority: 3,
+    width: '18%',
+    cell: ({ agent }) =>
+      agent && (
+        <Link
+          href={paths.benchmarkJob(agent.job_id)}
+          prefetch={false}
+          className="relative z-1 text-accent hover:underline"
+        >
+          <VisibleText truncate>{agent.job_name || agent.job_id}</VisibleText>
+        </Link>
+      ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    priority: 3,
+    width: '8.5rem',
+    cell: ({ scenario_run_id, outcome, state }) => (
+      <BenchmarkState
+        of={outcome !== null && outcome === state ? 'outcome' : scenario_run_id ? 'scenario-run' : 'outcome'}
+        state={state}
+      />
+    ),
+  },
+  {
+    id: 'score',
+    header: 'Score',
+    priority: 2,
+    width: '6rem',
+    align: 'right',
+    cell: ({ score }) =>
+      score === null ? <span className="text-muted">None</span> : <b className="font-semibold">{formatScore(score)}</b>,
+  },
+  {
+    id: 'failure',
+    header: 'Failure',
+    priority: 3,
+    cell: ({ failure }) =>
+      failure && (
+        <span title={failure.exception_message.slice(0, 1000)}>
+          <VisibleText truncate>{failure.exception_type || 'Failed'}</VisibleText>
+        </span>
+      ),
+  },
+  {
+    id: 'run',
+    header: 'Run',
+    priority: 3,
+    width: '6.5rem',
+    cell: ({ benchmark_run_id }) =>
+      benchmark_run_id && (
+        <Link
+          href={paths.benchmarkRun(benchmark_run_id)}
+          prefetch={false}
+          title={benchmark_run_id}
+          className="relative z-1 text-accent hover:underline"
+        >
+          Open run
+        </Link>
+      ),
+  },
+  durationColumn,
+  timeColumn('Started', ({ time_ms }) => time_ms),
+]

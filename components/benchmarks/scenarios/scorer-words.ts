@@ -1,0 +1,81 @@
+import type { Scorer } from '#lib/contract/scenarios.ts'
+
+export interface ScorerWords {
+  kind: string
+  /** What gives the score. */
+  means: string
+  /** Parts of it, each with what it is. */
+  parts: readonly { label: string; text: string }[]
+}
+
+/** A scorer in words; one of a type that is not known is shown as it is. */
+export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
+  switch (scorer?.type) {
+    case 'command_scorer':
+      return {
+        kind: 'Command',
+        means: '1 when the command exits with status 0, else 0',
+        parts: partsOf([['Command', scorer.command]]),
+      }
+    case 'bash_script_scorer':
+      return {
+        kind: 'Bash script',
+        means: 'the number in the line score=… of its output',
+        parts: partsOf([['Script', scorer.bash_script]]),
+      }
+    case 'python_script_scorer':
+      return {
+        kind: 'Python script',
+        means: 'the number it prints',
+        parts: partsOf([
+          ['Script', scorer.python_script],
+          ['Requirements', scorer.requirements_contents],
+          ['Python version', scorer.python_version_constraint],
+        ]),
+      }
+    case 'test_based_scorer':
+      return {
+        kind: 'Tests',
+        means: '1 when the command exits with status 0, else 0',
+        parts: partsOf([
+          ['Command', scorer.test_command],
+          ...(scorer.test_files ?? []).map(({ file_path, file_contents }): [string, string] => [
+            file_path || 'Unnamed file',
+            file_contents ?? '',
+          ]),
+        ]),
+      }
+    case 'ast_grep_scorer':
+      return {
+        kind: 'ast-grep pattern',
+        means: '1 when the pattern is found',
+        parts: partsOf([
+          ['Pattern', scorer.pattern],
+          ['Directory', scorer.search_directory],
+          ['Language', scorer.lang],
+        ]),
+      }
+    case 'custom_scorer':
+      return {
+        kind: `Custom: ${scorer.custom_scorer_type}`,
+        means: 'what the registered scorer of that type gives',
+        parts: partsOf([['Parameters', scorer.scorer_params == null ? null : asText(scorer.scorer_params)]]),
+      }
+    default:
+      return unknownWords(scorer)
+  }
+}
+
+const unknownWords = (scorer: unknown): ScorerWords => {
+  const type = (scorer as { type?: unknown } | null | undefined)?.type
+  return {
+    kind: typeof type === 'string' ? type : 'Unknown',
+    means: 'a scorer this console does not know',
+    parts: scorer == null ? [] : [{ label: 'As it is', text: asText(scorer) }],
+  }
+}
+
+const asText = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
+
+const partsOf = (parts: readonly [label: string, text: string | null | undefined][]): ScorerWords['parts'] =>
+  parts.flatMap(([label, text]) => (text ? [{ label, text }] : []))

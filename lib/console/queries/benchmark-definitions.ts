@@ -1,0 +1,18 @@
+import { type BenchmarkListQuery, benchmarks } from '#lib/contract/benchmarks.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { listPages } from './list-pages.ts'
+
+const pageApi = browserApi({ benchmarks })
+type Api = typeof pageApi
+
+/** Apart from `benchmarkQueries`, as other lists need of benchmarks their metadata alone. */
+export const benchmarkDefinitionQueries = {
+  /** The pages of a list from `query.starting_after` on. */
+  list: (query: BenchmarkListQuery, api: Api = pageApi) =>
+    listPages({
+      queryKey: ['benchmarks', 'list', query],
+      query,
+      read: (query, signal) => api.benchmarks.list({ query, signal }),
+      rowsOf: (page) => page.benchmarks,
+    }),
+}

@@ -1,0 +1,52 @@
+import { queryOptions } from '@tanstack/react-query'
+import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import { maxPageSize } from '#lib/contract/paging.ts'
+import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
+import { type ScenarioListQuery, scenarios } from '#lib/contract/scenarios.ts'
+import { browserApi } from '../api/browser-api.ts'
+import { scenarioOutcomesOf } from '../lists/scenario-history.ts'
+import { listPages, metadataWords, pollWhile } from './list-pages.ts'
+
+const pageApi = browserApi({ benchmarkJobs, scenarioRuns, scenarios })
+type Api = typeof pageApi
+
+/** Jobs that are looked through for the outcomes of a scenario. */
+const jobsLookedThrough = 50
+
+export const scenarioQueries = {
+  /** The pages of a list from `query.starting_after` on. */
+  list: (query: ScenarioListQuery, api: Pick<Api, 'scenarios'> = pageApi) =>
+    listPages({
+      queryKey: ['scenarios', 'list', query],
+      query,
+      read: (query, signal) => api.scenarios.list({ query, signal }),
+      rowsOf: (page) => page.scenarios,
+    }),
+
+  metadataKeys: (api: Api = pageApi) =>
+    metadataWords(['scenarios', 'metadata-keys'], (signal) => api.scenarios.metadataKeys({ signal })),
+
+  metadataValues: (key: string, api: Api = pageApi) =>
+    metadataWords(['scenarios', 'metadata-values', key], (signal) =>
+      api.scenarios.metadataValues({ params: { key }, signal }),
+    ),
+
+  /** The scenario runs of a scenario, the newest first. */
+  runs: (id: string, api: Api = pageApi) =>
+    listPages({
+      queryKey: ['scenarios', 'runs', id],
+      query: { scenario_id: id, limit: maxPageSize } as { scenario_id: string; limit: number; starting_after?: string },
+      read: (query, signal) => api.scenarioRuns.list({ query, signal }),
+      rowsOf: ({ runs }) => runs,
+      refetchInterval: pollWhile(({ runs }) => runs.some(({ state }) => !hasScenarioRunEnded(state))),
+    }),
+
+  /** What the newest jobs know of a scenario: a scenario run tells neither its job nor its agent. */
+  outcomes: (id: string, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: ['scenarios', 'outcomes', id] as const,
+      queryFn: async ({ signal }) =>
+        scenarioOutcomesOf(id, await api.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })),
+      staleTime: 5_000,
+    }),
+}
