@@ -283,7 +283,7 @@ const Scores = ({ job }: { job: BenchmarkJob }) => {
   const rows = agentRows(job).sort((a, b) => (b.outcome?.average_score ?? -1) - (a.outcome?.average_score ?? -1))
   if (rows.length === 0) return <span className="text-muted">None yet</span>
   return (
-    <span className="inline-flex gap-x-3">
+    <span className="inline-flex gap-x-2">
       {rows.slice(0, mostAgents).map(({ key, name, model, outcome, state }) => (
         <span key={key} className="whitespace-nowrap" title={model ? `${name} · ${model}` : name}>
           <VisibleText max={18}>{name}</VisibleText>{' '}
@@ -311,7 +311,8 @@ const Scores = ({ job }: { job: BenchmarkJob }) => {
             })
             .join('\n')}
         >
-          and {formatCount(rows.length - mostAgents)} more
+          <span aria-hidden>+{formatCount(rows.length - mostAgents)}</span>
+          <span className="sr-only">and {formatCount(rows.length - mostAgents)} more</span>
         </span>
       )}
     </span>
