@@ -49,9 +49,8 @@ export const ScenarioHistory = ({ id }: { id: string }) => {
           ) : (
             <>
               <p role="status" className="tabular max-w-prose text-sm text-muted">
-                {shownWords(attempts.length, listed.length, runs.data?.pages[0]?.total_count, runs.hasNextPage)} Agents
-                and jobs are known of the {formatCount(known.n_jobs)} newest jobs
-                {known.has_older_jobs ? '; older ones were not read' : ', which are all'}.
+                {shownWords(attempts.length, listed.length, runs.data?.pages[0]?.total_count, runs.hasNextPage)}{' '}
+                {jobWords(known)}
               </p>
               <DataTable
                 caption="What each agent made of the scenario"
@@ -88,6 +87,11 @@ const shownWords = (attempts: number, runs: number, total: number | null | undef
       : `${formatCount(runs)} scenario runs${hasMore ? ', more exist' : ''}`
   const others = attempts - runs
   return `Showing ${of}${others > 0 ? ` and ${formatCount(others)} ${others === 1 ? 'outcome' : 'outcomes'} without one` : ''}.`
+}
+
+const jobWords = ({ n_jobs, has_older_jobs }: ScenarioOutcomes): string => {
+  const jobs = n_jobs === 1 ? 'newest job' : `${formatCount(n_jobs)} newest jobs`
+  return `Agents and jobs are known of the ${jobs}${has_older_jobs ? '; older ones were not read' : ''}.`
 }
 
 /** As many as can be told apart at a glance. */

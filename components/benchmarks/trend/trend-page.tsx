@@ -178,8 +178,15 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
   )
 }
 
+const shownWords = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_older_jobs }: TrendReport): string => {
+  const jobs = `${formatCount(n)} ${n === 1 ? 'job' : 'jobs'} on this data set`
+  const newest = read === 1 ? 'the newest job' : `the newest ${formatCount(read)} jobs`
+  const rest = has_older_jobs ? 'older jobs were not read' : 'there are no older ones'
+  return `Showing ${formatCount(points.length)} ${points.length === 1 ? 'run' : 'runs'} of the agent, from ${jobs} among ${newest}; ${rest}.`
+}
+
 const Trend = ({ report }: { report: TrendReport }) => {
-  const { points, notes, n_jobs_read, n_jobs_of_data_set, has_older_jobs } = report
+  const { points, notes } = report
   const { lead, more, tone } = trendSummary(report)
   const changed = points.filter(({ incomparable }) => incomparable.length > 0)
   return (
@@ -187,11 +194,7 @@ const Trend = ({ report }: { report: TrendReport }) => {
       <Banner tone={tone} role="status" title={<VisibleText max={800}>{lead}</VisibleText>}>
         {more}
       </Banner>
-      <p className="tabular text-sm text-muted">
-        Showing {formatCount(points.length)} {points.length === 1 ? 'run' : 'runs'} of the agent, in{' '}
-        {formatCount(n_jobs_of_data_set)} jobs on this data set among the newest {formatCount(n_jobs_read)}
-        {has_older_jobs ? '; older jobs were not read' : ', which are all'}.
-      </p>
+      <p className="tabular text-sm text-muted">{shownWords(report)}</p>
       {points.length > 0 && (
         <>
           <TrendPlot points={points} label={lead} />
