@@ -13,8 +13,8 @@ import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
 import { notesOf } from './notes.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
 
-/** A job may be megabytes: they are read a few at a time, and only so many of them. */
-const pageSize = 20
+/** A job may be megabytes, whose reading holds up the terminals of this process: few at a time, and only so many. */
+const pageSize = 5
 const mostRead = 200
 const [usualPoints, mostPoints] = [10, 50]
 
