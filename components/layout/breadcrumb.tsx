@@ -14,14 +14,16 @@ export const Breadcrumb = () => {
       <ol className="flex min-w-0 items-center gap-1">
         {crumbs.map(({ label, href, isId }, index) => {
           const isLast = index === crumbs.length - 1
+          // A narrow screen has room for where one is and what is above it.
+          const isFar = index < crumbs.length - 2
           return (
             <Fragment key={href}>
               {index > 0 && (
-                <li aria-hidden>
+                <li aria-hidden className={index === crumbs.length - 2 ? 'hidden sm:block' : undefined}>
                   <ChevronRight className="size-3.5 text-muted" />
                 </li>
               )}
-              <li className={isLast ? 'min-w-0 truncate' : 'shrink-0'}>
+              <li className={isLast ? 'min-w-0 truncate' : isFar ? 'hidden shrink-0 sm:block' : 'shrink-0'}>
                 {isLast ? (
                   <span aria-current="page" className={isId ? 'font-mono text-sm text-muted' : 'font-medium'}>
                     <VisibleText>{label}</VisibleText>

@@ -68,7 +68,9 @@ const Verifier = ({ scenario: { scoring_contract, scorer_timeout_sec } }: { scen
       <p className="max-w-prose text-sm text-muted">
         {functions.length === 0
           ? 'The service does not tell how this scenario is scored.'
-          : `The score is the sum of ${formatCount(functions.length)} ${functions.length === 1 ? 'function' : 'functions'}, each by its weight, from 0 to 1.`}
+          : functions.length === 1
+            ? 'The score is what one function gives, from 0 to 1.'
+            : `The score is the sum of what ${formatCount(functions.length)} functions give, each by its weight, from 0 to 1.`}
         {scorer_timeout_sec != null && ` It has ${formatDurationMs(scorer_timeout_sec * 1000)}.`}
       </p>
       {functions.map(({ name, weight, scorer }, at) => {

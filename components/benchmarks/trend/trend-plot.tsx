@@ -9,7 +9,7 @@ const y = (score: number) => bottom - Math.min(1, Math.max(0, score)) * (bottom 
 
 /** The mean of each job with its interval; a regression is a triangle that points down, with its word. */
 export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; label: string }) => {
-  const step = Math.min(120, Math.max(56, Math.floor(1040 / points.length)))
+  const step = Math.min(160, Math.max(56, Math.floor(1040 / points.length)))
   const width = left + points.length * step + 12
   const x = (at: number) => left + (at + 0.5) * step
   const placed = points.flatMap((point, at) =>
