@@ -21,6 +21,8 @@ export interface Admission {
 interface Admitted {
   endpoint: Endpoint
   identity: Identity
+  /** What the caller sent, decoded; without the file of a form. */
+  input: object
   /** Runs the handler on the decoded input. */
   call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => Promise<unknown>
 }
@@ -54,6 +56,7 @@ export const admit = async (
   return {
     endpoint,
     identity,
+    input: { params, query, body },
     call: async (rest) => {
       try {
         const input = { params, query, body, ...(form && { file: form.file }), ...caller, ...rest }

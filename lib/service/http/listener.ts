@@ -6,6 +6,7 @@ import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { type Admission, admit } from './admit.ts'
 import { checkAnswer } from './answer-check.ts'
 import { type LogError, sendError, sendJson, toServiceError } from './error-response.ts'
+import { RepeatedCalls } from './repeated-calls.ts'
 import { requestIdOf } from './request-id.ts'
 import { sendEvents } from './sse.ts'
 import { UnderWay } from './under-way.ts'
@@ -29,6 +30,7 @@ export interface OtherHosts {
 /** Answers every request but upgrades, whatever happens, and never throws. */
 export const createListener = (context: ListenerContext) => {
   const underWay = new UnderWay()
+  const repeated = new RepeatedCalls()
   return async (request: IncomingMessage, response: ServerResponse) => {
     if (!context.stopping.aborted && context.otherHosts?.takes(request))
       return context.otherHosts.answer(request, response)
@@ -48,7 +50,7 @@ export const createListener = (context: ListenerContext) => {
       if (context.stopping.aborted)
         // Long enough for a restart: over HTTP/2 the public clients hang for a while when no service listens.
         throw new ServiceError('unavailable', 'The service is stopping', { retryAfterSeconds: 3 })
-      const { endpoint, identity, call } = await admit(request, requestId, context)
+      const { endpoint, identity, input, call } = await admit(request, requestId, context)
       operation = endpoint.id
       const kind = endpoint.response.kind === 'events' ? 'streams' : 'calls'
       countOut = underWay.countIn(identity.account, kind)
@@ -65,6 +67,16 @@ export const createListener = (context: ListenerContext) => {
         return value
       }
       const encode = (event: unknown) => `data: ${checked(JSON.stringify(event))}\n\n`
+      const key = repeated.keyOf(request, requestId, endpoint, { account: identity.account, input })
+      if (key !== undefined) {
+        const sent = await repeated.once(key, async () => {
+          const headers: [string, string][] = []
+          const setHeader = (name: string, value: string) => void headers.push([name, value])
+          return { json: toJson(await call({ signal: gone.signal, setHeader })), headers }
+        })
+        for (const [name, value] of sent.headers) response.setHeader(name, value)
+        return sendJson(response, 200, sent.json, requestId)
+      }
       const answer = await call({ signal: gone.signal, setHeader: (name, value) => response.setHeader(name, value) })
       if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(answer), requestId)
       else if (endpoint.response.kind === 'events') {

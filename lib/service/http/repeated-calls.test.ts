@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { RepeatedCalls } from './repeated-calls.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const post = async (path: string, body: object, requestId: string | undefined, key = service.key) => {
+  const answer = await service.fetch(path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${key}`,
+      ...(requestId && { 'x-request-id': requestId }),
+    },
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, id: answer.headers.get('x-request-id'), body: await answer.text() }
+}
+
+const newAxon = async (name: string) => (await service.client.axons.create({ body: { name } })).id
+
+it('gives a repeated call the first answer and does nothing twice: events, SQL, updates', async () => {
+  const axon = await newAxon('repeated')
+  const event = { event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload: 'x' }
+  const publish = (requestId: string | undefined, payload = 'x') =>
+    post(`/v1/axons/${axon}/publish`, { ...event, payload }, requestId)
+  const storm = await Promise.all(Array.from({ length: 8 }, () => publish('r-1')))
+  expect(new Set(storm.map(({ status, id, body }) => `${status} ${id} ${body}`)).size).toBe(1)
+  const others = await Promise.all([publish('r-2'), publish('r-1', 'y'), publish(undefined), publish(undefined)])
+  expect(new Set([storm[0]?.body, ...others.map(({ body }) => body)]).size).toBe(5)
+  const { events } = await service.client.axons.events({ params: { id: axon }, query: {} })
+  expect(events).toHaveLength(5)
+  const sql = (statement: string, requestId: string) =>
+    post(`/v1/axons/${axon}/sql/query`, { sql: statement }, requestId)
+  await sql('CREATE TABLE t (a)', 's-0')
+  const [first, again] = [await sql('INSERT INTO t VALUES (1)', 's-1'), await sql('INSERT INTO t VALUES (1)', 's-1')]
+  expect(again).toEqual(first)
+  expect((await sql('SELECT count(*) FROM t', 's-2')).body).toContain('[[1]]')
+})
+
+it('gives nothing to another account or address, and tries a call that failed again', async () => {
+  const [one, two] = [await newAxon('one'), await newAxon('two')]
+  const event = { event_type: 'note', origin: 'AGENT_EVENT', source: 'test', payload: 'x' }
+  const mine = await post(`/v1/axons/${one}/publish`, event, 'same')
+  expect((await post(`/v1/axons/${one}/publish`, event, 'same', service.otherKey)).status).toBe(404)
+  expect((await post(`/v1/axons/${two}/publish`, event, 'same')).body).not.toBe(mine.body)
+  const secret = { value: 'v' }
+  expect((await post('/v1/secrets/LATE', secret, 'late')).status).toBe(404)
+  await post('/v1/secrets', { name: 'LATE', value: 'w' }, 'made')
+  expect((await post('/v1/secrets', { name: 'LATE', value: 'w' }, 'made')).status).toBe(200)
+  expect((await post('/v1/secrets/LATE', secret, 'late')).status).toBe(200)
+})
+
+it('forgets the oldest answers when they are long', async () => {
+  const calls = new RepeatedCalls()
+  let made = 0
+  const answer = () =>
+    calls.once(`${made}`, async () => ({ json: Buffer.alloc(20 * 1024 * 1024, made++), headers: [] }))
+  for (let i = 0; i < 4; i++) await answer()
+  const again = async (key: string) => {
+    const before = made
+    await calls.once(key, async () => ({ json: `${made++}`, headers: [] }))
+    return made === before
+  }
+  expect([await again('3'), await again('2'), await again('0')]).toEqual([true, true, false])
+})
