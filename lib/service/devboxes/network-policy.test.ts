@@ -1,16 +1,19 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { bubblewrap } from '#lib/service/sandbox/bubblewrap.ts'
 import { startNeighbour, startOwnServer } from '#lib/service/testing/neighbour.ts'
+import { publish } from '#lib/service/testing/packages.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 // Names are told to the service in an /etc/hosts of its own, so this needs root as well as a line to another machine.
-const neighbour = (await bubblewrap.problem()) === undefined ? await startNeighbour() : undefined
-const machine = await startOwnServer()
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-policy-'))
+const served = join(folder, 'served')
+mkdirSync(served)
+const neighbour = (await bubblewrap.problem()) === undefined ? await startNeighbour(served) : undefined
+const machine = await startOwnServer()
 afterAll(() => {
   neighbour?.close()
   machine.close()
@@ -74,6 +77,35 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await run(`curl -s http://allowed.example:${port}/c`)).toBe(`GET allowed.example:${port}/c 0`)
     expect(await run(`curl -sp http://allowed.example:${port}/d`)).toBe(`GET allowed.example:${port}/d 0`)
   })
+
+  const installs = {
+    npm: `npm install --no-audit --no-fund --no-update-notifier --fetch-retries 0 --registry ORIGIN tiny && node -p 'require("tiny")'`,
+    pip: `pip3 install -q --disable-pip-version-check --retries 0 --trusted-host HOST -i ORIGIN/simple --target . tiny && python3 -c 'import tiny; print(tiny.word)'`,
+    git: 'git clone -q ORIGIN/tiny.git . && cat word',
+  }
+  it.for([
+    ['npm', '/usr/bin/npm'],
+    ['pip', '/usr/bin/pip3'],
+    ['git', '/usr/bin/git'],
+  ] as const)(
+    'lets %s fetch from a name that is allowed, and from no other',
+    { timeout: 120_000 },
+    async ([program, file], { skip }) => {
+      skip(!existsSync(file), `${file} is not installed`)
+      publish[program](served, `http://registry.allowed.example:${port}`)
+      const install = (name: string) => {
+        const command = installs[program].replaceAll('ORIGIN', `http://${name}:${port}`).replaceAll('HOST', name)
+        return run(`export PATH=/usr/bin:$PATH; cd "$(mktemp -d)"; ${command}`)
+      }
+      expect(await install('registry.allowed.example')).toContain(`from ${program}`)
+      const refused = `${program}.refused.example`
+      expect(await install(refused)).not.toContain(`from ${program}`)
+      const { logs } = await client.logs.list({ params: { id } })
+      expect(logs.map(({ message }) => message)).toContain(
+        `Refused: ${refused}:${port} is not among the names its network policy allows`,
+      )
+    },
+  )
 
   it('is refused every other name, and the log says so once', async () => {
     for (const _ of [1, 2]) expect(await run(connect(`other.example:${port}`))).toMatch(/403[\s\S]*not among the names/)

@@ -14,14 +14,19 @@ interface Neighbour {
 
 const program = `
 const http = require('node:http')
+const fs = require('node:fs')
+const [folder, ...owned] = process.argv.slice(1)
 const server = http.createServer((request, answer) => {
+  const path = folder + request.url.split('?')[0]
+  const file = folder && ['', 'index.html'].map((name) => path + name).find((each) => fs.statSync(each, { throwIfNoEntry: false })?.isFile())
+  if (file) return answer.setHeader('content-type', file.endsWith('.html') ? 'text/html' : 'application/octet-stream').end(fs.readFileSync(file))
   let bytes = 0
   request.on('data', (chunk) => (bytes += chunk.length))
   request.on('end', () => answer.end(request.method + ' ' + request.headers.host + request.url + ' ' + bytes + '\\n'))
 })
 const datagrams = require('node:dgram').createSocket('udp4')
 datagrams.bind(8080, () => {
-  for (const own of process.argv.slice(1)) try { datagrams.addMembership('239.9.9.9', own) } catch {}
+  for (const own of owned) try { datagrams.addMembership('239.9.9.9', own) } catch {}
 })
 datagrams.on('message', (bytes) => console.log('datagram ' + bytes))
 server.listen(8080, '0.0.0.0', () => console.log('listening'))
@@ -29,9 +34,9 @@ server.listen(8080, '0.0.0.0', () => console.log('listening'))
 
 /**
  * Another machine on the line of this one: an HTTP server on a network of its own, reached under a public address and
- * under a private one. Undefined where such a network cannot be made, as without root.
+ * under a private one; it serves the files of `folder`. Undefined where such a network cannot be made, as without root.
  */
-export const startNeighbour = async (): Promise<(Neighbour & { heard(): string }) | undefined> => {
+export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(): string }) | undefined> => {
   const octet = process.pid % 250
   const number = `${process.pid}`
   const addresses = { own: `198.51.${octet}.1`, address: `198.51.${octet}.2` }
@@ -46,6 +51,7 @@ export const startNeighbour = async (): Promise<(Neighbour & { heard(): string }
       process.execPath,
       '-e',
       program,
+      folder,
     ]),
     { stdio: ['ignore', 'pipe', 'ignore'] },
   )
