@@ -116,7 +116,8 @@ const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
     `${ends} now`
   ) : (
     <>
-      {ends} in <Countdown deadlineMs={alert.deadline_ms} />
+      <span className="max-sm:sr-only">{ends} in </span>
+      <Countdown deadlineMs={alert.deadline_ms} />
     </>
   )
 }
@@ -129,9 +130,16 @@ const Rescue = ({ alert }: { alert: Alert }) => {
   return (
     <>
       {alert.end?.cause === 'keep_alive' && (
-        <Button size="sm" icon={RefreshCw} busy={isBusy} onClick={() => keepAlive(alert.devbox_id)}>
-          Keep alive
-        </Button>
+        <>
+          <span className="max-sm:hidden">
+            <Button size="sm" icon={RefreshCw} busy={isBusy} onClick={() => keepAlive(alert.devbox_id)}>
+              Keep alive
+            </Button>
+          </span>
+          <span className="sm:hidden">
+            <IconButton size="sm" icon={RefreshCw} label="Keep alive" onClick={() => keepAlive(alert.devbox_id)} />
+          </span>
+        </>
       )}
       <span className="max-sm:hidden">
         <Button size="sm" icon={Camera} onClick={() => snapshot(alert.devbox_id)}>

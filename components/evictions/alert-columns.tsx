@@ -22,7 +22,7 @@ export const kindColumn: Column<Alert> = {
   id: 'kind',
   header: 'Kind',
   priority: 2,
-  width: '9rem',
+  width: '8.5rem',
   cell: ({ kind, end }) => (
     <span
       className={kind === 'end' || kind === 'failure' ? 'text-danger' : undefined}
@@ -37,7 +37,7 @@ export const stateColumn = (priority: 2 | 3): Column<Alert> => ({
   id: 'state',
   header: 'State',
   priority,
-  width: '17rem',
+  width: '14rem',
   cell: (alert) => (
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <AlertStateBadge alert={alert} />

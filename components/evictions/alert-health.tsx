@@ -61,6 +61,7 @@ const Stream = ({ stream }: { stream: AlertStreamHealth }) => (
     <Fact label="Last event">
       <Time ms={stream.last_event_ms} />
     </Fact>
+    {stream.unreadable > 0 && <Fact label="Not understood">{formatCount(stream.unreadable)} events</Fact>}
     <Fact label="Reconnects">{formatCount(stream.reconnects)}</Fact>
     {stream.gaps.length > 0 && (
       <Fact label="Last gaps">

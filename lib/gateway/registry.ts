@@ -68,6 +68,7 @@ export interface ServiceAddress {
 interface EvictionWatch {
   /** The last sign of life of the service's stream. */
   readonly lastHeardMs: number | null
+  readonly unreadable: number
   /** Tells `listener` everything, and then what changes, until the returned function is called. */
   join(listener: EvictionListener): () => void
   everything(): RelayData['snapshot']

@@ -65,6 +65,8 @@ export interface AlertStreamHealth {
   last_event_ms: number | null
   /** The last sign of life, heartbeats included. */
   last_heard_ms: number | null
+  /** Events that could not be understood. */
+  unreadable: number
   /** Connections since the console began to listen, the first not counted. */
   reconnects: number
   /** The last times when nothing could be heard, newest first. */

@@ -6,6 +6,7 @@ import { answering, json, Refusal } from '../http/answer.ts'
 import { recentFailures } from '../http/failure-limit.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
+import { unreachable } from '../http/unreachable.ts'
 import { clientFor } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import {
@@ -145,7 +146,7 @@ const keyRefusal = (error: unknown): Refusal => {
   const { service } = registry()
   if (status === 401 || status === 403)
     return new Refusal('unauthenticated', 'The service refused this key', { field: 'api_key' })
-  if (status === 0) return new Refusal('unavailable', `The service at ${service.url()} cannot be reached`)
+  if (status === 0) return new Refusal('unavailable', unreachable(service.url(), error))
   if (status === 429)
     return new Refusal('rate_limited', `The service at ${service.url()} asks to slow down; try again in a minute`)
   return new Refusal('bad_upstream', `What answers at ${service.url()} is not the service: ${(error as Error).message}`)

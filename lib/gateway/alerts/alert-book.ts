@@ -52,8 +52,8 @@ interface Options {
   client: () => Pick<Client, 'devboxes' | 'benchmarkJobs'>
   /** Joins the account's watch of evictions; returns the call that leaves it. */
   watch(listener: EvictionListener): () => void
-  /** The last sign of life of the service's stream. */
-  lastHeardMs(): number | null
+  /** What the watch itself knows of the service's stream. */
+  watched(): Pick<AlertStreamHealth, 'last_heard_ms' | 'unreadable'>
   webhook?: Webhook | undefined
   /** The page of an alert. */
   urlOf(alertId: string): string
@@ -90,7 +90,7 @@ export class AlertBook implements EvictionListener {
   /** Since this book joined the watch; undefined once those that are open were compared with it. */
   #reported: Set<string> | undefined
   #hasBeenLive = false
-  #health: Omit<AlertStreamHealth, 'last_heard_ms'> = {
+  #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable'> = {
     state: 'retrying',
     since_ms: Date.now(),
     last_event_ms: null,
@@ -141,7 +141,7 @@ export class AlertBook implements EvictionListener {
   }
 
   health(): AlertStreamHealth {
-    return { ...this.#health, last_heard_ms: this.#options.lastHeardMs() }
+    return { ...this.#health, ...this.#options.watched() }
   }
 
   looksHealth(): LooksHealth {

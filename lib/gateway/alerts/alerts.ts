@@ -29,7 +29,10 @@ export const alertBookFor = ({ account, api_key }: Owner): AlertBook => {
     describe: (devboxId) => describe(api_key, devboxId),
     client: () => clientFor(api_key, describeTimeoutMs),
     watch: (listener) => evictionHubFor(api_key).join(listener),
-    lastHeardMs: () => registry().evictionHubs.get(key)?.lastHeardMs ?? null,
+    watched: () => {
+      const { lastHeardMs: last_heard_ms = null, unreadable = 0 } = registry().evictionHubs.get(key) ?? {}
+      return { last_heard_ms, unreadable }
+    },
     webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }),
     urlOf: (id) => `${config.publicOrigins[0] ?? [...registry().origins.values()][0] ?? ''}${alertPath(id)}`,
   })

@@ -83,6 +83,8 @@ export class EvictionHub {
   #isWatching = false
   /** The last sign of life of the service's stream. */
   lastHeardMs: number | null = null
+  /** Events of the service's stream that could not be understood, since it was first watched. */
+  unreadable = 0
   #hasNews = Promise.resolve()
   /** What the connection of the moment has told. */
   #reported = new Set<string>()
@@ -198,7 +200,10 @@ export class EvictionHub {
       try {
         for await (const told of client.evictions.watch({ signal: AbortSignal.any([signal, old.signal]) })) {
           const eviction = Eviction.safeParse(told).data
-          if (!eviction) continue
+          if (!eviction) {
+            this.unreadable += 1
+            continue
+          }
           this.#reported.add(eviction.devbox_id)
           this.#report(eviction)
         }

@@ -20,6 +20,7 @@ import { decodeSegment } from './front.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
 import { outgoingBody, readJsonBody } from './request-body.ts'
 import { holdsConfiguration, maskAnswer, takesConfiguration, withoutMasks, withValuesOf } from './secrets.ts'
+import { unreachable } from './unreachable.ts'
 import { bearer } from './upstream.ts'
 
 const prefix = '/api'
@@ -205,7 +206,7 @@ const send = async (target: string, outgoing: Outgoing): Promise<Answer> => {
         // Pages repeat a failed read at once unless told when. After a wait this long they should show the failure first.
         { retryAfterSeconds: 3 },
       )
-    throw new Refusal('unavailable', `The service at ${registry().service.url()} cannot be reached`)
+    throw new Refusal('unavailable', unreachable(registry().service.url(), error))
   }
 }
 

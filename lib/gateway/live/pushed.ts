@@ -1,16 +1,26 @@
 import type { Outlet } from './subscription.ts'
 
+/** An item is told to many pages, and is made text of once. */
+const texts = new WeakMap<object, string>()
+const textOf = (item: object): string => {
+  const known = texts.get(item)
+  if (known !== undefined) return known
+  const text = JSON.stringify(item)
+  texts.set(item, text)
+  return text
+}
+
 /** What the console itself tells a page. A page that has not taken in what was told is told everything next. */
 export const pushed = (outlet: Outlet, signal: AbortSignal, everything: () => unknown) => {
   let isBehind = false
   const tellAll = () => outlet.data(JSON.stringify(everything()), '')
   return {
     tellAll,
-    tell: (item: unknown): void => {
+    tell: (item: object): void => {
       if (isBehind) return
       const room = outlet.room(signal)
       if (!room) {
-        outlet.data(JSON.stringify(item), '')
+        outlet.data(textOf(item), '')
         return
       }
       isBehind = true

@@ -1,0 +1,401 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws'
+import { ApiError } from '#lib/client/api-error.ts'
+import { backoffMs } from '#lib/client/backoff.ts'
+import { createClient } from '#lib/client/client.ts'
+import { alertBookFor } from '#lib/gateway/alerts/alerts.ts'
+import { relayTimes } from '#lib/gateway/evictions/hub.ts'
+import { unreachable } from '#lib/gateway/http/unreachable.ts'
+import { endStreams } from '#lib/gateway/registry.ts'
+import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
+import type { Alert, AlertItem } from '#lib/wire/alerts.ts'
+import { unattendedEnd } from '#lib/wire/devbox-ends.ts'
+import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/wire/live.ts'
+import { makeQueryClient } from '../queries/query-client.ts'
+import { currentEvictions, emptyFeed, nextFeed, remainingMs } from './eviction-feed.ts'
+import { LiveConnection, type LiveHealth } from './follow.ts'
+
+/**
+ * What may go wrong between a service, the console and its pages, in one table: each row of faults is a test below, or
+ * names the tests that stand beside what they are about.
+ */
+const elsewhere: Record<string, [file: string, title: string][]> = {
+  '4 429 with Retry-After': [['lib/gateway/evictions/hub.test.ts', 'waits as long as the service asks']],
+  '6 401 on the stream': [['lib/gateway/evictions/hub.test.ts', 'stops at a refused key, and asks again only for']],
+  '7 half-open': [
+    ['lib/console/live/follow.test.ts', 'is late when the service is frozen, and live when it is heard again'],
+    ['lib/gateway/evictions/hub.test.ts', 'connects anew to a service that has fallen silent'],
+  ],
+  '8 no keep-alive ever': [['lib/gateway/evictions/hub.test.ts', 'connects anew from time to time without a word']],
+  '9 repeated and reordered': [
+    ['lib/gateway/evictions/hub.test.ts', 'takes the latest deadline received, and tells a repeated one once'],
+    ['lib/gateway/alerts/alerts.test.ts', 'is new again with an earlier deadline'],
+  ],
+  '11 malformed events': [
+    ['lib/client/events.test.ts', 'reads %s in chunks of any size'],
+    ['lib/gateway/evictions/hub.test.ts', 'survives events that are none'],
+  ],
+  '13 hidden tab': [['e2e/evictions.spec.ts', 'ten tabs announce each eviction once']],
+  '14 many tabs': [
+    ['e2e/evictions.spec.ts', 'ten tabs announce each eviction once'],
+    ['lib/console/live/follow.test.ts', 'shares one connection, ten commands and more'],
+  ],
+  '15 wrong clock': [
+    ['e2e/evictions.spec.ts', 'a wrong clock changes nothing'],
+    ['lib/console/alerts/alert-feed.test.ts', 'counts down by the clock of the console'],
+  ],
+  '18 slow reader': [
+    ['lib/gateway/live/live-page.test.ts', 'is sent no more than half a mebibyte of a flood'],
+    ['lib/gateway/evictions/hub.test.ts', 'keeps nothing for a browser that does not read'],
+  ],
+  '19 slow reader of a file': [['lib/gateway/http/proxy.test.ts', 'do not pile up when the browser reads slowly']],
+  '20 cut download': [['lib/gateway/http/proxy.test.ts', 'fail in the browser when the service breaks off']],
+  '21 cancelled download': [
+    ['lib/gateway/http/proxy.test.ts', 'are broken off at the service when the browser leaves'],
+  ],
+  '32 no file descriptors': [['lib/service/http/connection-limit.test.ts', 'refuses new connections with 503']],
+  '34 slow service': [['lib/gateway/http/proxy.test.ts', 'include no answer in time, with when to come back']],
+  '37 a web page': [['lib/gateway/http/proxy.test.ts', 'is a web page with status %i']],
+}
+
+const root = join(import.meta.dirname, '../../..')
+
+describe('a fault that is tried beside what it is about', () => {
+  it.each(Object.entries(elsewhere))('%s', (_, tests) => {
+    for (const [file, title] of tests) expect(readFileSync(join(root, file), 'utf8')).toContain(title)
+  })
+})
+
+/** A service that does as it is told. */
+let service: Server
+let watches: ServerResponse[]
+let asked: string[]
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+let onWatch: (response: ServerResponse) => void
+let gateway: TestConsole
+const leaving: AbortController[] = []
+
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+const stream = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+const say = (response: ServerResponse | undefined, devbox_id: string, eviction_deadline_ms = Date.now() + 3_600_000) =>
+  response?.write(`data: ${JSON.stringify({ devbox_id, eviction_deadline_ms })}\n\n`)
+
+beforeEach(async () => {
+  watches = []
+  asked = []
+  onWatch = stream
+  answer = (_, response) => json(response, { devboxes: [], has_more: false })
+  service = createServer((request, response) => {
+    if (request.url === '/v1/accounts/me') return json(response, { id: 'acc', name: 'Scripted' })
+    if (request.url === '/healthz') return json(response, {})
+    if (request.url?.endsWith('/watch')) {
+      watches.push(response)
+      return onWatch(response)
+    }
+    asked.push(`${request.method} ${request.url?.split('?')[0]}`)
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const each of leaving.splice(0)) each.abort()
+  await gateway.close()
+  service.close()
+  service.closeAllConnections()
+})
+
+const owner = { account: { id: 'acc', name: 'Scripted' }, api_key: 'ak_scripted' }
+
+/** A page, and what it follows. */
+const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, times = {}) => {
+  const cookie = await gateway.signIn(owner.api_key)
+  class PageSocket extends NodeWebSocket {
+    constructor(address: string) {
+      super(address, { headers: { cookie }, origin: gateway.origin })
+      this.on('error', () => undefined)
+    }
+  }
+  const connection = new LiveConnection({
+    url: () => url,
+    isSignedOut: async () => false,
+    onSignedOut: () => undefined,
+    WebSocket: PageSocket as unknown as typeof WebSocket,
+    times: { lookMs: 20, firstMs: 10, maxMs: 100, lingerMs: 0, ...times },
+  })
+  const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>) => {
+    const items: LiveItems[E][] = []
+    const health: LiveHealth[] = []
+    const controller = new AbortController()
+    leaving.push(controller)
+    connection
+      .follow(topic, {
+        signal: controller.signal,
+        onItems: (some) => items.push(...some),
+        onHealth: (now) => health.push(now),
+      })
+      .catch(() => undefined)
+    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state, { timeout: 30_000 }).toBe(state)
+    return { items, health, is }
+  }
+  const evictions = () => {
+    const followed = follow({ endpoint: 'evictions.watch' })
+    return { ...followed, feed: () => followed.items.reduce(nextFeed, emptyFeed) }
+  }
+  return { connection, follow, evictions, cookie }
+}
+const listen = () => {
+  const told: Alert[] = []
+  alertBookFor(owner).join((item: AlertItem) => item.event === 'alert' && told.push(item.data))
+  return told
+}
+const soon = { timeout: 30_000 }
+
+describe('the stream of the service', () => {
+  it('1 reset in the middle: opened again within two seconds, and nothing stands there twice', async () => {
+    const page = (await openPage()).evictions()
+    await page.is('live')
+    onWatch = (response) => {
+      stream(response)
+      say(response, 'dbx_1', 9e12)
+    }
+    say(watches[0], 'dbx_1', 9e12)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    watches[0]?.socket?.resetAndDestroy()
+    await expect.poll(() => page.health.map(({ state }) => state), soon).toContain('lost')
+    await page.is('live')
+    expect(watches.length).toBeGreaterThan(1)
+    expect(page.feed().pending).toEqual([{ devbox_id: 'dbx_1', eviction_deadline_ms: 9e12 }])
+    // The first wait at its longest: what it really took is the machine's affair.
+    expect(backoffMs(0, relayTimes, () => 1)).toBeLessThanOrEqual(2_000)
+  })
+
+  it('2 away for ten minutes: asked ever more seldom, never in step, and the last data stays with its age', async () => {
+    const waits = Array.from({ length: 100 }, (_, attempt) => backoffMs(attempt, relayTimes))
+    expect(waits.every((wait) => wait <= relayTimes.maxMs * 1.2)).toBe(true)
+    expect(new Set(waits.slice(-20)).size).toBe(20)
+    const page = (await openPage()).evictions()
+    await page.is('live')
+    say(watches[0], 'dbx_1', 9e12)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    onWatch = (response) => response.destroy()
+    watches[0]?.destroy()
+    await page.is('lost')
+    const { sinceMs } = page.health.at(-1) as LiveHealth
+    await expect.poll(() => watches.length, soon).toBeGreaterThan(2)
+    expect(page.feed().pending).toHaveLength(1)
+    expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
+  })
+
+  it('3 back for five hundred consoles: they come spread over seconds', () => {
+    let seed = 7
+    const random = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed / 2 ** 31
+    }
+    const downMs = 120_000
+    const comesMs = Array.from({ length: 500 }, () => {
+      let atMs = 0
+      for (let attempt = 0; atMs < downMs; attempt++) atMs += backoffMs(attempt, relayTimes, random)
+      return atMs - downMs
+    })
+    const bySecond = Map.groupBy(comesMs, (ms) => Math.floor(ms / 1000))
+    expect(Math.max(...comesMs) - Math.min(...comesMs)).toBeGreaterThanOrEqual(5_000)
+    expect(Math.max(...[...bySecond.values()].map((some) => some.length))).toBeLessThanOrEqual(125)
+  })
+
+  it('10 an event lost, found by the next connection: told, and marked as found late', async () => {
+    const told = listen()
+    await expect.poll(() => watches.length, soon).toBe(1)
+    onWatch = (response) => {
+      stream(response)
+      say(response, 'dbx_lost')
+    }
+    watches[0]?.destroy()
+    await expect
+      .poll(() => told, soon)
+      .toContainEqual(expect.objectContaining({ devbox_id: 'dbx_lost', state: 'new', found_late: true }))
+    expect(alertBookFor(owner).health()).toMatchObject({ reconnects: 1, gaps: [{ from_ms: expect.any(Number) }] })
+  })
+
+  it('11 byte by byte, with marks, comments and lines of all kinds: read all the same, and what is none is counted', async () => {
+    const page = (await openPage()).evictions()
+    const told = listen()
+    await page.is('live')
+    const text =
+      ': a comment\r\nid: 1\r\nevent: eviction\r\ndata:{"devbox_id":"dbx_é",\r\ndata: "eviction_deadline_ms":9000000000000}\r\n\r\n' +
+      'data: {"devbox_id":7}\n\ndata: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000,"new":1}\n\n'
+    for (const byte of Buffer.from(text)) watches[0]?.write(Buffer.from([byte]))
+    await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id), soon).toEqual(['dbx_2', 'dbx_é'])
+    await expect.poll(() => told.length, soon).toBeGreaterThanOrEqual(2)
+    expect(alertBookFor(owner).health()).toMatchObject({ unreadable: 1 })
+  })
+})
+
+describe('the page', () => {
+  it('12 an hour asleep: back at once when it wakes, with what is over gone and nothing told anew', async () => {
+    const opened = await openPage()
+    const page = opened.evictions()
+    await page.is('live')
+    const beforeMs = Date.now()
+    say(watches[0], 'dbx_1', beforeMs + 600_000)
+    await expect.poll(() => page.feed().pending).toHaveLength(1)
+    const now = Date.now
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
+    opened.connection.check()
+    await page.is('live')
+    const feed = { ...page.feed(), health: page.health.at(-1) as LiveHealth }
+    expect(currentEvictions(feed, Date.now())).toEqual([])
+  })
+
+  it('16 a clock of the console that jumps: followed with the next heartbeat, and no time left is below zero', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const sockets = new WebSocketServer({ server })
+    const beat = (aheadMs: number) => {
+      for (const socket of sockets.clients)
+        socket.send(JSON.stringify({ t: 'heartbeat', now_ms: Date.now() + aheadMs }))
+    }
+    const page = (await openPage(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)).evictions()
+    await expect.poll(() => sockets.clients.size).toBe(1)
+    const offset = () => page.health.at(-1)?.clockOffsetMs ?? 0
+    beat(0)
+    beat(120_000)
+    await expect.poll(() => Math.abs(offset() - 120_000), soon).toBeLessThan(10_000)
+    const feed = { health: page.health.at(-1) as LiveHealth }
+    expect(remainingMs(feed, { eviction_deadline_ms: Date.now() }, Date.now())).toBe(0)
+    beat(0)
+    await expect.poll(() => Math.abs(offset()), soon).toBeLessThan(10_000)
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+  })
+
+  it('17 a proxy that holds everything back: never said to be live, and tried again', async () => {
+    let connections = 0
+    const proxy = createServer().on('connection', () => {
+      connections += 1
+    })
+    proxy.on('upgrade', () => undefined).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const url = `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const page = (await openPage(url, { lateMs: 30, lostMs: 60 })).evictions()
+    await page.is('lost')
+    await expect.poll(() => connections, soon).toBeGreaterThan(1)
+    expect(page.health.map(({ state }) => state)).not.toContain('live')
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+
+  it('22 a console that stops: its pages are told that it restarts, and come back by themselves', async () => {
+    const page = (await openPage()).evictions()
+    await page.is('live')
+    endStreams('restarting')
+    await expect.poll(() => page.health.map(({ state }) => state), soon).toContain('lost')
+    await page.is('live')
+  })
+})
+
+describe('a call', () => {
+  const ask = async (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) =>
+    gateway.fetch(path, { cookie: await gateway.signIn(owner.api_key), ...init })
+  const headers = { 'content-type': 'application/json' }
+
+  it('5 503 without a time: a read is passed on once, a write once, and no write is ever repeated', async () => {
+    answer = (_, response) => json(response, { code: 'unavailable', message: 'not now' }, 503)
+    expect((await ask('/api/v1/devboxes')).status).toBe(503)
+    expect((await ask('/api/v1/devboxes', { method: 'POST', headers, body: '{}' })).status).toBe(503)
+    expect(asked).toEqual(['GET /v1/devboxes', 'POST /v1/devboxes'])
+    expect(makeQueryClient().getDefaultOptions().mutations).toMatchObject({ retry: false })
+  })
+
+  it('33 a name that is none, and a certificate nobody signed: named apart, and no secret in the text', async () => {
+    const signIn = async (url: string) => {
+      const other = await startConsole({ url })
+      const body = JSON.stringify({ api_key: 'ak_secret' })
+      const answered = await other.fetch('/api/session', { method: 'POST', headers, body })
+      const text = await answered.text()
+      await other.close()
+      expect(text).not.toContain('ak_secret')
+      return JSON.parse(text).message
+    }
+    expect(await signIn('http://nowhere.invalid')).toMatch(/nowhere\.invalid cannot be reached: its name leads to no/)
+    const plain = gateway.registry.service.url().replace('http:', 'https:')
+    expect(await signIn(plain)).toMatch(/cannot be reached: it does not speak TLS/)
+    const failing = (code: string) =>
+      unreachable('https://s', new Error('fetch failed', { cause: Object.assign(new Error('tls'), { code }) }))
+    expect(failing('CERT_HAS_EXPIRED')).toMatch(/its certificate has expired/)
+    expect(failing('DEPTH_ZERO_SELF_SIGNED_CERT')).toMatch(/its certificate is not trusted/)
+    expect(failing('ECONNREFUSED')).toBe('The service at https://s cannot be reached')
+  })
+
+  it('34 left before it is answered: given up at the service, too', async () => {
+    const closed = Promise.withResolvers<void>()
+    const leave = new AbortController()
+    answer = (request) => {
+      request.once('close', () => closed.resolve())
+      leave.abort()
+    }
+    await expect(ask('/api/v1/devboxes', { signal: leave.signal })).rejects.toMatchObject({ name: 'AbortError' })
+    await closed.promise
+  })
+
+  it('35 answers that are changed anywhere: read as far as they go, or refused as no answer', async () => {
+    const whole = {
+      id: 'dbx_1',
+      name: 'api',
+      status: 'running',
+      create_time_ms: 1,
+      end_time_ms: null,
+      launch_parameters: { keep_alive_time_seconds: 3600, after_idle: { idle_time_seconds: 60, on_idle: 'suspend' } },
+      metadata: { team: 'core' },
+      capabilities: [],
+      state_transitions: [{ status: 'running', transition_time_ms: 1 }],
+      keep_alive_until_ms: 2,
+    }
+    const wrong = [null, 'novel', -1, 2 ** 60, [], {}, true, undefined]
+    const places = Object.keys(whole) as (keyof typeof whole)[]
+    const mutations = Array.from({ length: 200 }, (_, i) => ({
+      ...whole,
+      [places[i % places.length] as string]: wrong[Math.floor(i / places.length) % wrong.length],
+      [places[(i * 7 + 3) % places.length] as string]: wrong[(i * 5) % wrong.length],
+    }))
+    let next = 0
+    answer = (_, response) => json(response, { devboxes: [mutations[next++]], has_more: false })
+    const client = createClient({ baseUrl: gateway.registry.service.url(), headers: {} })
+    for (const _ of mutations) {
+      const devboxes = await client.devboxes.list().then(
+        (page) => page.devboxes,
+        (error: unknown) => {
+          expect(error).toBeInstanceOf(ApiError)
+          return []
+        },
+      )
+      for (const devbox of devboxes) expect(() => unattendedEnd(devbox)).not.toThrow()
+    }
+    expect(next).toBe(200)
+    answer = (_, response) => json(response, { devboxes: [{ ...whole, status: 'hibernating' }], has_more: false })
+    expect((await client.devboxes.list()).devboxes[0]?.status).toBe('hibernating')
+  })
+
+  it('36 a cancel that answers “running”: asked again until it is cancelled', async () => {
+    const run = { id: 'bmr_1', benchmark_id: null, name: 'run', state: 'running', start_time_ms: 1, metadata: {} }
+    const states = ['running', 'running', 'canceled']
+    answer = (request, response) =>
+      json(
+        response,
+        request.method === 'POST' ? run : { ...run, state: states.length > 1 ? states.shift() : states[0] },
+      )
+    const page = (await openPage()).follow({ endpoint: 'benchmarkRuns.get', params: { id: 'bmr_1' } })
+    const cancelled = await ask('/api/v1/benchmarks/runs/bmr_1/cancel', { method: 'POST', headers, body: '{}' })
+    expect((await cancelled.json()).state).toBe('running')
+    await expect.poll(() => page.items.map(({ state }) => state), soon).toEqual(['running', 'canceled'])
+  })
+})
