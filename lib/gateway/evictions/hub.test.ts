@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { backoffMs } from '#lib/client/backoff.ts'
 import { parseEvents } from '#lib/client/events.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -344,4 +345,28 @@ describe('with a scripted service', () => {
     expect(bytes).toBeLessThan(300 * 1024)
     await slow.cancel()
   })
+})
+
+it('waits so that many consoles come back spread over seconds', () => {
+  let seed = 7
+  const random = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return seed / 2 ** 31
+  }
+  const downMs = 120_000
+  const comesMs = Array.from({ length: 500 }, () => {
+    let atMs = 0
+    for (let attempt = 0; atMs < downMs; attempt++) atMs += backoffMs(attempt, relayTimes, random)
+    return atMs - downMs
+  })
+  const bySecond = Map.groupBy(comesMs, (ms) => Math.floor(ms / 1000))
+  expect(Math.max(...comesMs) - Math.min(...comesMs)).toBeGreaterThanOrEqual(5_000)
+  expect(Math.max(...[...bySecond.values()].map((some) => some.length))).toBeLessThanOrEqual(125)
+})
+
+it('waits at most two seconds after a first break, and never in step', () => {
+  expect(backoffMs(0, relayTimes, () => 1)).toBeLessThanOrEqual(2_000)
+  const waits = Array.from({ length: 20 }, (_, attempt) => backoffMs(80 + attempt, relayTimes))
+  expect(waits.every((wait) => wait <= relayTimes.maxMs * 1.2)).toBe(true)
+  expect(new Set(waits).size).toBe(20)
 })
