@@ -111,6 +111,6 @@ const columns: Column<Alert>[] = [
       ),
   },
   metadataColumn,
-  timeColumn('Deadline or end', ({ deadline_ms }: Alert) => deadline_ms),
+  timeColumn('Deadline', ({ deadline_ms }: Alert) => deadline_ms),
   timeColumn('Heard', ({ first_heard_ms }: Alert) => first_heard_ms),
 ]
