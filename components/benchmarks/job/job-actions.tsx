@@ -17,7 +17,7 @@ const RunAgainDialog = loadOnUse(async () => (await import('./run-again-dialog.t
 /** Follow, cancel, run anew what has no score, clone. */
 export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => {
   const [opened, setOpened] = useState<'cancel' | 'rerun' | 'clone' | null>(null)
-  const cancel = useMutation(benchmarkRunMutations.cancelAll())
+  const cancel = useMutation(benchmarkRunMutations.cancelJob())
   const runs = goingRuns(job)
   return (
     <>
@@ -26,13 +26,7 @@ export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Uns
         <Button
           icon={Ban}
           busy={cancel.isPending}
-          disabledReason={
-            cancel.isSuccess
-              ? 'The job is being cancelled'
-              : runs.length === 0
-                ? 'The job has no run yet, and runs are what can be cancelled'
-                : null
-          }
+          disabledReason={cancel.isSuccess ? 'The job is being cancelled' : null}
           onClick={() => {
             cancel.reset()
             setOpened('cancel')
@@ -65,7 +59,7 @@ export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Uns
         confirmLabel="Cancel job"
         busy={cancel.isPending}
         error={cancel.error}
-        onConfirm={() => cancel.mutate(runs, { onSuccess: () => setOpened(null) })}
+        onConfirm={() => cancel.mutate({ id: job.id, runs }, { onSuccess: () => setOpened(null) })}
       />
       {(opened === 'rerun' || opened === 'clone') && (
         <RunAgainDialog job={job} of={opened === 'clone' ? 'all' : unscored} onClose={() => setOpened(null)} />
@@ -82,8 +76,9 @@ const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
   return (
     <>
       <p>
-        {formatCount(runs)} {runs === 1 ? 'run goes' : 'runs go'} on. Scenarios that run now are cancelled and their
-        devboxes shut down; no more are started.
+        {runs === 0
+          ? 'The job has no run yet; none will be started.'
+          : `${formatCount(runs)} ${runs === 1 ? 'run goes' : 'runs go'} on. Scenarios that run now are cancelled and their devboxes shut down; no more are started.`}
       </p>
       <p>
         {total === null

@@ -1,4 +1,5 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { ApiError } from '#lib/client/api-error.ts'
 import { type BenchmarkJob, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkRun, type BenchmarkRunListQuery, benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
@@ -171,12 +172,18 @@ export const benchmarkRunMutations = {
       },
     }),
 
-  /** Cancels the runs of a job one after the other: a job has no call of its own for that, and ends with its runs. */
-  cancelAll: (api: Api = pageApi) =>
+  /** Cancels a job as a whole where the service can; the interface has no call for that, so else its runs, one by one. */
+  cancelJob: (api: Api = pageApi) =>
     mutationOptions({
-      mutationKey: [...runKeys.all, 'cancel-all'],
-      mutationFn: async (ids: readonly string[]) => {
-        for (const id of ids) await api.benchmarkRuns.cancel({ params: { id } })
+      mutationKey: ['benchmark-jobs', 'cancel'],
+      mutationFn: async ({ id, runs }: { id: string; runs: readonly string[] }) => {
+        try {
+          await api.benchmarkJobs.cancel({ params: { id } })
+        } catch (error) {
+          const isUnknown = error instanceof ApiError && [404, 405, 501].includes(error.status)
+          if (!isUnknown || runs.length === 0) throw error
+          for (const run of runs) await api.benchmarkRuns.cancel({ params: { id: run } })
+        }
       },
       onSettled: (_runs, _error, _ids, _result, { client }) =>
         Promise.all([runKeys.all, ['benchmark-jobs']].map((queryKey) => client.invalidateQueries({ queryKey }))),

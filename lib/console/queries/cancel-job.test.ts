@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import { benchmarkRunMutations } from './benchmark-runs.ts'
+
+/** What is asked of a service that answers the cancellation of a job with `status`. */
+const askedOf = async (status: number, runs: string[]) => {
+  const asked: string[] = []
+  const service = createServer(({ method, url }, response) => {
+    asked.push(`${method} ${url}`)
+    const isOfJob = url?.includes('benchmark_jobs')
+    const body = isOfJob
+      ? { id: 'bmj_1', name: 'j', state: 'cancelled', create_time_ms: 1 }
+      : { id: 'bmr_1', state: 'canceled', start_time_ms: 1, metadata: {} }
+    response.writeHead(isOfJob ? status : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isOfJob && status !== 200 ? { message: 'no' } : body))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const api = createClient({ baseUrl: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+  const cancel = benchmarkRunMutations.cancelJob(api).mutationFn
+  const done = cancel?.({ id: 'bmj_1', runs }, {} as never)
+  await done?.catch((error: { status: number }) => asked.push(`refused ${error.status}`))
+  service.closeAllConnections()
+  service.close()
+  return asked.map((each) => each.replace('/v1/', ''))
+}
+
+it('cancels a job as a whole, or its runs where the service has no such call', async () => {
+  const job = 'POST benchmark_jobs/bmj_1/cancel'
+  const run = (id: string) => `POST benchmarks/runs/${id}/cancel`
+  expect(await askedOf(200, ['bmr_1'])).toEqual([job])
+  expect(await askedOf(404, ['bmr_1', 'bmr_2'])).toEqual([job, run('bmr_1'), run('bmr_2')])
+  expect(await askedOf(404, [])).toEqual([job, 'refused 404'])
+  expect(await askedOf(409, ['bmr_1'])).toEqual([job, 'refused 409'])
+})
