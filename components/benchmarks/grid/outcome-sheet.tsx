@@ -115,7 +115,7 @@ const Attempts = ({
         />
         <AttemptMark attempt={each} />
         <span className="tabular">
-          #{index + 1} {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
+          #{each.attempt ?? index + 1} {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
         </span>
       </label>
     ))}

@@ -33,6 +33,18 @@ const failed = (exception_type: string) =>
     failure: { exception_type, exception_message: 'no' },
   })
 
+it('has the outcomes of a scenario in the order of its attempts, whichever began or ended first', () => {
+  const trials = [2, 0, 1].map((attempt, i) => trial({ id: `scr_${attempt}`, attempt, end_time_ms: 2000 - i }))
+  const run = { id: 'bmr_1', start_time_ms: 0, end_time_ms: null, agent: null }
+  expect(
+    benchmarkOutcome(run, trials).scenario_outcomes.map(({ attempt, scenario_run_id }) => [attempt, scenario_run_id]),
+  ).toEqual([
+    [1, 'scr_0'],
+    [2, 'scr_1'],
+    [3, 'scr_2'],
+  ])
+})
+
 describe('the states of a job', () => {
   const events: JobEvent[] = ['initialize', 'run', 'complete', 'fail', 'cancel', 'time_out']
 

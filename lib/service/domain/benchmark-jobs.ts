@@ -98,7 +98,8 @@ interface RunOfJob {
 
 /** What one agent has achieved so far: every number is counted from `trials`. */
 export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): BenchmarkOutcome => {
-  const outcomes = trials.map(scenarioOutcome)
+  // A retry begins after later attempts have: the order is that of the attempts all the same.
+  const outcomes = trials.map(scenarioOutcome).sort((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0))
   const scores = outcomes.flatMap(({ state, score }) => (state === 'COMPLETED' ? [score ?? 0] : []))
   const count = (state: OutcomeState) => outcomes.filter((each) => each.state === state).length
   return {
