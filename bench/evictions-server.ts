@@ -33,7 +33,8 @@ const bare = async (): Promise<number> => {
         for (const page of pages.clients) page.send(frame)
       }
     }
-  })()
+    // It ends with the service, when all is measured.
+  })().catch(() => undefined)
   return (server.address() as AddressInfo).port
 }
 

@@ -72,6 +72,12 @@ const liveTimes = {
   lingerMs: 5_000,
 }
 
+/**
+ * The console lets half a mebibyte wait, and every 64 KiB are acknowledged at once: what is less may wait, so that a page
+ * which is told little does not answer each word of it.
+ */
+export const liveAckMs = 1_000
+
 /** Below this, a change of the measured offset is the network's jitter, and following it would make countdowns jump. */
 const offsetJitterMs = 750
 
@@ -164,7 +170,7 @@ export class LiveConnection {
     let isRefused = true
     socket.onopen = () => {
       isRefused = false
-      this.#acks = new AckCounter((n) => this.#send({ t: 'ack', n }))
+      this.#acks = new AckCounter((n) => this.#send({ t: 'ack', n }), liveAckMs)
       for (const follower of this.#followers.values()) this.#subscribe(follower)
     }
     socket.onmessage = ({ data }: MessageEvent<string>) => this.#hear(data)

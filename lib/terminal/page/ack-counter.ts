@@ -5,12 +5,14 @@ const quietMs = 16
 /** Tells the console how much of one connection's output has been parsed, in portions. */
 export class AckCounter {
   readonly #send: (bytes: number) => void
+  readonly #quietMs: number
   #waiting = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #isStopped = false
 
-  constructor(send: (bytes: number) => void) {
+  constructor(send: (bytes: number) => void, afterMs = quietMs) {
     this.#send = send
+    this.#quietMs = afterMs
   }
 
   parsed(bytes: number) {
@@ -18,7 +20,7 @@ export class AckCounter {
     this.#waiting += bytes
     if (this.#waiting >= ackBytes) this.#flush()
     // No animation frame: hidden pages have none, and go on reading.
-    else this.#timer ??= setTimeout(() => this.#flush(), quietMs)
+    else this.#timer ??= setTimeout(() => this.#flush(), this.#quietMs)
   }
 
   /** What is parsed later was read from a connection that is gone. */
