@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
-import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { DetailPage } from '#components/layout/detail-page.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
@@ -22,6 +22,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { axonMutations, axonQueries } from '#lib/console/queries/axons.ts'
 import { type Axon, changeRefusal } from '#lib/contract/axons.ts'
+import { axonPage } from './axon-missing.tsx'
 import { AxonState } from './axon-state.tsx'
 import type { AxonTab } from './axon-tab.ts'
 
@@ -29,19 +30,11 @@ const EventPanel = dynamic(() => import('./event-panel.tsx').then((tab) => tab.E
 const SqlPanel = dynamic(() => import('./sql-panel.tsx').then((tab) => tab.SqlPanel))
 const EditMetadataDialog = loadOnUse(async () => (await import('./edit-metadata-dialog.tsx')).EditMetadataDialog)
 
-const detailed = {
-  noun: 'axon',
-  all: { href: paths.axons(), label: 'All axons' },
-  missing: 'It may belong to another account, or the address may be mistyped. Deleted axons stay readable.',
-}
-
 export const AxonDetail = ({ id, tab }: { id: string; tab: AxonTab }) => (
-  <DetailPage {...detailed} query={useQuery(axonQueries.get(id))}>
+  <DetailPage {...axonPage} query={useQuery(axonQueries.get(id))}>
     {(axon) => <Detail axon={axon} tab={tab} />}
   </DetailPage>
 )
-
-export const AxonMissing = () => <MissingPage {...detailed} />
 
 /** A longer name would push everything else off the page. */
 const maxNameLength = 600

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ChartLine } from 'lucide-react'
 import { memo, useCallback, useEffect, useMemo } from 'react'
-import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { DetailPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
@@ -12,7 +12,6 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { WhenNear } from '#components/ui/when-near.tsx'
 import { JobView, jobViewPath } from '#lib/console/address/job-view.ts'
-import { paths } from '#lib/console/address/paths.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
@@ -28,21 +27,18 @@ import { type Unscored, unscoredOf } from './job/run-again.ts'
 import { suspiciousScenarios } from './job/suspicious.ts'
 import { SuspiciousList } from './job/suspicious-list.tsx'
 import { type AgentRow, agentRows, progressOf } from './job-figures.ts'
+import { jobPage } from './job-missing.tsx'
 import { JobSource } from './job-source.tsx'
 import { JobWarnings } from './job-warnings.tsx'
 import { Progress } from './score.tsx'
 
 const JobPlots = loadOnUse(async () => (await import('./job/job-plots.tsx')).JobPlots)
 
-const detailed = { noun: 'benchmark job', all: { href: paths.benchmarkJobs(), label: 'All jobs' } }
-
 export const JobDetail = ({ id }: { id: string }) => (
-  <DetailPage {...detailed} query={useQuery(benchmarkJobQueries.get(id))}>
+  <DetailPage {...jobPage} query={useQuery(benchmarkJobQueries.get(id))}>
     {(job) => <Job job={job} />}
   </DetailPage>
 )
-
-export const JobMissing = () => <MissingPage {...detailed} />
 
 const Job = ({ job }: { job: BenchmarkJob }) => {
   const client = useQueryClient()

@@ -4,7 +4,7 @@ import { Ban } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import Link from 'next/link'
 import { useEffect, useMemo, useState } from 'react'
-import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { DetailPage } from '#components/layout/detail-page.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -30,21 +30,18 @@ import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenari
 import { BenchmarkState, CancellingBadge } from './benchmark-state.tsx'
 import { formatScore } from './job-figures.ts'
 import { LogDownload } from './log-download.tsx'
+import { runPage } from './run-missing.tsx'
 import { RunScore } from './run-score.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
 import { AgentName } from './score.tsx'
 
 const RunLogs = dynamic(() => import('./logs/run-logs.tsx').then((tab) => tab.RunLogs))
 
-const detailed = { noun: 'benchmark run', all: { href: paths.benchmarkRuns(), label: 'All runs' } }
-
 export const RunDetail = ({ id }: { id: string }) => (
-  <DetailPage {...detailed} query={useQuery(benchmarkRunQueries.get(id))}>
+  <DetailPage {...runPage} query={useQuery(benchmarkRunQueries.get(id))}>
     {(run) => <Run run={run} />}
   </DetailPage>
 )
-
-export const RunMissing = () => <MissingPage {...detailed} />
 
 const Run = ({ run }: { run: BenchmarkRun }) => {
   const scenarioRuns = useQuery(benchmarkRunQueries.scenarioRuns(run.id))

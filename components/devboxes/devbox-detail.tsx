@@ -5,7 +5,7 @@ import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { EvictedBadge } from '#components/evictions/evicted.tsx'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
-import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { DetailPage } from '#components/layout/detail-page.tsx'
 import { useTerminalsHref } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -19,6 +19,7 @@ import { evictionOf } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { devboxPage } from './devbox-missing.tsx'
 import { DevboxStatusBadge } from './devbox-status.tsx'
 import type { DevboxTab } from './devbox-tab.ts'
 import { timeLeftOf } from './time-left.ts'
@@ -38,16 +39,10 @@ if (typeof location === 'object' && new URLSearchParams(location.search).get('ta
   import('#components/terminal/pane/draw-terminal.ts').catch(() => undefined)
 const EditDevboxDialog = loadOnUse(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
 
-const detailed = {
-  noun: 'devbox',
-  all: { href: paths.devboxes(), label: 'All devboxes' },
-  missing: 'It may belong to another account, or the address may be mistyped. Devboxes that have ended stay readable.',
-}
-
 export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
   const moves = useDevboxMoves()
   return (
-    <DetailPage {...detailed} query={useQuery(devboxQueries.get(id))}>
+    <DetailPage {...devboxPage} query={useQuery(devboxQueries.get(id))}>
       {(devbox) => (
         <>
           <Header devbox={devbox} tab={tab} moves={moves} />
@@ -62,8 +57,6 @@ export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
     </DetailPage>
   )
 }
-
-export const DevboxMissing = () => <MissingPage {...detailed} />
 
 const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves: DevboxMoves }) => {
   const [isEditing, setIsEditing] = useState(false)

@@ -1,25 +1,15 @@
 'use client'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { SearchX } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { isMissing, isPassing } from '#lib/console/api/failures.ts'
-
-/** What a page shows one of. */
-export interface Detailed {
-  /** In lower case: `benchmark job`. */
-  noun: string
-  all: { href: string; label: string }
-  /** Why there may be none of an id. */
-  missing?: string
-}
+import { type Detailed, MissingPage } from './missing-page.tsx'
 
 interface DetailPageProps<Data> extends Detailed {
   query: UseQueryResult<Data>
@@ -54,18 +44,3 @@ export const DetailPage = <Data,>({ query, children, ...detailed }: DetailPagePr
     />
   )
 }
-
-export const MissingPage = ({
-  noun,
-  all,
-  missing = 'It may belong to another account, or the address may be mistyped.',
-}: Detailed) => (
-  <EmptyState
-    icon={SearchX}
-    title={`There is no ${noun} with this id`}
-    titleAs="h1"
-    action={<ButtonLink href={all.href}>{all.label}</ButtonLink>}
-  >
-    {missing}
-  </EmptyState>
-)

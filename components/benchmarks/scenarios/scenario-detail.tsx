@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { DetailPage, MissingPage } from '#components/layout/detail-page.tsx'
+import { DetailPage } from '#components/layout/detail-page.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
@@ -11,12 +11,11 @@ import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { DefinitionState } from './definition-state.tsx'
 import { ScenarioHistory } from './scenario-history.tsx'
+import { scenarioPage } from './scenario-missing.tsx'
 import { scorerWords } from './scorer-words.ts'
 
-const detailed = { noun: 'scenario', all: { href: paths.scenarios(), label: 'All scenarios' } }
-
 export const ScenarioDetail = ({ id }: { id: string }) => (
-  <DetailPage {...detailed} query={useQuery(scenarioRunQueries.scenario(id))}>
+  <DetailPage {...scenarioPage} query={useQuery(scenarioRunQueries.scenario(id))}>
     {(scenario) => (
       <>
         <PageHeader
@@ -34,8 +33,6 @@ export const ScenarioDetail = ({ id }: { id: string }) => (
     )}
   </DetailPage>
 )
-
-export const ScenarioMissing = () => <MissingPage {...detailed} />
 
 const Instruction = ({ scenario: { input_context, reference_output } }: { scenario: Scenario }) => (
   <section aria-label="Instruction" className="space-y-2">

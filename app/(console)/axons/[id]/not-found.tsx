@@ -1,1 +1,1 @@
-export { AxonMissing as default } from '#components/axons/axon-detail.tsx'
+export { AxonMissing as default } from '#components/axons/axon-missing.tsx'

@@ -1,1 +1,1 @@
-export { JobMissing as default } from '#components/benchmarks/job-detail.tsx'
+export { JobMissing as default } from '#components/benchmarks/job-missing.tsx'

@@ -1,1 +1,1 @@
-export { RunMissing as default } from '#components/benchmarks/run-detail.tsx'
+export { RunMissing as default } from '#components/benchmarks/run-missing.tsx'

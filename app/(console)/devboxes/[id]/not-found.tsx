@@ -1,1 +1,1 @@
-export { DevboxMissing as default } from '#components/devboxes/devbox-detail.tsx'
+export { DevboxMissing as default } from '#components/devboxes/devbox-missing.tsx'

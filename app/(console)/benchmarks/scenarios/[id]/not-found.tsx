@@ -1,1 +1,1 @@
-export { ScenarioMissing as default } from '#components/benchmarks/scenarios/scenario-detail.tsx'
+export { ScenarioMissing as default } from '#components/benchmarks/scenarios/scenario-missing.tsx'
