@@ -34,7 +34,8 @@ export const unattendedEnd = (devbox: Known, keptAliveMs = 0): UnattendedEnd | u
   if (keep_alive_time_seconds == null) return undefined
   const span_ms = keep_alive_time_seconds * 1000
   const end = { cause: 'keep_alive', action: 'shutdown', span_ms } as const
-  if (devbox.keep_alive_until_ms != null) return { ...end, at_ms: devbox.keep_alive_until_ms, is_at_least: false }
+  if (Number.isFinite(devbox.keep_alive_until_ms))
+    return { ...end, at_ms: devbox.keep_alive_until_ms as number, is_at_least: false }
   const fromMs = Math.max(startedMs ?? 0, keptAliveMs)
   return fromMs > 0 ? { ...end, at_ms: fromMs + span_ms, is_at_least: true } : undefined
 }

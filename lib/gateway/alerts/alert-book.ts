@@ -344,7 +344,8 @@ export class AlertBook implements EvictionListener {
       const at = devbox.end_time_ms ?? devbox.create_time_ms
       const id = `${devbox.id}:failure`
       // A second of slack: the two clocks need not agree, and no alert is made twice.
-      if (at < sinceMs - clockSlackMs || store.get(this.#account, id)) continue
+      // A service may leave the time out: then nobody can tell that it is news.
+      if (!(at >= sinceMs - clockSlackMs) || store.get(this.#account, id)) continue
       this.#raiseAndTell(
         { id, kind: 'failure', devbox_id: devbox.id, deadline_ms: at },
         { ...factsOf(devbox), found_late: isLate },
