@@ -11,7 +11,15 @@ import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { jobPartQueries } from '#lib/console/queries/job-parts.ts'
 import { AgentFields } from './create/agent-fields.tsx'
-import { callOf, exampleFile, type FieldMessages, type JobDraft, newJob, refusedFields } from './create/job-draft.ts'
+import {
+  areShown,
+  callOf,
+  exampleFile,
+  type FieldMessages,
+  type JobDraft,
+  newJob,
+  refusedFields,
+} from './create/job-draft.ts'
 import { PartPicker } from './create/part-picker.tsx'
 import { syntaxProblems } from './create/yaml-syntax.ts'
 import { yamlProblems } from './job-figures.ts'
@@ -23,7 +31,10 @@ const none: FieldMessages = new Map()
 export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
   const router = useRouter()
   const [draft, setDraft] = useState<JobDraft>(newJob)
-  const [found, setFound] = useState(none)
+  /** From the first attempt on what is wrong is said as it is typed. */
+  const [hasTried, setHasTried] = useState(false)
+  const call = useMemo(() => callOf(draft), [draft])
+  const found = hasTried && 'problems' in call ? call.problems : none
   const create = useMutation(benchmarkJobMutations.create())
   const refusal = create.error ? problemOf(create.error) : null
   const problems = useMemo(
@@ -32,17 +43,16 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
   )
   const change = (part: Partial<JobDraft>) => {
     setDraft({ ...draft, ...part })
-    // What was wrong may be right now: marks would stand beside what they do not mean.
+    // What the service refused may be right now: marks would stand beside what they do not mean.
     if (create.isError) create.reset()
-    if (found.size > 0) setFound(none)
   }
   const submit = () => {
-    const call = callOf(draft)
-    setFound('problems' in call ? call.problems : none)
+    setHasTried(true)
     if ('problems' in call) return
     create.mutate(call.body, {
       onSuccess: ({ id }) => {
         setDraft(newJob)
+        setHasTried(false)
         onOpenChange(false)
         router.push(paths.benchmarkJob(id))
       },
@@ -54,7 +64,7 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
   const missing = found.get('spec.inline_yaml')
   const yamlText =
     isOfYaml && refusal ? yamlProblems(refusal.message) : missing ? [{ line: null, text: missing }] : syntax
-  const shownAtFields = draft.source === 'harbor' ? isOfYaml || problems.has('name') : problems.size > 0
+  const shownAtFields = draft.source === 'harbor' ? isOfYaml || problems.has('name') : areShown(problems)
   return (
     <FormDialog
       open={open}

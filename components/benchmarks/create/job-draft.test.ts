@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService } from '#lib/service/testing/service.ts'
-import { callOf, exampleFile, type JobDraft, newAgent, newJob, refusedFields } from './job-draft.ts'
+import { areShown, callOf, exampleFile, type JobDraft, newAgent, newJob, refusedFields } from './job-draft.ts'
 
 const draft = (part: Partial<JobDraft>): JobDraft => ({ ...newJob, ...part })
 const problems = (part: Partial<JobDraft>) => {
@@ -83,6 +83,9 @@ it('reads a refusal of the service by its fields', () => {
     'spec.agent_configs[0].name': 'there is no agent "x" here; again',
     'spec.scenario_ids[1]': 'is archived',
   })
+  expect(areShown(refusedFields(message, 'spec'))).toBe(true)
+  expect(areShown(refusedFields('spec.agent_configs: must name at most 64 agents', 'spec'))).toBe(false)
+  expect(areShown(new Map())).toBe(false)
   expect(Object.fromEntries(refusedFields('must be unique', 'name'))).toEqual({ name: 'must be unique' })
   expect(refusedFields('The service is away', undefined).size).toBe(0)
 })

@@ -144,3 +144,10 @@ export const refusedFields = (message: string, field: string | undefined): Field
   if (found.size === 0 && field !== undefined) found.set(bracketed(field), message)
   return found
 }
+
+const fields =
+  /^(name|spec|spec\.benchmark_id|spec\.scenario_ids(\[\d+\])?|spec\.orchestrator_config\.(n_attempts|n_concurrent_trials|timeout_multiplier)|spec\.agent_configs\[\d+\]\.(name|model_name|timeout_seconds|kwargs\.command|agent_environment(\.(environment_variables|secrets))?))$/
+
+/** Whether each problem stands at a field of the form; else the whole refusal is to be shown. */
+export const areShown = (problems: FieldMessages): boolean =>
+  problems.size > 0 && [...problems.keys()].every((field) => fields.test(field))

@@ -69,7 +69,9 @@ export const treeRows = ({ root, isFiltered }: LogTree, opened: ReadonlySet<stri
 }
 
 const collator = new Intl.Collator('en', { numeric: true })
-const byName = (a: string, b: string) => collator.compare(a, b)
+const id = /^[0-9a-f-]{16,}$/
+/** Ids in the order of their letters, which is that of their times; in other names numbers count as numbers. */
+const byName = (a: string, b: string) => (id.test(a) && id.test(b) ? (a < b ? -1 : 1) : collator.compare(a, b))
 
 /** The folders that lead to a file. */
 export const foldersOf = (path: string): string[] =>

@@ -89,6 +89,8 @@ describe('logTree', () => {
     expect(shown([])).toEqual(['0 a/', '0 b/', '0 a', '0 results.json'])
     expect(shown(['b/'])).toEqual(['0 a/', '0 b/', '1 b/9.log', '1 b/10.log', '0 a', '0 results.json'])
     expect(shown([], 'Y A/')).toEqual(['0 a/', '1 a/x/', '2 a/x/y'])
+    const ids = ['01a20537-cf9c-7cbb-8938', '01a20537-cf62-7cf3-8dd9'].map(file)
+    expect(treeRows(logTree(ids, ''), new Set()).map(({ name }) => name.slice(9, 13))).toEqual(['cf62', 'cf9c'])
     expect(logTree(files, 'log').count).toBe(2)
     expect(foldersOf('a/x/y')).toEqual(['a/', 'a/x/'])
   })
