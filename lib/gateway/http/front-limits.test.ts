@@ -61,6 +61,12 @@ describe('a body', () => {
   })
 })
 
+it('ends half requests, however many, and answers others meanwhile', async () => {
+  const halves = Array.from({ length: 200 }, () => raw(`GET / HTTP/1.1\r\n${host()}X-Half:`))
+  expect((await gateway.fetch('/api/session')).status).toBe(401)
+  for (const answer of await Promise.all(halves)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+})
+
 describe('a page', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
     '405 to %s, saying what it takes',
