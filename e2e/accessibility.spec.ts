@@ -99,6 +99,7 @@ test('pages of one have no accessibility violation, in both themes, wide and nar
     `/axons/${axon.id}?tab=sql`,
     `/devboxes/${devbox.id}`,
     `/devboxes/${devbox.id}?tab=commands`,
+    `/devboxes/${devbox.id}?tab=files`,
     `/devboxes/${devbox.id}?tab=log`,
     `/devboxes/${devbox.id}?tab=snapshots`,
     `/devboxes/${devbox.id}?tab=terminal`,

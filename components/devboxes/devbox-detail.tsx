@@ -33,6 +33,7 @@ const DevboxSnapshots = dynamic(() =>
   import('#components/snapshots/devbox-snapshots.tsx').then((tab) => tab.DevboxSnapshots),
 )
 const DevboxTerminal = dynamic(() => import('./devbox-terminal.tsx').then((tab) => tab.DevboxTerminal))
+const FilesTab = dynamic(() => import('#components/files/files-tab.tsx').then((tab) => tab.FilesTab))
 const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
 // Begun before the terminal's own code, which would begin it once the rest of the page is alive.
 if (typeof location === 'object' && new URLSearchParams(location.search).get('tab') === 'terminal')
@@ -49,6 +50,7 @@ export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
           {tab === 'overview' && <DevboxOverview devbox={devbox} />}
           {tab === 'terminal' && <DevboxTerminal devbox={devbox} moves={moves} />}
           {tab === 'commands' && <CommandPanel devbox={devbox} />}
+          {tab === 'files' && <FilesTab devbox={devbox} busy={moves.busyId === id} onResume={moves.resume} />}
           {tab === 'log' && <LogPanel devboxId={id} />}
           {tab === 'snapshots' && <DevboxSnapshots devbox={devbox} />}
           {moves.dialogs}
@@ -132,6 +134,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
           { id: 'overview', label: 'Overview', href: paths.devbox(id) },
           { id: 'terminal', label: 'Terminal', href: terminals },
           { id: 'commands', label: 'Commands', href: paths.devbox(id, 'commands') },
+          { id: 'files', label: 'Files', href: paths.devbox(id, 'files') },
           { id: 'log', label: 'Log', href: paths.devbox(id, 'log') },
           { id: 'snapshots', label: 'Snapshots', href: paths.devbox(id, 'snapshots') },
         ]}

@@ -1,4 +1,4 @@
-const tabs = ['overview', 'terminal', 'commands', 'log', 'snapshots'] as const
+const tabs = ['overview', 'terminal', 'commands', 'files', 'log', 'snapshots'] as const
 export type DevboxTab = (typeof tabs)[number]
 
 /** The tab an address names; the overview when it names none that exists. */

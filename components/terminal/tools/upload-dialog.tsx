@@ -13,11 +13,15 @@ interface UploadDialogProps {
   files: readonly File[]
   /** Where the shell stands, when it has told. */
   folder: string | undefined
+  /** Why it is this folder. */
+  hint?: string
+  /** The files were sent, or could not be. */
+  onSent?: () => void
   onClose: () => void
 }
 
 /** Asks where dropped files go, and whether over what is there already. */
-export const UploadDialog = ({ devboxId, files, folder, onClose }: UploadDialogProps) => {
+export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }: UploadDialogProps) => {
   const [only] = files.length === 1 ? files : []
   const [target, setTarget] = useState(() => (only ? pathIn(folder ?? '', only.name) : (folder ?? '')))
   const [existing, setExisting] = useState<{ target: string; paths: string[] }>()
@@ -42,7 +46,7 @@ export const UploadDialog = ({ devboxId, files, folder, onClose }: UploadDialogP
       }
     }
     onClose()
-    void runUploads(devboxId, uploads)
+    void runUploads(devboxId, uploads).then(onSent)
   }
 
   const what = only ? 'file' : `${files.length} files`
@@ -69,9 +73,10 @@ export const UploadDialog = ({ devboxId, files, folder, onClose }: UploadDialogP
       <Field
         label={only ? 'Path in the devbox' : 'Folder in the devbox'}
         hint={
-          folder
+          hint ??
+          (folder
             ? 'In the folder the shell stands in, unless you change it'
-            : 'In the home directory, unless you change it: the shell has not told where it stands'
+            : 'In the home directory, unless you change it: the shell has not told where it stands')
         }
       >
         {(control) => (

@@ -12,6 +12,9 @@ export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
   devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
+  /** A folder of a devbox, or the file of this name in it; both as `pathText` writes them. */
+  devboxFiles: (id: string, { path, file }: { path?: string; file?: string }) =>
+    `/devboxes/${encodeURIComponent(id)}${searchOf({ tab: 'files', path, file })}`,
   snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   /** `event` is a sequence in the log of the axon. */

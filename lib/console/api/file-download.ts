@@ -7,7 +7,7 @@ import { browserApi } from './browser-api.ts'
 const maxDownloadBytes = 1024 ** 3
 
 /** Has the browser save a file of a devbox. Rejects with a sentence for people. */
-export const downloadFile = async (devboxId: string, path: string): Promise<void> => {
+export const downloadFile = async (devboxId: string, path: string, name = path): Promise<void> => {
   const stop = new AbortController()
   const response = await browserApi({ files }).files.download({
     params: { id: devboxId },
@@ -21,7 +21,7 @@ export const downloadFile = async (devboxId: string, path: string): Promise<void
       `It has ${formatBytes(sizeBytes)}, more than a page can hold: take it by the API or the command line`,
     )
   }
-  saveFile(await response.blob(), downloadName(path))
+  saveFile(await response.blob(), downloadName(name))
 }
 
 /** The last part of a path, without what is no name on some system or hides what kind of file it is. */

@@ -1,0 +1,157 @@
+import { Download, Ellipsis, File, FileSymlink, FileX, Folder, Pencil, Trash2 } from 'lucide-react'
+import { Badge } from '#components/ui/badge.tsx'
+import { DataTable, type RowSelection } from '#components/ui/data-table.tsx'
+import type { Column } from '#components/ui/data-table-row.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { isUtf8, nameWords, within } from '#lib/console/address/file-path.ts'
+import {
+  type EntrySort,
+  type EntryType,
+  entrySorts,
+  type FolderEntry,
+  modeWords,
+  opensAs,
+} from '#lib/console/api/folder-listing.ts'
+import { formatBytes, formatCount } from '#lib/console/frame/format.ts'
+import type { FilesPlace } from './files-place.ts'
+
+interface FolderTableProps {
+  place: FilesPlace
+  folder: string
+  rows: readonly FolderEntry[]
+  sort: EntrySort
+  onSort: (sort: EntrySort) => void
+  busy: boolean
+  selection: Omit<RowSelection<FolderEntry>, 'labelOf'>
+  /** Why nothing can be changed now. */
+  off: string | null
+  offSaving: string | null
+  onDownload: (entry: FolderEntry) => void
+  onRename: (entry: FolderEntry) => void
+  onDelete: (entry: FolderEntry) => void
+}
+
+export const FolderTable = ({ place, folder, rows, sort, onSort, busy, selection, off, ...does }: FolderTableProps) => (
+  <DataTable
+    caption="Files"
+    columns={columns}
+    rows={rows}
+    rowKey={({ name }) => name}
+    rowHref={(entry) =>
+      opensAs(entry) === 'folder' ? place.hrefOf(within(folder, entry.name)) : place.hrefOf(folder, entry.name)
+    }
+    busy={busy}
+    sort={sort}
+    onSort={(id) => {
+      const column = entrySorts.find((each) => each === id) ?? 'name'
+      onSort({ column, descending: column === sort.column && !sort.descending })
+    }}
+    selection={{ ...selection, labelOf: ({ name }) => `Select ${nameWords(name)}` }}
+    rowActions={(entry) => {
+      const name = nameWords(entry.name)
+      return (
+        <>
+          <IconButton
+            size="sm"
+            icon={Download}
+            label={opensAs(entry) === 'folder' ? `Download ${name} as an archive` : `Download ${name}`}
+            disabledReason={does.offSaving}
+            onClick={() => does.onDownload(entry)}
+          />
+          <DropdownMenu
+            label={`Actions for ${name}`}
+            trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+            items={[
+              { label: 'Rename', icon: Pencil, hint: 'F2', disabledReason: off, onSelect: () => does.onRename(entry) },
+              {
+                label: 'Delete',
+                icon: Trash2,
+                tone: 'danger',
+                hint: 'Del',
+                disabledReason: off,
+                onSelect: () => does.onDelete(entry),
+              },
+            ]}
+          />
+        </>
+      )
+    }}
+  />
+)
+
+const columns: readonly Column<FolderEntry>[] = [
+  { id: 'name', header: 'Name', priority: 1, sortable: true, cell: (entry) => <EntryName entry={entry} /> },
+  {
+    id: 'size',
+    header: 'Size',
+    priority: 2,
+    align: 'right',
+    width: '6.5rem',
+    sortable: true,
+    cell: ({ type, sizeBytes }) =>
+      type === 'f' ? (
+        <span title={`${formatCount(sizeBytes)} bytes`}>{formatBytes(sizeBytes)}</span>
+      ) : (
+        <span className="text-muted">–</span>
+      ),
+  },
+  {
+    id: 'changed',
+    header: 'Changed',
+    priority: 3,
+    width: '8rem',
+    sortable: true,
+    cell: ({ changedMs }) => <RelativeTime ms={changedMs} />,
+  },
+  {
+    id: 'permissions',
+    header: 'Permissions',
+    priority: 3,
+    width: '8.5rem',
+    mono: true,
+    cell: (entry) => <span title={entry.mode}>{modeWords(entry)}</span>,
+  },
+  {
+    id: 'owner',
+    header: 'Owner',
+    priority: 3,
+    width: '7rem',
+    cell: ({ owner }) => <VisibleText truncate>{nameWords(owner)}</VisibleText>,
+  },
+]
+
+const typeWords: Record<EntryType, string> = {
+  f: 'file',
+  d: 'folder',
+  l: 'link',
+  p: 'named pipe',
+  s: 'socket',
+  b: 'block device',
+  c: 'device',
+}
+
+const EntryName = ({ entry }: { entry: FolderEntry }) => {
+  const { name, type, target } = entry
+  const opens = opensAs(entry)
+  const Icon = opens === 'folder' ? Folder : opens === null ? FileX : target ? FileSymlink : File
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <Icon aria-hidden className={opens === 'folder' ? 'size-4 shrink-0 text-accent' : 'size-4 shrink-0 text-muted'} />
+      <span className="sr-only">{opens === 'folder' ? 'folder' : typeWords[type]}</span>
+      <span className="min-w-0 shrink truncate">
+        <VisibleText truncate>{nameWords(name)}</VisibleText>
+      </span>
+      {target && (
+        <span className="min-w-0 shrink-[2] truncate text-sm font-normal text-muted">
+          → <VisibleText max={120}>{nameWords(target.path)}</VisibleText>
+          {target.type === 'N' && ' (leads nowhere)'}
+        </span>
+      )}
+      {!isUtf8(name) && <Badge tone="attention">Not UTF-8</Badge>}
+      {opens === null && type !== 'l' && <Badge tone="neutral">{typeWords[type]}</Badge>}
+    </span>
+  )
+}

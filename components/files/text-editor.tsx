@@ -1,0 +1,118 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Save } from 'lucide-react'
+import { useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Textarea } from '#components/ui/input.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { nameIn, nameWords } from '#lib/console/address/file-path.ts'
+import { lineEndsOf, saveText } from '#lib/console/api/file-content.ts'
+import { draftOf, keepDraft } from '#lib/console/api/file-drafts.ts'
+import { fileQueries } from '#lib/console/queries/devbox/files.ts'
+import type { FilesPlace } from './files-place.ts'
+
+interface TextEditorProps {
+  place: FilesPlace
+  path: string
+  /** What was read of the file; what is being edited already goes before it. */
+  read: string | null
+  onClose: () => void
+}
+
+/** A text to be edited. What is typed stays whatever comes of saving it, and until it is saved or discarded. */
+export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }: TextEditorProps) => {
+  const [draft, setDraft] = useState(() => draftOf(devboxId, path) ?? { base: read, text: read ?? '' })
+  const [conflict, setConflict] = useState<{ theirs: string | null }>()
+  const queryClient = useQueryClient()
+  const isChanged = draft.text !== draft.base
+  const change = (next: typeof draft) => {
+    setDraft(next)
+    keepDraft(devboxId, path, next)
+  }
+  const save = useMutation({
+    mutationFn: (base: string | null) => saveText(devboxId, path, { base, text: draft.text }),
+    onSuccess: (result) => {
+      if (!result.isSaved) return setConflict({ theirs: result.theirs })
+      keepDraft(devboxId, path, undefined)
+      toast.ok('The file was saved')
+      void queryClient.invalidateQueries({ queryKey: fileQueries.all(devboxId) })
+      onClose()
+    },
+  })
+  const submit = (base: string | null) => {
+    setConflict(undefined)
+    if (!save.isPending) save.mutate(base)
+  }
+  const discard = () => {
+    keepDraft(devboxId, path, undefined)
+    onClose()
+  }
+  const offSave = refusal ?? (isChanged ? null : 'nothing was changed')
+  // A field for text knows one end of a line; the file keeps the one it has.
+  const end = lineEndsOf(draft.base ?? '') === '\r\n' ? '\r\n' : '\n'
+  return (
+    <form
+      className="space-y-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (offSave === null) submit(draft.base)
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
+        event.preventDefault()
+        event.currentTarget.requestSubmit()
+      }}
+    >
+      {conflict && (
+        <Banner
+          tone="attention"
+          role="alert"
+          title={
+            conflict.theirs === null
+              ? 'The file was deleted meanwhile, or is no text any more'
+              : 'The file was changed meanwhile'
+          }
+          actions={
+            <>
+              {conflict.theirs !== null && (
+                <Button
+                  onClick={() => {
+                    setConflict(undefined)
+                    change({ base: conflict.theirs, text: conflict.theirs ?? '' })
+                  }}
+                >
+                  Take what is in the file
+                </Button>
+              )}
+              <Button variant="danger" onClick={() => submit(conflict.theirs)}>
+                Save mine over it
+              </Button>
+            </>
+          }
+        >
+          Nothing was written. What you typed is still here.
+        </Banner>
+      )}
+      {save.error && <InlineError error={save.error} />}
+      <Textarea
+        mono
+        autoFocus
+        aria-label={`Text of ${nameWords(nameIn(path))}`}
+        className="h-[min(60dvh,40rem)] resize-y text-sm whitespace-pre"
+        value={draft.text.replaceAll('\r\n', '\n')}
+        onChange={({ target }) => change({ ...draft, text: target.value.replaceAll('\n', end) })}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button type="submit" variant="primary" icon={Save} busy={save.isPending} disabledReason={offSave}>
+          Save file
+        </Button>
+        <Button onClick={discard}>{isChanged ? 'Discard changes' : 'Close editor'}</Button>
+        <p role="status" className="text-sm text-muted">
+          {isChanged ? 'Not saved' : 'Nothing was changed'}
+          {end === '\r\n' && '; its lines end as on Windows, and will'}
+        </p>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,63 @@
+import { Upload } from 'lucide-react'
+import { useState } from 'react'
+import { toast } from '#components/ui/toast.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { useListener } from './use-pane-events.ts'
+
+interface FileDropZoneProps {
+  element: HTMLElement
+  /** Where files that are dropped go, as far as that is known. */
+  folderNow: () => string | undefined
+  onFiles: (files: readonly File[]) => void
+}
+
+/** Says over an element where files would go that are dropped on it, and takes them. */
+export const FileDropZone = ({ element, folderNow, onFiles }: FileDropZoneProps) => {
+  const [over, setOver] = useState<{ folder: string | undefined }>()
+
+  useListener(element, 'dragover', (event) => {
+    if (!hasFiles(event)) return
+    event.preventDefault()
+    if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy'
+    setOver((before) => before ?? { folder: folderNow() })
+  })
+  useListener(element, 'dragleave', ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) setOver(undefined)
+  })
+  useListener(element, 'drop', (event) => {
+    if (!hasFiles(event) || !event.dataTransfer) return
+    event.preventDefault()
+    setOver(undefined)
+    const { files, folders } = sorted(event.dataTransfer)
+    if (folders > 0)
+      toast.attention('Folders cannot be uploaded', {
+        description: `Pack ${folders === 1 ? 'it' : 'them'} (tar, zip), drop the archive and unpack it in the terminal.`,
+      })
+    if (files.length > 0) onFiles(files)
+  })
+
+  return (
+    over && (
+      <div className="pointer-events-none absolute inset-0 z-20 flex flex-col items-center justify-center gap-2 border-2 border-dashed border-accent bg-scrim">
+        <p className="flex max-w-full items-center gap-2 rounded-md bg-overlay px-3 py-2 text-lg font-medium shadow-overlay">
+          <Upload aria-hidden className="size-4 shrink-0" />
+          <span className="min-w-0">
+            Drop to upload to{' '}
+            <VisibleText mono max={100}>
+              {over.folder ?? 'the home directory'}
+            </VisibleText>
+          </span>
+        </p>
+      </div>
+    )
+  )
+}
+
+const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false
+
+/** The files, and how many folders: a folder comes as a file, too, that cannot be read. */
+const sorted = ({ items }: DataTransfer): { files: File[]; folders: number } => {
+  const dropped = [...items].filter(({ kind }) => kind === 'file')
+  const files = dropped.filter((item) => !item.webkitGetAsEntry()?.isDirectory).map((item) => item.getAsFile())
+  return { files: files.filter((file) => file !== null), folders: dropped.length - files.length }
+}
