@@ -76,6 +76,26 @@ test('a command runs, streams and is killed', async ({ signedIn: page, product }
   await expect(page.getByText(/\b3\b/).first()).toBeVisible()
 })
 
+test('a command somebody else started is listed, opened by its address, and spoken to', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'shared-box' } })
+  const { execution_id } = await product.service.executions.executeAsync({
+    params: { id },
+    body: { command: 'read -r line; printf "\\e[1;31mgot $line\\e[0m\\n"; exit 4', attach_stdin: true },
+  })
+  await page.goto(`${product.url}/devboxes/${id}?tab=commands`)
+  await page.getByRole('button', { name: /read -r line/ }).click()
+  await expect(page).toHaveURL(new RegExp(`execution=${execution_id}`))
+  await page.reload()
+  const command = page.getByRole('article', { name: /read -r line/ })
+  await command.getByRole('textbox', { name: 'Standard input' }).fill('hello')
+  await command.getByRole('button', { name: 'Send line' }).click()
+  await expect(command.getByRole('log', { name: 'Output' })).toHaveText('got hello')
+  await expect(command.getByText('Exit 4')).toBeVisible()
+})
+
 test('an eviction scheduled elsewhere is on every page, as it comes', async ({ signedIn: page, product }) => {
   const devbox = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'doomed-box' } })
   await page.goto(`${product.url}/axons`)

@@ -1,42 +1,104 @@
 'use client'
-import { memo } from 'react'
+import { memo, useMemo, useState } from 'react'
+import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
+import { plainState, type StyledPiece, type StyleState, styledPieces } from '#lib/console/live/ansi.ts'
+import { type Segment, type Transcript, transcriptText } from '#lib/console/live/transcript.ts'
+import { StyledText } from './styled-text.tsx'
+import { WrapToggle } from './wrap-toggle.tsx'
+
+interface CommandOutputProps {
+  transcript: Transcript
+  /** More may come. */
+  isOpen: boolean
+  /** What the service says it cut, besides what is dropped here. */
+  cuts: readonly string[]
+}
 
 /** What a command has written; follows its end unless the reader has scrolled away from it. */
-export const CommandOutput = ({ transcript, isRunning }: { transcript: Transcript; isRunning: boolean }) => {
+export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) => {
+  const [search, setSearch] = useState<string>()
+  const [wraps, setWraps] = useState(true)
+  const segments = useMemo(() => styledSegments(transcript.segments), [transcript.segments])
   if (transcript.length === 0)
-    return (
-      <p className="border-t border-line px-3 py-2 text-sm text-muted">{isRunning ? 'No output yet' : 'No output'}</p>
-    )
+    return <p className="border-t border-line px-3 py-2 text-sm text-muted">{isOpen ? 'No output yet' : 'No output'}</p>
+  const space = wraps ? 'whitespace-pre-wrap break-all' : 'whitespace-pre'
   return (
     <div className="border-t border-line">
       {transcript.dropped > 0 && (
-        <p className="border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
-          Truncated: the first {formatCount(transcript.dropped)} characters are not shown.
-        </p>
+        <Cut>Truncated: the first {formatCount(transcript.dropped)} characters are not shown.</Cut>
       )}
-      <FollowedLog
-        label="Output"
-        end={transcript}
-        className="max-h-96 px-3 py-2 font-mono text-sm whitespace-pre-wrap break-all"
-      >
-        {transcript.segments.map((segment) => (
-          <Piece key={segment.index} segment={segment} />
-        ))}
+      {cuts.map((cut) => (
+        <Cut key={cut}>{cut}</Cut>
+      ))}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
+        <FilterInput label="Search this output" value={search} onFilter={setSearch} className="w-56 max-sm:flex-1" />
+        {search && <MatchCount transcript={transcript} search={search} />}
+        <WrapToggle wraps={wraps} onWrap={setWraps} />
+      </div>
+      <FollowedLog label="Output" end={transcript} className={`max-h-96 px-3 py-2 font-mono text-sm ${space}`}>
+        {search
+          ? linesWith(transcript, search).join('\n')
+          : segments.map(({ segment, pieces }) => (
+              <Piece key={segment.index} stream={segment.stream} pieces={pieces} />
+            ))}
       </FollowedLog>
     </div>
   )
 }
 
-const Piece = memo(({ segment: { stream, text } }: { segment: Segment }) =>
+const Cut = ({ children }: { children: React.ReactNode }) => (
+  <p className="border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">{children}</p>
+)
+
+const linesOf = (transcript: Transcript): string[] => transcriptText(transcript).replace(/\n$/, '').split('\n')
+
+const linesWith = (transcript: Transcript, search: string): string[] => {
+  const wanted = search.toLowerCase()
+  return linesOf(transcript).filter((line) => line.toLowerCase().includes(wanted))
+}
+
+const MatchCount = ({ transcript, search }: { transcript: Transcript; search: string }) => (
+  <span role="status" className="tabular">
+    {formatCount(linesWith(transcript, search).length)} of {formatCount(linesOf(transcript).length)} lines
+  </span>
+)
+
+interface Styled {
+  segment: Segment
+  from: StyleState
+  pieces: readonly StyledPiece[]
+  end: StyleState
+}
+
+/** Only the last segment changes while output comes. */
+const known = new WeakMap<Segment, Styled>()
+
+/** Each stream has a style of its own, which goes on in its next segment. */
+const styledSegments = (segments: readonly Segment[]): Styled[] => {
+  const states = { stdout: plainState, stderr: plainState }
+  return segments.map((segment) => {
+    const from = states[segment.stream]
+    let styled = known.get(segment)
+    if (styled?.from !== from) {
+      styled = { segment, from, ...styledPieces(segment.text, from) }
+      known.set(segment, styled)
+    }
+    states[segment.stream] = styled.end
+    return styled
+  })
+}
+
+const Piece = memo(({ stream, pieces }: { stream: Segment['stream']; pieces: readonly StyledPiece[] }) =>
   stream === 'stdout' ? (
-    <span>{text}</span>
+    <span>
+      <StyledText pieces={pieces} />
+    </span>
   ) : (
     <span className="my-0.5 block border-l-2 border-danger pl-2">
       <span className="float-right ml-2 font-sans text-xs text-danger select-none">stderr</span>
-      {text}
+      <StyledText pieces={pieces} />
     </span>
   ),
 )

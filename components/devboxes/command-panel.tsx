@@ -1,21 +1,31 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Play } from 'lucide-react'
-import { type FormEvent, useLayoutEffect, useRef, useState } from 'react'
+import { Play, Search } from 'lucide-react'
+import { useSearchParams } from 'next/navigation'
+import { type FormEvent, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { FilterInput } from '#components/filters/filter-input.tsx'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
-import { Field } from '#components/ui/field.tsx'
+import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
-import { executionMutations, executionQueries } from '#lib/console/queries/executions.ts'
-import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
-import { CommandCard } from './command-card.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { curlPost } from '#lib/console/api/curl-post.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { CommandRun } from '#lib/console/live/command-run.ts'
+import type { LoggedExecution } from '#lib/console/live/execution-log.ts'
+import { executionMutations, executionQueries, foundRun } from '#lib/console/queries/executions.ts'
+import { devboxExecutions } from '#lib/console/queries/logs.ts'
+import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { type CommandActions, CommandCard, CommandRow } from './command-card.tsx'
+import { LogState } from './log-state.tsx'
 
-/** Runs commands on the devbox and shows what they say while they run. */
-export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
+/** Runs commands on the devbox, and shows those that anyone ran. */
+export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: string }) => {
   const box = useRef<HTMLTextAreaElement>(null)
   const [command, setCommand] = useState('')
-  const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
+  const [shellName, setShellName] = useState('')
+  const [attachStdin, setAttachStdin] = useState(false)
   const execute = useMutation(executionMutations.executeAsync())
   const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
@@ -25,11 +35,22 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
     event.preventDefault()
     if (command.trim() === '' || refusal || execute.isPending) return
     // What was typed stays if the service refuses it.
-    execute.mutate({ devboxId: devbox.id, command }, { onSuccess: () => setCommand('') })
+    execute.mutate(
+      { devboxId: devbox.id, command, shellName: shellName.trim(), attachStdin },
+      { onSuccess: () => setCommand('') },
+    )
   }
-  const edit = (text: string) => {
-    setCommand(text)
-    box.current?.focus()
+  const actions: CommandActions = {
+    onEdit: (text) => {
+      setCommand(text)
+      box.current?.focus()
+    },
+    onRun: (text, shell) => {
+      if (!refusal && !execute.isPending) execute.mutate({ devboxId: devbox.id, command: text, shellName: shell })
+    },
+    onSend: (text) => ask('prompt', text),
+    asCurl: (text, shell) => executeCall(serviceUrl, devbox.id, text, shell),
+    runRefusal: refusal,
   }
   return (
     <div className="space-y-6">
@@ -49,7 +70,24 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
           )}
         </Field>
         {execute.error && <InlineError error={execute.error} />}
-        <div className="flex flex-wrap items-center gap-3">
+        <div className="flex flex-wrap items-end gap-3">
+          <TextField
+            label="Shell"
+            optional
+            mono
+            value={shellName}
+            onText={setShellName}
+            placeholder="a name keeps its directory and variables"
+          />
+          <label className="inline-flex min-h-8 cursor-pointer items-center gap-1.5 text-sm text-muted">
+            <input
+              type="checkbox"
+              className="size-4 accent-(--accent-solid)"
+              checked={attachStdin}
+              onChange={({ target }) => setAttachStdin(target.checked)}
+            />
+            with standard input
+          </label>
           <Button
             type="submit"
             variant="primary"
@@ -59,25 +97,174 @@ export const CommandPanel = ({ devbox }: { devbox: Devbox }) => {
           >
             Run command
           </Button>
-          <span className="text-sm text-muted">or Ctrl+Enter</span>
+          <span className="self-center text-sm text-muted">or Ctrl+Enter</span>
         </div>
       </form>
-      <section aria-label="Commands of this visit" className="space-y-3">
-        {runs.length === 0 ? (
-          <p className="py-6 text-center text-muted">
-            Commands you run appear here with their output. They are kept until you reload the page.
-          </p>
-        ) : (
-          runs.map((each) => (
-            <CommandCard
-              key={each.getSnapshot().execution.execution_id}
-              run={each}
-              onEdit={edit}
-              onSend={(text) => ask('prompt', text)}
-            />
-          ))
-        )}
-      </section>
+      <CommandList devbox={devbox} actions={actions} />
     </div>
   )
+}
+
+/** In single quotes, which end and begin anew around each one inside. */
+const executeCall = (serviceUrl: string, id: string, command: string, shellName: string | null): string =>
+  curlPost(
+    serviceUrl,
+    `/v1/devboxes/${id}/execute_async`,
+    JSON.stringify({ command, ...(shellName && { shell_name: shellName }) }).replaceAll("'", "'\\''"),
+  )
+
+const shownAtOnce = 50
+
+const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActions }) => {
+  const log = useExecutions(devbox.id)
+  const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
+  const { opened, toggle } = useOpened(devbox.id)
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const [search, setSearch] = useState<string>()
+  const [limit, setLimit] = useState(shownAtOnce)
+  const all = useMemo(() => merged(runs, log.executions, opened), [runs, log.executions, opened])
+  const wanted = search?.toLowerCase()
+  const found = wanted ? all.filter((each) => textOf(each).toLowerCase().includes(wanted)) : all
+  const shown = found.slice(0, limit)
+  const isOver = hasEnded(devbox.status)
+  const close = (id: string) => {
+    setClosed(new Set([...closed, id]))
+    toggle(id, false)
+  }
+  const open = (id: string) => {
+    setClosed(new Set([...closed].filter((each) => each !== id)))
+    toggle(id, true)
+  }
+  return (
+    <section aria-label="Commands" className="space-y-3">
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
+        <FilterInput
+          label="Search the list"
+          value={search}
+          onFilter={setSearch}
+          className="w-64 max-sm:w-full"
+          icon={Search}
+        />
+        <p className="tabular">
+          {formatCount(shown.length)} of {formatCount(all.length + log.dropped)} commands
+          {log.dropped > 0 && `; the oldest ${formatCount(log.dropped)} are not kept here`}
+          {log.unnamed > 0 && `; ${formatCount(log.unnamed)} without an id are in the Log alone`}
+        </p>
+        <p role="status">
+          <LogState log={log} />
+        </p>
+      </div>
+      {all.length === 0 && (
+        <p className="py-6 text-center text-muted">
+          {log.health.state === 'live' || log.hasEnded
+            ? 'The log of this devbox names no command yet. Those run in a terminal are not in it.'
+            : 'Reading the log of this devbox'}
+        </p>
+      )}
+      {all.length > 0 && found.length === 0 && <p className="py-6 text-center text-muted">No command matches.</p>}
+      {shown.map(({ id, run, logged }) => {
+        if (run && !closed.has(id))
+          return <CommandCard key={id} run={run} logged={logged} onClose={() => close(id)} {...actions} />
+        if (opened.includes(id) && !run)
+          return (
+            <FoundCommand
+              key={id}
+              devboxId={devbox.id}
+              executionId={id}
+              logged={logged}
+              onClose={() => close(id)}
+              actions={actions}
+            />
+          )
+        return <CommandRow key={id} logged={logged ?? ofRun(run, id)} isOver={isOver} onOpen={() => open(id)} />
+      })}
+      {found.length > shown.length && (
+        <Button onClick={() => setLimit(limit + shownAtOnce)}>
+          Show {formatCount(Math.min(shownAtOnce, found.length - shown.length))} more
+        </Button>
+      )}
+      <p className="text-sm text-muted">
+        The service has no list of executions: these are the ones the log of the devbox names, and those of this page.
+      </p>
+    </section>
+  )
+}
+
+const useExecutions = (devboxId: string) => {
+  const feed = useMemo(() => devboxExecutions(devboxId), [devboxId])
+  useEffect(() => {
+    const leaving = new AbortController()
+    void feed.follow(leaving.signal)
+    return () => leaving.abort()
+  }, [feed])
+  return useSyncExternalStore(feed.subscribe, feed.getSnapshot, feed.getSnapshot)
+}
+
+/** The executions that are open; the address names the one opened last. */
+const useOpened = (devboxId: string) => {
+  const named = useSearchParams().get('execution')
+  const [opened, setOpened] = useState<readonly string[]>(named ? [named] : [])
+  const toggle = (id: string, isOpen: boolean) => {
+    const next = [...opened.filter((each) => each !== id), ...(isOpen ? [id] : [])]
+    setOpened(next)
+    history.replaceState(null, '', paths.devbox(devboxId, 'commands', next.at(-1)))
+  }
+  return { opened, toggle }
+}
+
+interface Listed {
+  id: string
+  run?: CommandRun
+  logged?: LoggedExecution
+}
+
+/** What the log does not tell, or not yet, stands first. */
+const merged = (
+  runs: readonly CommandRun[],
+  executions: readonly LoggedExecution[],
+  opened: readonly string[],
+): Listed[] => {
+  const ofVisit = new Map(runs.map((run) => [run.getSnapshot().execution.execution_id, run]))
+  const logged = new Set(executions.map(({ execution_id }) => execution_id))
+  const first = [...new Set([...ofVisit.keys(), ...opened])].filter((id) => !logged.has(id))
+  return [
+    ...first.map((id) => ({ id, run: ofVisit.get(id) })),
+    ...executions.map((each) => ({ id: each.execution_id, run: ofVisit.get(each.execution_id), logged: each })),
+  ]
+}
+
+const textOf = ({ id, run, logged }: Listed): string =>
+  [id, run?.command ?? logged?.command, logged?.shell_name].filter(Boolean).join(' ')
+
+const ofRun = (run: CommandRun | undefined, execution_id: string): LoggedExecution => {
+  const state = run?.getSnapshot()
+  return {
+    execution_id,
+    command: run?.command ?? null,
+    isCut: false,
+    shell_name: state?.execution.shell_name ?? null,
+    source: 'exec',
+    startedMs: state?.startedMs ?? null,
+    endedMs: state?.endedMs ?? null,
+    exit_code: state?.execution.exit_status ?? null,
+  }
+}
+
+interface FoundCommandProps {
+  devboxId: string
+  executionId: string
+  logged: LoggedExecution | undefined
+  onClose: () => void
+  actions: CommandActions
+}
+
+/** Followed while it is open. */
+const FoundCommand = ({ devboxId, executionId, logged, onClose, actions }: FoundCommandProps) => {
+  const [run] = useState(() => foundRun(devboxId, executionId))
+  useEffect(() => {
+    const leaving = new AbortController()
+    void run.follow(leaving.signal)
+    return () => leaving.abort()
+  }, [run])
+  return <CommandCard run={run} logged={logged} onClose={onClose} {...actions} />
 }

@@ -40,7 +40,7 @@ if (typeof location === 'object' && new URLSearchParams(location.search).get('ta
   import('#components/terminal/pane/draw-terminal.ts').catch(() => undefined)
 const EditDevboxDialog = loadOnUse(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
 
-export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
+export const DevboxDetail = ({ id, tab, serviceUrl }: { id: string; tab: DevboxTab; serviceUrl: string }) => {
   const moves = useDevboxMoves()
   return (
     <DetailPage {...devboxPage} query={useQuery(devboxQueries.get(id))}>
@@ -49,7 +49,7 @@ export const DevboxDetail = ({ id, tab }: { id: string; tab: DevboxTab }) => {
           <Header devbox={devbox} tab={tab} moves={moves} />
           {tab === 'overview' && <DevboxOverview devbox={devbox} />}
           {tab === 'terminal' && <DevboxTerminal devbox={devbox} moves={moves} />}
-          {tab === 'commands' && <CommandPanel devbox={devbox} />}
+          {tab === 'commands' && <CommandPanel devbox={devbox} serviceUrl={serviceUrl} />}
           {tab === 'files' && <FilesTab devbox={devbox} busy={moves.busyId === id} onResume={moves.resume} />}
           {tab === 'log' && <LogPanel devboxId={id} />}
           {tab === 'snapshots' && <DevboxSnapshots devbox={devbox} />}

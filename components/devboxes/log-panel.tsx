@@ -5,15 +5,14 @@ import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminal
 import { classes } from '#components/ui/classes.ts'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import { LiveState } from '#components/ui/live-badge.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
 import { formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { type LogSnapshot, logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
+import { logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
 import { devboxLog } from '#lib/console/queries/logs.ts'
 import { logSources } from '#lib/contract/logs.ts'
+import { LogState } from './log-state.tsx'
 
 /** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
 export const LogPanel = ({ devboxId }: { devboxId: string }) => {
@@ -60,12 +59,6 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
       <Records records={shown} isEmpty={log.records.length === 0} onSend={send} />
     </section>
   )
-}
-
-const LogState = ({ log: { health, hasEnded, lost } }: { log: LogSnapshot }) => {
-  if (lost !== null) return <span className="text-danger">The log cannot be followed: {problemOf(lost).message}</span>
-  if (hasEnded) return 'The devbox has ended; this is all of its log'
-  return <LiveState health={health} what="the log" />
 }
 
 const sourceWords: Record<(typeof logSources)[number], string> = {

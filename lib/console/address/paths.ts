@@ -11,7 +11,9 @@ import { pageDefaults, searchOf } from './search.ts'
 export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
-  devbox: (id: string, tab?: string) => `/devboxes/${encodeURIComponent(id)}${searchOf({ tab })}`,
+  /** `execution` is one to be shown open. */
+  devbox: (id: string, tab?: string, execution?: string) =>
+    `/devboxes/${encodeURIComponent(id)}${searchOf({ tab, execution })}`,
   /** A folder of a devbox, or the file of this name in it; both as `pathText` writes them. */
   devboxFiles: (id: string, { path, file }: { path?: string; file?: string }) =>
     `/devboxes/${encodeURIComponent(id)}${searchOf({ tab: 'files', path, file })}`,

@@ -12,8 +12,9 @@ const execution = (change: Partial<Execution> = {}): Execution => ({
 })
 const done = execution({ status: 'completed', exit_status: 3 })
 
-const run = (source: Partial<ExecutionSource>) =>
+const run = (source: Partial<ExecutionSource>, isFound = false) =>
   new CommandRun({
+    isFound,
     command: 'true',
     execution: execution(),
     source: { follow: async () => undefined, get: async () => done, isLost: () => false, ...source },
@@ -75,5 +76,46 @@ describe('a command run', () => {
     await made.follow()
     expect(made.getSnapshot()).toMatchObject({ hasEnded: false, lost: gone })
     expect(other?.aborted).toBe(true)
+  })
+
+  it('that was found ended is read whole before it is said to be', async () => {
+    const asked: boolean[] = []
+    const made = run(
+      {
+        get: async (whole) => {
+          asked.push(whole)
+          return done
+        },
+        follow: async (stream, { onItems }) => {
+          expect(made.getSnapshot()).toMatchObject({ hasEnded: true, isRead: false })
+          if (stream === 'stdout') onItems([{ output: 'kept' }], '4')
+        },
+      },
+      true,
+    )
+    await made.follow()
+    expect(transcriptText(made.getSnapshot().transcript)).toBe('kept')
+    expect(made.getSnapshot().isRead).toBe(true)
+    expect(asked).toEqual([true])
+  })
+
+  it('is left by who stops looking, and goes on where it was', async () => {
+    const positions: unknown[] = []
+    const made = run({
+      follow: async (stream, { position, signal, onItems }) => {
+        if (stream === 'stderr') return
+        positions.push(position)
+        onItems([{ output: 'a' }], '1')
+        if (positions.length === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+    })
+    const leaving = new AbortController()
+    const followed = made.follow(leaving.signal)
+    leaving.abort()
+    await followed
+    expect(made.getSnapshot()).toMatchObject({ isRead: false, lost: null })
+    await made.follow()
+    expect(positions).toEqual([undefined, '1'])
+    expect(made.getSnapshot().isRead).toBe(true)
   })
 })

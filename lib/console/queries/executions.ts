@@ -1,6 +1,6 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query'
 import { isFinal } from '#lib/client/api-error.ts'
-import { executions } from '#lib/contract/executions.ts'
+import { executions, type StdinSignal } from '#lib/contract/executions.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { CommandRun, type ExecutionSource } from '../live/command-run.ts'
 import { follow } from '../live/follow.ts'
@@ -20,6 +20,15 @@ export const executionQueries = {
 interface Start {
   devboxId: string
   command: string
+  shellName?: string | null | undefined
+  attachStdin?: boolean
+}
+
+interface Input {
+  devbox_id: string
+  execution_id: string
+  text?: string
+  signal?: StdinSignal
 }
 
 interface Kill {
@@ -32,8 +41,11 @@ export const executionMutations = {
   executeAsync: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['executions', 'execute-async'],
-      mutationFn: async ({ devboxId, command }: Start) => {
-        const execution = await api.executions.executeAsync({ params: { id: devboxId }, body: { command } })
+      mutationFn: async ({ devboxId, command, shellName, attachStdin }: Start) => {
+        const execution = await api.executions.executeAsync({
+          params: { id: devboxId },
+          body: { command, ...(shellName && { shell_name: shellName }), ...(attachStdin && { attach_stdin: true }) },
+        })
         return new CommandRun({ command, execution, source: executionSource(api, devboxId, execution.execution_id) })
       },
       onSuccess: (run, { devboxId }, _result, { client }) => {
@@ -54,7 +66,27 @@ export const executionMutations = {
         })
       },
     }),
+
+  /** Rejects when the service says that the text or signal did not arrive. */
+  sendStdIn: (api: Api = pageApi) =>
+    mutationOptions({
+      mutationKey: ['executions', 'send-std-in'],
+      mutationFn: async ({ devbox_id, execution_id, ...body }: Input) => {
+        const { success } = await api.executions.sendStdIn({ params: { devbox_id, execution_id }, body })
+        if (!success) throw new Error('The service says that this did not reach the command. It may have ended.')
+      },
+    }),
 }
+
+/** A command that somebody started, to be followed while it is looked at. */
+export const foundRun = (devboxId: string, executionId: string, api: Api = pageApi): CommandRun =>
+  new CommandRun({
+    // No answer tells it; the log may.
+    command: '',
+    execution: { devbox_id: devboxId, execution_id: executionId, status: 'unknown' },
+    source: executionSource(api, devboxId, executionId),
+    isFound: true,
+  })
 
 /** More runs than anyone scrolls through; each holds up to one transcript. */
 const maxRemembered = 30
@@ -71,7 +103,7 @@ const executionSource = (api: Api, devboxId: string, executionId: string): Execu
   return {
     follow: (stream, options) => follow({ endpoint: outputOf[stream], params }, options),
     // The text came by the streams; the last line is the least that can be asked for.
-    get: () => api.executions.get({ params, query: { last_n: 1 } }),
+    get: (whole) => api.executions.get({ params, query: whole ? {} : { last_n: 1 } }),
     isLost: isFinal,
   }
 }

@@ -2,12 +2,17 @@ import { queryOptions } from '@tanstack/react-query'
 import { logs } from '#lib/contract/logs.ts'
 import { runningCommands } from '../alerts/running-commands.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { ExecutionLog } from '../live/execution-log.ts'
 import { follow } from '../live/follow.ts'
 import { LogFeed } from '../live/log-feed.ts'
 
 /** The log of a devbox, to be followed while it is on screen. Not in the query cache: nothing else reads it. */
 export const devboxLog = (id: string): LogFeed =>
   new LogFeed((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
+
+/** The executions that the log of a devbox names, whoever started them. */
+export const devboxExecutions = (id: string): ExecutionLog =>
+  new ExecutionLog((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
 
 const pageApi = browserApi({ logs })
 

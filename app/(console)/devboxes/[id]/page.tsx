@@ -18,10 +18,11 @@ export const generateMetadata = async ({ params }: DetailPageProps): Promise<Met
 }
 
 export default async function DevboxPage({ params, searchParams }: DetailPageProps) {
-  await requireSession()
+  const { service } = await requireSession()
   const { id } = await params
   const query = { ...devboxQueries.get(id), queryFn: () => readDevbox(id) }
-  return readDetailPage(id, query, <DevboxDetail id={id} tab={devboxTabOf((await searchParams).tab)} />)
+  const page = <DevboxDetail id={id} tab={devboxTabOf((await searchParams).tab)} serviceUrl={service.url} />
+  return readDetailPage(id, query, page)
 }
 
 const visibleText = (text: string) =>

@@ -1,0 +1,77 @@
+import type { LogRecord } from '#lib/contract/logs.ts'
+import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
+
+/** What a log tells of one execution. Null is what it does not tell, or no longer. */
+export interface LoggedExecution {
+  execution_id: string
+  command: string | null
+  /** The log has only the beginning of the command. */
+  isCut: boolean
+  shell_name: string | null
+  source: string
+  startedMs: number | null
+  endedMs: number | null
+  exit_code: number | null
+}
+
+export interface ExecutionLogSnapshot extends RecordsState {
+  /** The newest first. */
+  executions: readonly LoggedExecution[]
+  /** How many older ones are not kept. */
+  dropped: number
+  /** Commands with no id, which nobody can ask for: those of the launch, for one. */
+  unnamed: number
+}
+
+/** A card each; what is older is in the log. */
+export const maxExecutions = 1_000
+
+/** The contract lists no executions of a devbox: these are the ones its log names. */
+export class ExecutionLog extends FollowedRecords<ExecutionLogSnapshot> {
+  #known = new Map<string, LoggedExecution>()
+  #dropped = 0
+  #unnamed = 0
+
+  constructor(source: RecordSource) {
+    super(source, { executions: [], dropped: 0, unnamed: 0, ...notFollowed })
+  }
+
+  protected override take(records: readonly LogRecord[]) {
+    for (const record of records) this.#takeOne(record)
+    const oldest = this.#known.keys()
+    while (this.#known.size > maxExecutions) {
+      this.#known.delete(oldest.next().value as string)
+      this.#dropped++
+    }
+  }
+
+  #takeOne({ cmd_id, cmd, exit_code, shell_name, source, timestamp_ms }: LogRecord) {
+    if (!cmd_id) {
+      if (cmd != null) this.#unnamed++
+      return
+    }
+    const known = this.#known.get(cmd_id)
+    // A line of output says nothing new of a command that is known.
+    if (known && cmd == null && exit_code == null) return
+    this.#known.set(cmd_id, {
+      ...(known ?? { ...unknown, execution_id: cmd_id, source, shell_name: shell_name ?? null }),
+      ...(cmd != null && { command: cmd, isCut: cutEnd.test(cmd), startedMs: timestamp_ms }),
+      ...(exit_code != null && { exit_code, endedMs: timestamp_ms }),
+    })
+  }
+
+  protected override forget() {
+    this.#known = new Map()
+    this.#dropped = 0
+    this.#unnamed = 0
+  }
+
+  protected override gathered() {
+    return { executions: [...this.#known.values()].reverse(), dropped: this.#dropped, unnamed: this.#unnamed }
+  }
+}
+
+const unknown = { command: null, isCut: false, startedMs: null, endedMs: null, exit_code: null }
+
+/** How the local service marks a command that is longer than a record. */
+const cutEnd = / … \(\d+ more bytes\)$/
