@@ -15,6 +15,7 @@ test('the log tells what happens in a devbox while it happens', async ({ signedI
 
   await page.getByRole('combobox', { name: 'Source' }).selectOption('exec')
   await expect(records).not.toContainText('preparing')
+  await expect(page).toHaveURL(/source=exec/)
   await expect(records).toContainText('from-outside')
 
   await product.service.devboxes.shutdown({ params: { id } })

@@ -5,8 +5,8 @@ import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { plainState, type StyledPiece, type StyleState, styledPieces } from '#lib/console/live/ansi.ts'
 import { type Segment, type Transcript, transcriptText } from '#lib/console/live/transcript.ts'
+import { Check } from './check.tsx'
 import { StyledText } from './styled-text.tsx'
-import { WrapToggle } from './wrap-toggle.tsx'
 
 interface CommandOutputProps {
   transcript: Transcript
@@ -35,7 +35,7 @@ export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) 
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
         <FilterInput label="Search this output" value={search} onFilter={setSearch} className="w-56 max-sm:flex-1" />
         {search && <MatchCount transcript={transcript} search={search} />}
-        <WrapToggle wraps={wraps} onWrap={setWraps} />
+        <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />
       </div>
       <FollowedLog label="Output" end={transcript} className={`max-h-96 px-3 py-2 font-mono text-sm ${space}`}>
         {search

@@ -1,18 +1,26 @@
 'use client'
-import { SquareTerminal } from 'lucide-react'
+import { Download, Search, SquareTerminal, X } from 'lucide-react'
 import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
+import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
+import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { saveText } from '#lib/console/lists/export.ts'
+import { styledPieces, withoutStyles } from '#lib/console/live/ansi.ts'
 import { logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
 import { devboxLog } from '#lib/console/queries/logs.ts'
-import { logSources } from '#lib/contract/logs.ts'
+import { logLevels, logSources } from '#lib/contract/logs.ts'
+import { Check } from './check.tsx'
 import { LogState } from './log-state.tsx'
+import { StyledText } from './styled-text.tsx'
 
 /** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
 export const LogPanel = ({ devboxId }: { devboxId: string }) => {
@@ -23,45 +31,132 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
     return () => leaving.abort()
   }, [feed])
   const log = useSyncExternalStore(feed.subscribe, feed.getSnapshot, feed.getSnapshot)
-  const [source, setSource] = useState('')
-  const shown = useMemo(
-    () => (source === '' ? log.records : log.records.filter((record) => record.source === source)),
-    [log.records, source],
-  )
+  const path = useMemo(() => logViewPath(devboxId), [devboxId])
+  const { view, change, problems } = useAddress({ schema: LogView, path })
+  const [wraps, setWraps] = useState(true)
+  const { shown, stats, problem } = useMemo(() => recordsOf(log.records, view), [log.records, view])
   const ask = useAskTerminals(devboxId)
   const send = useCallback((text: string) => ask('prompt', text), [ask])
+  const text = () => shown.map((record) => withoutStyles(logLine(record))).join('\n')
+  const nothing = shown.length === 0 ? 'no record is shown' : null
   return (
     <section aria-label="Log" className="space-y-2">
+      <LogFilters records={log.records} view={view} change={change} problem={problem} />
+      {problems.length > 0 && (
+        <p role="alert" className="text-sm text-danger">
+          The address has filters that cannot be read, so none is in force:{' '}
+          {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
+        </p>
+      )}
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
-        <Select
-          aria-label="Source"
-          value={source}
-          onChange={({ target }) => setSource(target.value)}
-          options={[
-            { value: '', label: 'All sources' },
-            ...logSources.map((value) => ({ value, label: sourceWords[value] })),
-          ]}
-        />
         <p role="status">
           <LogState log={log} />
         </p>
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
+          {stats > 0 && `; ${formatCount(stats)} of statistics are left out`}
           {log.dropped > 0 && `; the first ${formatCount(log.dropped)} are not kept here`}
         </p>
-        <CopyButton
-          what="log"
-          text={() => shown.map(logLine).join('\n')}
-          className="ml-auto"
-          disabledReason={shown.length === 0 ? 'there is nothing to copy' : null}
-        />
+        <span className="ml-auto inline-flex flex-wrap items-center gap-1">
+          <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />
+          <CopyButton what="log" text={text} disabledReason={nothing} />
+          <Button
+            size="sm"
+            variant="ghost"
+            icon={Download}
+            disabledReason={nothing}
+            onClick={() => saveText(`log-${devboxId}`, 'txt', `${text()}\n`)}
+          >
+            Download what is shown
+          </Button>
+        </span>
       </div>
-      <Records records={shown} isEmpty={log.records.length === 0} onSend={send} />
+      <Records
+        records={shown}
+        isEmpty={log.records.length === 0}
+        wraps={wraps}
+        onSend={send}
+        onExecution={(execution) => change({ execution }, 'push')}
+      />
     </section>
   )
 }
 
-const sourceWords: Record<(typeof logSources)[number], string> = {
+interface LogFiltersProps {
+  records: readonly NumberedRecord[]
+  view: LogView
+  change: (part: Partial<LogView>, how: HowToChange) => void
+  problem: string | null
+}
+
+const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
+  const sources = useMemo(() => wordsOf(records, 'source', logSources, view.source), [records, view.source])
+  const levels = useMemo(() => wordsOf(records, 'level', logLevels, view.level), [records, view.level])
+  return (
+    <div className="flex flex-wrap items-start gap-x-3 gap-y-2 text-sm">
+      <Select
+        aria-label="Source"
+        value={view.source ?? ''}
+        onChange={({ target }) => change({ source: target.value || undefined }, 'replace')}
+        options={[
+          { value: '', label: 'All sources' },
+          ...sources.map((value) => ({ value, label: sourceWords[value] ?? value })),
+        ]}
+      />
+      <Select
+        aria-label="Level"
+        value={view.level ?? ''}
+        onChange={({ target }) => change({ level: target.value || undefined }, 'replace')}
+        options={[{ value: '', label: 'All levels' }, ...levels.map((value) => ({ value, label: value }))]}
+      />
+      <span className="w-64 max-sm:w-full">
+        <Input
+          icon={Search}
+          aria-label="Search the log"
+          placeholder="Search the log"
+          aria-invalid={problem ? true : undefined}
+          value={view.search ?? ''}
+          onChange={({ target }) => change({ search: target.value || undefined }, 'type')}
+        />
+        {problem && (
+          <span role="alert" className="mt-0.5 block text-xs text-danger">
+            {problem}
+          </span>
+        )}
+      </span>
+      <Check
+        label="Regular expression"
+        checked={view.regex === 'yes'}
+        onCheck={(isOn) => change({ regex: isOn ? 'yes' : undefined }, 'replace')}
+      />
+      <Check
+        label="Statistics"
+        checked={view.stats === 'shown' || view.source === 'stats'}
+        onCheck={(isOn) =>
+          change(
+            { stats: isOn ? 'shown' : undefined, ...(view.source === 'stats' && { source: undefined }) },
+            'replace',
+          )
+        }
+      />
+      {view.execution !== undefined && (
+        <Button size="sm" icon={X} onClick={() => change({ execution: undefined }, 'push')}>
+          Only execution <VisibleText max={40}>{view.execution}</VisibleText>
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** The words of the interface, and those that only this log has. */
+const wordsOf = (
+  records: readonly NumberedRecord[],
+  field: 'source' | 'level',
+  known: readonly string[],
+  chosen: string | undefined,
+): string[] => [...new Set([...known, ...records.map((record) => record[field]), ...(chosen ? [chosen] : [])])]
+
+const sourceWords: Record<string, string> = {
   setup_commands: 'Launch commands',
   entrypoint: 'Entrypoint',
   exec: 'Commands',
@@ -73,15 +168,17 @@ const sourceWords: Record<(typeof logSources)[number], string> = {
 interface RecordsProps {
   records: readonly NumberedRecord[]
   isEmpty: boolean
+  wraps: boolean
+  onExecution: (execution: string) => void
   /** Puts the command of a record on the prompt of a terminal. */
   onSend: (command: string) => void
 }
 
-const Records = ({ records, isEmpty, onSend }: RecordsProps) => {
+const Records = ({ records, isEmpty, wraps, onSend, onExecution }: RecordsProps) => {
   if (records.length === 0)
     return (
       <p className="rounded-md border border-line px-3 py-6 text-center text-muted">
-        {isEmpty ? 'Nothing has been logged yet.' : 'No record of this source.'}
+        {isEmpty ? 'Nothing has been logged yet.' : 'No record matches.'}
       </p>
     )
   return (
@@ -91,15 +188,19 @@ const Records = ({ records, isEmpty, onSend }: RecordsProps) => {
       className="h-[min(70dvh,48rem)] rounded-md border border-line bg-surface-0 py-1 font-mono text-sm"
     >
       {records.map((record) => (
-        <Line key={record.number} record={record} onSend={onSend} />
+        <Line key={record.number} record={record} wraps={wraps} onSend={onSend} onExecution={onExecution} />
       ))}
     </FollowedLog>
   )
 }
 
+interface LineProps extends Pick<RecordsProps, 'wraps' | 'onSend' | 'onExecution'> {
+  record: NumberedRecord
+}
+
 // content-visibility: the browser lays out only what is near the view, however long the log.
-const Line = memo(({ record, onSend }: { record: NumberedRecord; onSend: (command: string) => void }) => {
-  const { level, source, shell_name, cmd, exit_code } = record
+const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
+  const { level, source, shell_name, cmd, cmd_id, exit_code } = record
   const isBad = level === 'error' || (exit_code != null && exit_code !== 0)
   const tone = isBad ? 'text-danger' : level === 'warn' ? 'text-attention' : cmd != null ? 'font-medium' : undefined
   return (
@@ -115,16 +216,16 @@ const Line = memo(({ record, onSend }: { record: NumberedRecord; onSend: (comman
         <VisibleText max={60}>{shell_name ? `${source} ${shell_name}` : source}</VisibleText>
       </span>
       {isBad && <span className="sr-only">error:</span>}
-      <span className={classes('min-w-0 break-all whitespace-pre-wrap', tone)}>
-        <VisibleText max={8_192}>{logText(record)}</VisibleText>
+      <span className={classes(wraps ? 'min-w-0 break-all whitespace-pre-wrap' : 'whitespace-pre', tone)}>
+        <RecordText>{logText(record)}</RecordText>
       </span>
+      {cmd != null && cmd_id && (
+        <button type="button" onClick={() => onExecution(cmd_id)} className={lineAction}>
+          Only this command
+        </button>
+      )}
       {cmd != null && (
-        <button
-          type="button"
-          title="Put on the terminal's prompt"
-          onClick={() => onSend(cmd)}
-          className="-my-px ml-auto shrink-0 rounded-sm px-1 text-muted opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100"
-        >
+        <button type="button" title="Put on the terminal's prompt" onClick={() => onSend(cmd)} className={lineAction}>
           <SquareTerminal aria-hidden className="size-3.5" />
           <span className="sr-only">Put on the terminal's prompt</span>
         </button>
@@ -132,3 +233,14 @@ const Line = memo(({ record, onSend }: { record: NumberedRecord; onSend: (comman
     </div>
   )
 })
+
+const lineAction =
+  '-my-px shrink-0 rounded-sm px-1 font-sans text-muted opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100'
+
+/** With its program's colours where it has any. */
+const RecordText = ({ children }: { children: string }) =>
+  withoutStyles(children) === children ? (
+    <VisibleText max={8_192}>{children}</VisibleText>
+  ) : (
+    <StyledText pieces={styledPieces(children).pieces} visible />
+  )

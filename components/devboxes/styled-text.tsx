@@ -1,20 +1,24 @@
 import type { CSSProperties } from 'react'
-import { type StyledPiece, styledPieces, type TextStyle } from '#lib/console/live/ansi.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { StyledPiece, TextStyle } from '#lib/console/live/ansi.ts'
+
+interface StyledTextProps {
+  pieces: readonly StyledPiece[]
+  /** Shows what would act unseen. */
+  visible?: boolean
+}
 
 /** Text with the colours its program gave it. */
-export const StyledText = ({ pieces }: { pieces: readonly StyledPiece[] }) =>
+export const StyledText = ({ pieces, visible }: StyledTextProps) =>
   pieces.map(({ at, text, style }) => {
     const css = cssOf(style)
-    return css ? (
+    if (!css && !visible) return text
+    return (
       <span key={at} style={css}>
-        {text}
+        {visible ? <VisibleText>{text}</VisibleText> : text}
       </span>
-    ) : (
-      text
     )
   })
-
-export const StyledLine = ({ children }: { children: string }) => <StyledText pieces={styledPieces(children).pieces} />
 
 const palette = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 const named = (index: number) => `var(--terminal-${index > 7 ? 'bright-' : ''}${palette[index % 8]})`

@@ -1,0 +1,53 @@
+import * as z from 'zod/mini'
+import type { LogRecord } from '#lib/contract/logs.ts'
+import { findPattern } from '#lib/terminal/page/find.ts'
+import { withoutStyles } from '../live/ansi.ts'
+import { logText } from '../live/log-feed.ts'
+import { paths } from './paths.ts'
+import { searchOf } from './search.ts'
+
+/** What the address of a devbox's log says of the records that are shown. */
+export const LogView = z.object({
+  tab: z.optional(z.literal('log')),
+  /** As the service calls it, also a word of a newer one. Absent: all but the statistics. */
+  source: z.optional(z.string()),
+  level: z.optional(z.string()),
+  execution: z.optional(z.string()),
+  search: z.optional(z.string()),
+  /** `search` is a regular expression. */
+  regex: z.optional(z.enum(['yes'], 'must be yes')),
+  stats: z.optional(z.enum(['shown'], 'must be shown')),
+})
+export type LogView = z.output<typeof LogView>
+
+export const logViewPath =
+  (id: string) =>
+  (view: Partial<LogView>): string =>
+    `${paths.devbox(id)}${searchOf({ ...view, tab: 'log' })}`
+
+export interface FilteredLog<Row> {
+  shown: readonly Row[]
+  /** Statistics that are left out because nobody asked for them. */
+  stats: number
+  /** What is wrong with the expression; then it filters nothing. */
+  problem: string | null
+}
+
+/** The records a view shows. */
+export const recordsOf = <Row extends LogRecord>(records: readonly Row[], view: LogView): FilteredLog<Row> => {
+  const { source, level, execution, search = '', regex } = view
+  const found = findPattern({ text: search, matchCase: false, wholeWord: false, regex: regex === 'yes' })
+  const pattern = found && 'pattern' in found ? found.pattern : null
+  const takesStats = source === 'stats' || view.stats === 'shown'
+  let stats = 0
+  const shown = records.filter((record) => {
+    if (source && record.source !== source) return false
+    if (level && record.level !== level) return false
+    if (execution && record.cmd_id !== execution) return false
+    if (pattern && withoutStyles(logText(record)).search(pattern) < 0) return false
+    if (record.source !== 'stats' || takesStats) return true
+    stats++
+    return false
+  })
+  return { shown, stats, problem: found && 'problem' in found ? found.problem : null }
+}
