@@ -93,7 +93,7 @@ test('a command somebody else started is listed, opened by its address, and spok
   await command.getByRole('textbox', { name: 'Standard input' }).fill('hello')
   await command.getByRole('button', { name: 'Send line' }).click()
   await expect(command.getByRole('log', { name: 'Output' })).toHaveText('got hello')
-  await expect(command.getByText('Exit 4')).toBeVisible()
+  await expect(command.getByText('Exit 4', { exact: true })).toBeVisible()
 })
 
 test('an eviction scheduled elsewhere is on every page, as it comes', async ({ signedIn: page, product }) => {

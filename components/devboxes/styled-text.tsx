@@ -26,7 +26,9 @@ const named = (index: number) => `var(--terminal-${index > 7 ? 'bright-' : ''}${
 // A colour of the program's own choice is drawn towards the text's, and a background towards the page's: both stay
 // legible in either theme.
 const inkOf = (colour: number | string) =>
-  `color-mix(in oklab, ${typeof colour === 'number' ? named(colour) : `rgb(${colour})`} 55%, var(--text))`
+  typeof colour === 'number'
+    ? `color-mix(in oklab, ${named(colour)} 55%, var(--text))`
+    : `color-mix(in oklab, rgb(${colour}) 25%, var(--text))`
 const groundOf = (colour: number | string) =>
   `color-mix(in oklab, ${typeof colour === 'number' ? named(colour) : `rgb(${colour})`} 18%, var(--surface-0))`
 
