@@ -57,16 +57,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_200,
-  components: 27_300,
+  app: 950,
+  components: 27_600,
   'lib/client': 380,
-  'lib/console': 5_600,
-  'lib/contract': 3_000,
+  'lib/console': 5_800,
+  'lib/contract': 2_800,
   'lib/gateway': 9_000,
-  'lib/service': 22_500,
-  'lib/statistics': 1_200,
+  'lib/service': 21_300,
+  'lib/statistics': 930,
   'lib/terminal': 3_750,
-  'lib/wire': 1_000,
+  'lib/wire': 930,
   scripts: 460,
   'server.ts': 180,
 }
