@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 
 interface Neighbour {
   /** One that no private network has. The machine itself has `own` on the same line. */
@@ -64,6 +66,7 @@ export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(
   const ip = (line: string) => spawnSync('ip', line.split(' ')).status === 0
   const isLinked =
     child.pid !== undefined &&
+    (await hasOwnNetwork(child.pid)) &&
     ip(`link add ${near} type veth peer name far netns ${child.pid}`) &&
     [addresses, privateAddresses].every(({ own }) => ip(`address add ${own}/24 dev ${near}`)) &&
     ip(`link set ${near} up`)
@@ -90,6 +93,17 @@ export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(
     port: 8080,
     heard: () => words,
     close,
+  }
+}
+
+/** Waits until a process that is starting has left this machine's network: what it is given before would stay here. */
+const hasOwnNetwork = async (pid: number): Promise<boolean> => {
+  try {
+    while (readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync('/proc/self/ns/net')) await delay(5)
+    return true
+  } catch {
+    // It has ended without.
+    return false
   }
 }
 
