@@ -11,6 +11,8 @@ interface Neighbour {
   /** The same machine under an address of a private network. */
   privateAddress: string
   port: number
+  /** The interface of this machine that leads there. */
+  near: string
   close(): void
 }
 
@@ -91,6 +93,7 @@ export const startNeighbour = async (folder = ''): Promise<(Neighbour & { heard(
     own: addresses.own,
     privateAddress: privateAddresses.address,
     port: 8080,
+    near,
     heard: () => words,
     close,
   }
