@@ -1,3 +1,5 @@
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { AgentFigures } from '#lib/wire/reports.ts'
 import { three } from './job/verdict.ts'
 
 /** In place of a figure that cannot be computed, with the reason on hover. */
@@ -20,3 +22,17 @@ export const ReportNotes = ({ notes }: { notes: readonly string[] }) => (
     </ul>
   </section>
 )
+
+/** A mean with its denominator, or why there is none. */
+export const MeanText = ({ figures: { mean, n_scenarios, reasons } }: { figures: AgentFigures }) =>
+  mean === null ? (
+    <Missing why={reasons.mean} />
+  ) : (
+    <span className="whitespace-nowrap">
+      <b className="font-semibold">{three(mean)}</b>{' '}
+      <span className="text-muted">(n = {formatCount(n_scenarios)})</span>
+    </span>
+  )
+
+export const IntervalText = ({ figures: { ci_low, ci_high, reasons } }: { figures: AgentFigures }) =>
+  ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${three(ci_low)} to ${three(ci_high)}`

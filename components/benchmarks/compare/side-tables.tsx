@@ -5,8 +5,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
-import { Missing, signed } from '../figure-text.tsx'
-import { three } from '../job/verdict.ts'
+import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 import { AgentName } from '../score.tsx'
 import { sideNames } from './side-names.ts'
@@ -52,15 +51,7 @@ const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
     priority: 2,
     width: '9rem',
     align: 'right',
-    cell: ({ mean, n_scenarios, reasons }) =>
-      mean === null ? (
-        <Missing why={reasons.mean} />
-      ) : (
-        <span className="whitespace-nowrap">
-          <b className="font-semibold">{three(mean)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(n_scenarios)})</span>
-        </span>
-      ),
+    cell: (figures) => <MeanText figures={figures} />,
   },
   {
     id: 'interval',
@@ -68,8 +59,7 @@ const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
     priority: 3,
     width: '9rem',
     align: 'right',
-    cell: ({ ci_low, ci_high, reasons }) =>
-      ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${three(ci_low)} to ${three(ci_high)}`,
+    cell: (figures) => <IntervalText figures={figures} />,
   },
   {
     id: 'passes',

@@ -10,8 +10,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { ComparedPair, TrendPoint } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { Missing, signed } from '../figure-text.tsx'
-import { three } from '../job/verdict.ts'
+import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 import { stepOf, type TrendStep } from './trend-words.ts'
 
@@ -65,15 +64,7 @@ const columns: Column<Row>[] = [
     priority: 2,
     width: '8rem',
     align: 'right',
-    cell: ({ figures: { mean, n_scenarios, reasons } }) =>
-      mean === null ? (
-        <Missing why={reasons.mean} />
-      ) : (
-        <span className="whitespace-nowrap">
-          <b className="font-semibold">{three(mean)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(n_scenarios)})</span>
-        </span>
-      ),
+    cell: ({ figures }) => <MeanText figures={figures} />,
   },
   {
     id: 'interval',
@@ -81,8 +72,7 @@ const columns: Column<Row>[] = [
     priority: 3,
     width: '8rem',
     align: 'right',
-    cell: ({ figures: { ci_low, ci_high, reasons } }) =>
-      ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${three(ci_low)} to ${three(ci_high)}`,
+    cell: ({ figures }) => <IntervalText figures={figures} />,
   },
   {
     id: 'change',
