@@ -1,12 +1,13 @@
 'use client'
 import { Ban, ChartLine, CircleCheck, CircleX, ClockAlert, GitCompareArrows, Plus, Trophy, X } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -65,11 +66,7 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   const router = useRouter()
   const [isCreating, setIsCreating] = useState(false)
   const { view, narrow, rows, loaded, list, selectedRows, onNearEnd } = page
-  const isFew = rows.length < fewRows
-  // What the page's own filters leave of the rows may be too short to be scrolled to its end.
-  useEffect(() => {
-    if (isFew) onNearEnd?.()
-  }, [isFew, onNearEnd])
+  useEnoughRows(page)
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create job
@@ -189,7 +186,6 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   )
 }
 
-const fewRows = 20
 const mostCompared = 10
 const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
 

@@ -2,12 +2,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Box, FlaskConical, Plus } from 'lucide-react'
 import Link from 'next/link'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -51,11 +52,7 @@ const source = {
 export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
   const { view, narrow, rows, loaded, list, onNearEnd } = page
-  // What is left without trials may be too short to be scrolled to its end. Each page is read again with each refresh.
-  const isFew = rows.length < fewRows && loaded.length < enoughLoaded
-  useEffect(() => {
-    if (isFew) onNearEnd?.()
-  }, [isFew, onNearEnd])
+  useEnoughRows(page, enoughLoaded)
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
@@ -128,7 +125,6 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   )
 }
 
-const fewRows = 20
 const enoughLoaded = 200
 
 /** How many devboxes of trials the page leaves out, and the way to see them. */
