@@ -80,9 +80,9 @@ describe('a path', () => {
     expect(['/a/b', '/a/b/', '/a', '/'].map(parentOf)).toEqual(['/a', '/a', '/', '/'])
     expect([within('/', 'a'), within('/a', 'b')]).toEqual(['/a', '/a/b'])
     expect(crumbsOf('/a/b').map(({ path }) => path)).toEqual(['/', '/a', '/a/b'])
-    expect(['work/b', '~/work'].map((path) => crumbsOf(path).map((crumb) => crumb.path))).toEqual([
-      ['~/work', '~/work/b'],
-      ['~/work'],
+    expect(['code/b', '~/code'].map((path) => crumbsOf(path).map((crumb) => crumb.path))).toEqual([
+      ['~/code', '~/code/b'],
+      ['~/code'],
     ])
     expect(crumbsOf('~')).toEqual([])
     expect(crumbsOf('/')).toEqual([{ name: '/', path: '/' }])
