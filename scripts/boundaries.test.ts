@@ -57,17 +57,17 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 950,
-  components: 27_600,
+  app: 1_200,
+  components: 33_000,
   'lib/client': 380,
-  'lib/console': 5_800,
-  'lib/contract': 2_800,
-  'lib/gateway': 9_000,
-  'lib/service': 21_300,
-  'lib/statistics': 930,
+  'lib/console': 7_800,
+  'lib/contract': 3_100,
+  'lib/gateway': 10_500,
+  'lib/service': 25_500,
+  'lib/statistics': 1_000,
   'lib/terminal': 3_750,
-  'lib/wire': 930,
-  scripts: 460,
+  'lib/wire': 1_200,
+  scripts: 600,
   'server.ts': 180,
 }
 
