@@ -7,7 +7,6 @@ import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
@@ -22,7 +21,6 @@ export class BenchmarkRuns {
   /** Emits `state` with (id, state) when a run ends. */
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly #options: Options
-  readonly #replays = new Replays()
 
   constructor(options: Options) {
     this.#options = options
@@ -34,9 +32,8 @@ export class BenchmarkRuns {
   }
 
   /** Starts no scenario; the caller does. Throws 400 or 404. */
-  async start(account: string, body: BenchmarkRunStart, requestId: string): Promise<BenchmarkRun> {
-    const key = callKey(account, requestId, body)
-    return this.get(account, await this.#replays.once(key, async () => this.#start(account, body)))
+  start(account: string, body: BenchmarkRunStart): BenchmarkRun {
+    return this.get(account, this.#start(account, body))
   }
 
   #start(account: string, body: BenchmarkRunStart): string {

@@ -5,7 +5,6 @@ import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
@@ -61,7 +60,6 @@ interface Active {
 export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
-  readonly #replays = new Replays()
   readonly #closing = new AbortController()
   readonly #active = new Map<string, Active>()
   #queue: Queued[] = []
@@ -93,9 +91,8 @@ export class Jobs {
   }
 
   /** Throws 400 with everything that is wrong, 409 for a name that is taken, 429 for one too many. */
-  async create(account: string, body: BenchmarkJobCreate, requestId: string): Promise<BenchmarkJob> {
-    const key = callKey(account, requestId, body)
-    return this.get(account, await this.#replays.once(key, () => this.#create(account, body)))
+  async create(account: string, body: BenchmarkJobCreate): Promise<BenchmarkJob> {
+    return this.get(account, await this.#create(account, body))
   }
 
   /** Nothing happens to a cancelled job. Throws 404, and 409 for one that has ended otherwise. */

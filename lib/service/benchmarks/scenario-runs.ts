@@ -18,7 +18,6 @@ import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenari
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import type { Isolation } from '#lib/service/sandbox/sandbox.ts'
 import type { ScenarioRunRecord } from '#lib/service/store/scenario-runs.ts'
@@ -80,7 +79,6 @@ export class ScenarioRuns {
   readonly #releases = new Map<string, Promise<void>>()
   readonly #working = new Map<string, Promise<unknown>>()
   readonly #shutdowns = new Slots(shutdownsAtOnce)
-  readonly #replays = new Replays()
   readonly #closing = new AbortController()
 
   constructor(options: Options) {
@@ -119,9 +117,8 @@ export class ScenarioRuns {
   }
 
   /** Its devbox is still starting when this resolves. Throws 400, 404 or 409 for what cannot run, and what devboxes throw. */
-  async start(account: string, body: ScenarioRunStart, requestId: string): Promise<ScenarioRun> {
-    const key = callKey(account, requestId, body)
-    return this.get(account, await this.#replays.once(key, () => this.#start(account, body)))
+  async start(account: string, body: ScenarioRunStart): Promise<ScenarioRun> {
+    return this.get(account, await this.#start(account, body))
   }
 
   async #start(account: string, body: ScenarioRunStart): Promise<string> {

@@ -6,7 +6,7 @@ import { listPage } from './pages.ts'
 export const benchmarkJobRoutes = ({ store, jobs }: Deps) =>
   implement(benchmarkJobs, {
     list: ({ query, account }) => listPage('jobs', 'benchmark job', store.benchmarkJobs, account, query),
-    create: ({ body, account, requestId }) => jobs.create(account, body, requestId),
+    create: ({ body, account }) => jobs.create(account, body),
     get: ({ params, account }) => jobs.get(account, params.id),
     cancel: ({ params, account }) => jobs.cancel(account, params.id),
   })

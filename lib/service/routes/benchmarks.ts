@@ -42,7 +42,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
       return get(account, id)
     },
     ...metadataHandlers(store.benchmarks),
-    startRun: ({ body, account, requestId }) => benchmarkRuns.start(account, body, requestId),
+    startRun: ({ body, account }) => benchmarkRuns.start(account, body),
     get: ({ params, account }) => get(account, params.id),
     update: ({ params, body, account }) => {
       get(account, params.id)

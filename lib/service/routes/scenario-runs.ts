@@ -7,7 +7,7 @@ import { listPage } from './pages.ts'
 
 export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: Deps) =>
   implement(scenarioRuns, {
-    start: ({ body, account, requestId }) => runner.start(account, body, requestId),
+    start: ({ body, account }) => runner.start(account, body),
     list: ({ query, account }) => listPage('runs', 'scenario run', store.scenarioRuns, account, query),
     get: ({ params, account }) => runner.get(account, params.id),
     score: ({ params, account }) => runner.score(account, params.id),
