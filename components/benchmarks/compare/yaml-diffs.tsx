@@ -52,7 +52,8 @@ const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) =
         <pre
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
-          className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 py-2 font-mono text-sm"
+          // Marks for screen readers are placed in it, and would lengthen the page otherwise.
+          className="relative max-h-96 overflow-auto rounded-md border border-line bg-surface-1 py-2 font-mono text-sm"
         >
           {lines.slice(0, mostLines).map(({ kind, text }, index) => (
             <div
