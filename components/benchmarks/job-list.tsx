@@ -35,7 +35,7 @@ import type {
   benchmarkJobStates,
 } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
-import { agentRows, formatScore, progressOf } from './job-figures.ts'
+import { type AgentRow, agentLabel, agentRows, formatScore, progressOf, shortLabels } from './job-figures.ts'
 
 const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
 
@@ -230,7 +230,7 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'source',
     header: 'Source',
     priority: 3,
-    width: '6.5rem',
+    width: '6rem',
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>
@@ -242,7 +242,7 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'progress',
     header: 'Trials',
     priority: 3,
-    width: '7rem',
+    width: '6rem',
     align: 'right',
     cell: (job) => {
       const { finished, total } = progressOf(job)
@@ -253,14 +253,14 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'counts',
     header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
     priority: 3,
-    width: '10.5rem',
+    width: '9rem',
     cell: (job) => <Counts job={job} />,
   },
   {
     id: 'duration',
     header: <span title="Of its longest run">Duration</span>,
     priority: 3,
-    width: '6rem',
+    width: '5.5rem',
     align: 'right',
     cell: (job) => {
       const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]
@@ -271,48 +271,56 @@ const columns: Column<BenchmarkJob>[] = [
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
-/** What fits in a row at every width; the others are told on hover, and the page of the job has them all. */
-const mostAgents = 1
+/** What fits in a row, one below the other; the others are told on hover, and the page of the job has them all. */
+const mostAgents = 2
 
 /** The score of each agent with its n, the highest first. */
 const Scores = ({ job }: { job: BenchmarkJob }) => {
-  const rows = agentRows(job).sort((a, b) => (b.outcome?.average_score ?? -1) - (a.outcome?.average_score ?? -1))
+  const agents = agentRows(job)
+  const labels = shortLabels(agents)
+  const rows = agents
+    .map((agent, at) => ({ ...agent, label: labels[at] ?? '' }))
+    .sort((a, b) => (b.outcome?.average_score ?? -1) - (a.outcome?.average_score ?? -1))
   if (rows.length === 0) return <span className="text-muted">None yet</span>
+  const more = rows.slice(mostAgents)
   return (
-    <span className="inline-flex gap-x-2">
-      {rows.slice(0, mostAgents).map(({ key, name, model, outcome, state }) => (
-        <span key={key} className="whitespace-nowrap" title={model ? `${name} · ${model}` : name}>
-          <VisibleText max={18}>{name}</VisibleText>{' '}
-          {outcome?.average_score == null ? (
-            <span className="text-muted">{outcome ? 'no score' : state}</span>
+    <span className="block leading-4">
+      {rows.slice(0, mostAgents).map((row, at) => (
+        <span
+          key={row.key}
+          className="flex min-w-0 gap-x-1 text-sm leading-4 whitespace-nowrap"
+          title={scoreWords(row)}
+        >
+          <span className="min-w-0 truncate">
+            <VisibleText max={80}>{row.label}</VisibleText>
+          </span>{' '}
+          {row.outcome?.average_score == null ? (
+            <span className="text-muted">{row.outcome ? 'no score' : row.state}</span>
           ) : (
-            <b className="tabular font-semibold">{formatScore(outcome.average_score)}</b>
-          )}
-          {outcome && (
+            <b className="tabular font-semibold">{formatScore(row.outcome.average_score)}</b>
+          )}{' '}
+          {row.outcome && (
             <span className="tabular text-muted">
-              {' '}
-              (n = {formatCount(outcome.n_completed)} of {formatCount(outcome.scenario_outcomes.length)})
+              (n = {formatCount(row.outcome.n_completed)} of {formatCount(row.outcome.scenario_outcomes.length)})
+            </span>
+          )}
+          {more.length > 0 && at === mostAgents - 1 && (
+            <span className="ml-1 text-muted" title={more.slice(0, 20).map(scoreWords).join('\n')}>
+              <span aria-hidden>+{formatCount(more.length)}</span>
+              <span className="sr-only">and {formatCount(more.length)} more</span>
             </span>
           )}
         </span>
       ))}
-      {rows.length > mostAgents && (
-        <span
-          className="whitespace-nowrap text-muted"
-          title={rows
-            .slice(mostAgents, mostAgents + 20)
-            .map(({ name, model, outcome }) => {
-              const score = outcome?.average_score == null ? 'no score' : formatScore(outcome.average_score)
-              return `${model ? `${name} · ${model}` : name}: ${score}${outcome ? ` (n = ${outcome.n_completed} of ${outcome.scenario_outcomes.length})` : ''}`
-            })
-            .join('\n')}
-        >
-          <span aria-hidden>+{formatCount(rows.length - mostAgents)}</span>
-          <span className="sr-only">and {formatCount(rows.length - mostAgents)} more</span>
-        </span>
-      )}
     </span>
   )
+}
+
+const scoreWords = (agent: AgentRow): string => {
+  const { outcome, state } = agent
+  if (!outcome) return `${agentLabel(agent)}: ${state}`
+  const score = outcome.average_score == null ? 'no score' : formatScore(outcome.average_score)
+  return `${agentLabel(agent)}: ${score} (n = ${outcome.n_completed} of ${outcome.scenario_outcomes.length})`
 }
 
 const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {

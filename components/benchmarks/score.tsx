@@ -14,6 +14,20 @@ export const AgentName = ({ name, model }: { name: string; model: string | null 
   </>
 )
 
+/** The same in a row of a table: the model below the name, so that neither is cut for the other. */
+export const AgentLines = ({ name, model }: { name: string; model: string | null | undefined }) => (
+  <span className="block min-w-0 leading-4">
+    <span className="block truncate">
+      <VisibleText max={80}>{name}</VisibleText>
+    </span>
+    {model && (
+      <span className="block truncate text-xs leading-4 font-normal text-muted">
+        <VisibleText max={80}>{model}</VisibleText>
+      </span>
+    )}
+  </span>
+)
+
 /** How many are done of how many there will be. */
 export const Progress = ({ finished, total, label }: { finished: number; total: number | null; label: string }) => (
   <span className="inline-flex items-center gap-2 whitespace-nowrap">

@@ -6,7 +6,7 @@ import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
-import { AgentName } from '../score.tsx'
+import { AgentLines } from '../score.tsx'
 import { IntervalBar } from './interval-bar.tsx'
 import { three } from './verdict.ts'
 
@@ -85,7 +85,7 @@ const columns: Column<Row>[] = [
     id: 'mean',
     header: 'Mean score',
     priority: 2,
-    width: '9rem',
+    width: '8.5rem',
     align: 'right',
     cell: ({ figures }) =>
       figures === null ? (
@@ -103,7 +103,7 @@ const columns: Column<Row>[] = [
     id: 'interval',
     header: '95 % interval, on 0 to 1',
     priority: 3,
-    width: '14.5rem',
+    width: '13.5rem',
     cell: ({ figures }) =>
       figures?.mean != null && (
         <span className="flex items-center gap-3">
@@ -126,7 +126,7 @@ const columns: Column<Row>[] = [
     id: 'other',
     header: <span title="The mean by the other rule: what a failure counts">By the other rule</span>,
     priority: 3,
-    width: '9rem',
+    width: '8.5rem',
     align: 'right',
     cell: ({ other, otherRule }) =>
       other && (
@@ -139,7 +139,7 @@ const columns: Column<Row>[] = [
     id: 'passes',
     header: 'Passes',
     priority: 3,
-    width: '7.5rem',
+    width: '6.5rem',
     align: 'right',
     cell: ({ figures }) => figures && `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`,
   },
@@ -165,7 +165,7 @@ const columns: Column<Row>[] = [
     id: 'duration',
     header: <span title="Of the attempts that were not cancelled">Median · p95</span>,
     priority: 3,
-    width: '10.5rem',
+    width: '9.5rem',
     align: 'right',
     cell: ({ figures }) =>
       figures?.duration_median_ms != null &&
@@ -175,7 +175,7 @@ const columns: Column<Row>[] = [
     id: 'counts',
     header: <span title="Attempts completed, E failed, T timed out, C cancelled">Attempts</span>,
     priority: 3,
-    width: '10rem',
+    width: '8rem',
     cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
   },
 ]
@@ -196,7 +196,7 @@ const methodWords: Record<string, string> = {
 
 /** An agent, which leads to its run; the state of that while it is not simply over. */
 const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow }) => {
-  const label = <AgentName name={name} model={model} />
+  const label = <AgentLines name={name} model={model} />
   return (
     <span className="flex min-w-0 items-center gap-2">
       {runId ? (
@@ -204,12 +204,12 @@ const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow 
           href={paths.benchmarkRun(runId)}
           prefetch={false}
           title={`${agentLabel({ name, model })}: open its run`}
-          className="truncate hover:underline"
+          className="min-w-0 hover:underline"
         >
           {label}
         </Link>
       ) : (
-        <span className="truncate">{label}</span>
+        <span className="min-w-0">{label}</span>
       )}
       {state !== 'finished' && (
         <BenchmarkState of={runId ? 'run' : 'job'} state={runId ? (run?.state ?? 'running') : 'queued'} />

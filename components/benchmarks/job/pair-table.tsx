@@ -47,7 +47,17 @@ const columns: Column<PairFigures>[] = [
     id: 'pair',
     header: 'Agents',
     priority: 1,
-    cell: ({ a, b }) => <VisibleText truncate>{`${labelOf(a)} over ${labelOf(b)}`}</VisibleText>,
+    // Two lines: which agent is the other may not be cut off.
+    cell: ({ a, b }) => (
+      <span className="block leading-4">
+        <span className="block truncate">
+          <VisibleText max={160}>{labelOf(a)}</VisibleText>{' '}
+        </span>
+        <span className="block truncate text-xs leading-4 font-normal">
+          <span className="text-muted">over</span> <VisibleText max={160}>{labelOf(b)}</VisibleText>
+        </span>
+      </span>
+    ),
   },
   {
     id: 'difference',

@@ -66,6 +66,23 @@ describe('the verdict', () => {
     expect(settled.tone).toBe('ok')
   })
 
+  it('compares the agents one chooses from, and not those that check the tasks', () => {
+    const controls = [figures('nop', 0), figures('oracle', 0.9)]
+    const said = verdict([...controls, ...two], [pair(), pair({ a: identity('oracle'), b: identity('A') })])
+    expect(said.lead).toMatch(/^A is ahead of B by 0\.150/)
+    expect(said.more).toContain('oracle (0.900) and nop (0.000) check the tasks and are not compared here.')
+    expect(verdict([figures('A', 0.2), ...controls], [pair({ a: identity('oracle'), b: identity('A') })]).lead).toMatch(
+      /^oracle is ahead of A/,
+    )
+  })
+
+  it('says why a difference is not settled whose interval leaves out 0', () => {
+    const unsure = pair({ ci_low: 0.011, p_value: 0.125, p_adjusted: 0.5 })
+    expect(verdict(two, [unsure]).more).toEqual([
+      'The interval leaves out 0, but p is 0.1250, and 0.5000 with all pairs regarded; settled is below 0.05.',
+    ])
+  })
+
   it('is about what is known so far while the job runs', () => {
     expect(verdict(two, [pair()], false).lead).toMatch(/^So far: A is ahead/)
   })

@@ -14,7 +14,10 @@ type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenario
 /** What a report comes to in words. While the job runs every sentence is about what is known so far. */
 export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figures): Verdict => {
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
-  const [best, second] = scored
+  const judged = scored.filter(({ agent_name }) => !isControl(agent_name))
+  // Who has two agents to choose from does not ask how the solution that comes with the tasks does.
+  const [best, second] = judged.length > 1 ? judged : scored
+  const controls = judged.length > 1 ? scored.filter(({ agent_name }) => isControl(agent_name)) : []
   const unscored = agents.filter(({ mean }) => mean === null).map(unscoredSentence)
   const soFar = complete ? '' : 'So far: '
   if (!best)
@@ -37,9 +40,29 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
       : []
   return {
     lead: soFar + (pair ? pairSentence(pair) : `${labelOf(best)} and ${labelOf(second)} were not compared.`),
-    more: [...others, ...excluded, ...unscored],
+    more: [...doubtOf(pair), ...others, ...controlsSentence(controls), ...excluded, ...unscored],
     tone: pair?.settled ? 'ok' : 'attention',
   }
+}
+
+/** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
+const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
+
+const controlsSentence = (controls: readonly AgentFigures[]): string[] =>
+  controls.length === 0
+    ? []
+    : [
+        `${controls.map(({ agent_name, mean }) => `${agent_name} (${three(mean ?? 0)})`).join(' and ')} ${controls.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} not compared here.`,
+      ]
+
+/** Why a difference is not settled although its own interval leaves out 0. */
+const doubtOf = (pair: PairFigures | undefined): string[] => {
+  if (!pair || pair.settled || pair.p_adjusted == null || pair.ci_low === null || pair.ci_high === null) return []
+  return pair.ci_low > 0 || pair.ci_high < 0
+    ? [
+        `The interval leaves out 0, but p is ${pair.p_value?.toFixed(4)}, and ${pair.p_adjusted.toFixed(4)} with all pairs regarded; settled is below 0.05.`,
+      ]
+    : []
 }
 
 const isOf = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
