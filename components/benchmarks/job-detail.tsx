@@ -1,7 +1,7 @@
 'use client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ChartLine } from 'lucide-react'
-import { memo, useCallback, useEffect, useMemo } from 'react'
+import { memo, useEffect, useMemo } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
@@ -11,13 +11,14 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { WhenNear } from '#components/ui/when-near.tsx'
-import { JobView, jobViewPath } from '#lib/console/address/job-view.ts'
+import { JobView, jobViewPath, type Suspicion } from '#lib/console/address/job-view.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { type ScenarioRow, scenarioRows } from './grid/scenario-grid.ts'
-import { ScenarioSection } from './grid/scenario-section.tsx'
+import { noFilter, ScenarioSection, scenarioSectionId } from './grid/scenario-section.tsx'
+import { useKnownScenarios } from './grid/use-known-scenarios.ts'
 import { FailureList } from './job/failure-list.tsx'
 import { JobActions } from './job/job-actions.tsx'
 import { JobProgress } from './job/job-progress.tsx'
@@ -29,7 +30,7 @@ import { SuspiciousList } from './job/suspicious-list.tsx'
 import { type AgentRow, agentRows, progressOf } from './job-figures.ts'
 import { jobPage } from './job-missing.tsx'
 import { JobSource } from './job-source.tsx'
-import { JobWarnings } from './job-warnings.tsx'
+import { FoldedWarnings } from './job-warnings.tsx'
 import { Progress } from './score.tsx'
 
 const JobPlots = loadOnUse(async () => (await import('./job/job-plots.tsx')).JobPlots)
@@ -47,20 +48,26 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const path = useMemo(() => jobViewPath(job.id), [job.id])
   const { view, change } = useAddress({ schema: JobView, path })
   const agents = useMemo(() => agentRows(job), [job])
-  const rows = useMemo(() => scenarioRows(job, agents), [job, agents])
+  const known = useKnownScenarios(job, view.group)
+  const rows = useMemo(() => scenarioRows(job, agents, known.data), [job, agents, known.data])
+  const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
   const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
   return (
     <>
       <Header job={job} unscored={unscored} />
       <div className="space-y-8">
         {goesOn && <JobProgress job={job} agents={agents} />}
+        <FoldedWarnings
+          warnings={job.warnings}
+          agents={agents}
+          onShow={() => change({ environment: 'differs' }, 'push')}
+        />
         <JudgementSection job={job} agents={agents} rule={view.failures ?? 'zero'} change={change} />
-        <ScenarioSection rows={rows} agents={agents} view={view} change={change} />
-        <Findings job={job} rows={rows} agents={agents} change={change} />
+        <ScenarioSection rows={rows} agents={agents} found={found} known={known} view={view} change={change} />
+        <Findings found={found} rows={rows} agents={agents} change={change} />
         <WhenNear minHeight="20rem">
-          <JobPlots rows={rows} agents={agents} rule={view.failures ?? 'zero'} />
+          <JobPlots rows={rows} agents={agents} rule={view.failures ?? 'zero'} group={view.group} />
         </WhenNear>
-        <JobWarnings warnings={job.warnings} />
         <JobSource job={job} />
       </div>
     </>
@@ -109,16 +116,18 @@ const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored 
 ))
 
 interface FindingsProps {
-  job: BenchmarkJob
+  found: Record<Suspicion, readonly ScenarioRow[]>
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 /** What is known of the outcomes as a whole; nothing of it changes with the filters of the grid. */
-const Findings = memo(({ job, rows, agents, change }: FindingsProps) => {
-  const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
-  const search = useCallback(({ name }: ScenarioRow) => change({ search: name }, 'push'), [change])
+const Findings = memo(({ found, rows, agents, change }: FindingsProps) => {
+  const show = (part: Partial<JobView>) => {
+    change({ ...noFilter, ...part }, 'push')
+    document.getElementById(scenarioSectionId)?.scrollIntoView()
+  }
   return (
     <>
       <LostPointsTable rows={rows} agents={agents} />
@@ -135,7 +144,12 @@ const Findings = memo(({ job, rows, agents, change }: FindingsProps) => {
           )
         }
       />
-      <SuspiciousList found={found} total={rows.length} onSearch={search} />
+      <SuspiciousList
+        found={found}
+        total={rows.length}
+        onSearch={({ name }) => show({ search: name })}
+        onShowAll={(suspicious) => show({ suspicious })}
+      />
     </>
   )
 })

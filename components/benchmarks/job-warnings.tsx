@@ -1,27 +1,85 @@
+import { TriangleAlert } from 'lucide-react'
+import { toneClasses } from '#components/ui/badge.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
+import type { AgentRow } from './job-figures.ts'
 
 /** Longer lists are cut, and say so. */
 const maxShown = 50
 
-/** What of a job, or of the task of an outcome, is not as its author meant it. */
-export const JobWarnings = ({ warnings }: { warnings: readonly string[] | null | undefined }) => {
-  if (!warnings?.length) return null
+type Warnings = readonly string[] | null | undefined
+
+interface FoldedWarningsProps {
+  warnings: Warnings
+  agents: readonly AgentRow[]
+  /** Shows the outcomes whose environment differs. */
+  onShow: () => void
+}
+
+/** Of a job, before its numbers: how many warnings there are and how many outcomes they may have changed. */
+export const FoldedWarnings = ({ warnings, agents, onShow }: FoldedWarningsProps) => {
+  const outcomes = agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? [])
+  const differing = outcomes.filter(({ environment_differs }) => environment_differs).length
+  const count = warnings?.length ?? 0
+  if (count === 0 && differing === 0) return null
+  return (
+    <section
+      aria-label="Warnings"
+      className={classes('flex items-start gap-2.5 rounded-md border px-3 py-1', toneClasses.attention)}
+    >
+      <TriangleAlert aria-hidden className="mt-2 size-4 shrink-0" />
+      <div className="min-w-0 flex-1 text-text">
+        <div className="flex flex-wrap items-center justify-between gap-x-4">
+          {differing > 0 && (
+            <p className="tabular py-1.5">
+              At {formatCount(differing)} of {formatCount(outcomes.length)} outcomes the environment is not the one the
+              task asks for: their scores may not be comparable.
+            </p>
+          )}
+          {differing > 0 && (
+            <Button size="sm" onClick={onShow}>
+              Show them in the grid
+            </Button>
+          )}
+        </div>
+        {count > 0 && (
+          <details>
+            <summary className="w-fit py-1.5 font-medium">
+              {formatCount(count)} {count === 1 ? 'warning' : 'warnings'} of the job and its tasks
+            </summary>
+            <WarningList warnings={warnings ?? []} />
+          </details>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** What of the task of an outcome is not as its author meant it. */
+export const OutcomeWarnings = ({ warnings }: { warnings: Warnings }) =>
+  warnings?.length ? (
+    <section aria-label="Warnings" className="space-y-1">
+      <h3 className="font-medium">Warnings, {formatCount(warnings.length)}</h3>
+      <WarningList warnings={warnings} />
+    </section>
+  ) : null
+
+const WarningList = ({ warnings }: { warnings: readonly string[] }) => {
   const shown = warnings.slice(0, maxShown)
   return (
-    <section aria-label="Warnings" className="space-y-1">
-      <h3 className="font-medium">
-        {shown.length < warnings.length
-          ? `Warnings, ${formatCount(shown.length)} of ${formatCount(warnings.length)}`
-          : `Warnings, ${formatCount(warnings.length)}`}
-      </h3>
-      <ul className="list-disc space-y-0.5 pl-5 text-sm break-words">
-        {shown.map((sentence) => (
-          <li key={sentence}>
-            <VisibleText max={500}>{sentence}</VisibleText>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <ul className="list-disc space-y-0.5 pb-1 pl-5 text-sm break-words">
+      {shown.map((sentence) => (
+        <li key={sentence}>
+          <VisibleText max={500}>{sentence}</VisibleText>
+        </li>
+      ))}
+      {shown.length < warnings.length && (
+        <li className="text-muted">
+          Showing {formatCount(shown.length)} of {formatCount(warnings.length)}
+        </li>
+      )}
+    </ul>
   )
 }

@@ -5,7 +5,7 @@ import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
 import { outcomeLook } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
-import type { GridCell } from './scenario-grid.ts'
+import { environmentDiffers, type GridCell } from './scenario-grid.ts'
 
 /** More attempts than that are counted instead of drawn one by one. */
 const maxMarks = 6
@@ -52,10 +52,18 @@ export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellVie
             <AttemptMark key={index} attempt={attempt} />
           ))
         )}
+        {environmentDiffers(cell) && <EnvironmentMark />}
       </span>
     </td>
   )
 })
+
+/** Beside a score that may not be comparable, as the environment was not the one its task asks for. */
+export const EnvironmentMark = () => (
+  <span title="The environment differs from the one the task asks for" className="ml-auto text-sm font-bold">
+    ≠
+  </span>
+)
 
 const StateWord = ({ state }: { state: string }) => {
   const look = outcomeLook(state)
@@ -80,7 +88,10 @@ export const AttemptMark = ({ attempt: { state, score } }: { attempt: Pick<Scena
     <span className="shrink-0 font-mono text-xs leading-none font-semibold">{letters[state] ?? '?'}</span>
   )
 
-const cellWords = ({ attempts, score, state }: GridCell, rule: FailureRule): string => {
+const cellWords = (cell: GridCell, rule: FailureRule): string =>
+  environmentDiffers(cell) ? `${scoreWords(cell, rule)}, environment differs` : scoreWords(cell, rule)
+
+const scoreWords = ({ attempts, score, state }: GridCell, rule: FailureRule): string => {
   const [only] = attempts
   if (!only || state === null) return 'no outcome yet'
   const value = score[rule]

@@ -1,6 +1,7 @@
 import type { JobView } from '#lib/console/address/job-view.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
-import { attemptsDisagree, type GridCell, isPass, otherGroup, type ScenarioRow } from './scenario-grid.ts'
+import { groupingOf } from './grouping.ts'
+import { attemptsDisagree, environmentDiffers, type GridCell, isPass, type ScenarioRow } from './scenario-grid.ts'
 
 export type GridLine =
   | { kind: 'scenario'; key: string; row: ScenarioRow }
@@ -9,10 +10,10 @@ export type GridLine =
 /** The scenarios that a view asks for, in its order; in groups, each after a line of its own. */
 export const gridLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
   const shown = rows.filter((row) => isAsked(row, view)).sort(byOrder(view))
-  if (view.group !== 'prefix') return shown.map(lineOf)
-  const groups = Map.groupBy(shown, ({ group }) => group)
-  return [...groups]
-    .sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup) || collator.compare(a, b))
+  if (view.group === undefined) return shown.map(lineOf)
+  const { of, rest } = groupingOf(view.group)
+  return [...Map.groupBy(shown, of)]
+    .sort(([a], [b]) => Number(a === rest) - Number(b === rest) || collator.compare(a, b))
     .flatMap(([name, members]): GridLine[] => [
       { kind: 'group', key: `group ${name}`, name, rows: members },
       ...members.map(lineOf),
@@ -26,7 +27,9 @@ const isAsked = (row: ScenarioRow, view: JobView): boolean => {
   return (
     (!text || row.name.toLowerCase().includes(text) || row.id.toLowerCase().includes(text)) &&
     (view.only !== 'disagreeing' || isDisagreed(row, view.failures ?? 'zero')) &&
-    ((!view.state && !view.score) || row.cells.some((cell) => isCellAsked(cell, view)))
+    (view.environment !== 'same' || !row.cells.some(environmentDiffers)) &&
+    ((!view.state && !view.score && view.environment !== 'differs') ||
+      row.cells.some((cell) => isCellAsked(cell, view)))
   )
 }
 
@@ -34,7 +37,8 @@ const isAsked = (row: ScenarioRow, view: JobView): boolean => {
 const isDisagreed = (row: ScenarioRow, rule: FailureRule): boolean =>
   (row.spread[rule] ?? 0) > 0 || row.cells.some(attemptsDisagree)
 
-const isCellAsked = (cell: GridCell, { state, score, failures = 'zero' }: JobView): boolean =>
+const isCellAsked = (cell: GridCell, { state, score, environment, failures = 'zero' }: JobView): boolean =>
+  (environment !== 'differs' || environmentDiffers(cell)) &&
   (!state || (state === 'none' ? cell.state === null : cell.attempts.some((each) => each.state === state))) &&
   (!score || scoreKind(cell.score[failures]) === score)
 

@@ -19,7 +19,7 @@ import { downloadScenarioRunLogs, scenarioRunQueries } from '#lib/console/querie
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
-import { JobWarnings } from '../job-warnings.tsx'
+import { OutcomeWarnings } from '../job-warnings.tsx'
 import { LogDownload } from '../log-download.tsx'
 import { AgentName } from '../score.tsx'
 import { AttemptMark } from './grid-cell.tsx'
@@ -181,7 +181,7 @@ const Outcome = ({
           )}
         </Fact>
       </Facts>
-      <JobWarnings warnings={outcome.warnings} />
+      <OutcomeWarnings warnings={outcome.warnings} />
       {outcome.failure_reason && (
         <section aria-label="Failure" className="space-y-1">
           <h3 className="font-medium">

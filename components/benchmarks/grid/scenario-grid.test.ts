@@ -62,6 +62,53 @@ describe('rows of the grid', () => {
   })
 })
 
+describe('scenarios whose definitions are known', () => {
+  const known = {
+    scn_one: { name: 'one', metadata: { repo: 'django', level: 'easy' } },
+    scn_two: { name: 'two', metadata: { repo: 'flask' } },
+    scn_late: { name: 'late', metadata: { repo: 'django' } },
+  }
+  const job = jobOf(
+    { a: { one: 1, two: 0, three: 1 } },
+    { job_spec: { scenario_ids: ['scn_one', 'scn_two', 'scn_three', 'scn_late'], agent_configs: [] } },
+  )
+  const rows = scenarioRows(job, agentRows(job), known)
+
+  it('have their names before their first outcome', () => {
+    expect(rows.map(({ name }) => name)).toEqual(['one', 'two', 'three', 'late'])
+  })
+
+  it('are grouped by what their metadata says, those without it last', () => {
+    const lines = gridLines(rows, { group: 'metadata.repo', sort: 'name' })
+    expect(lines.map((line) => (line.kind === 'scenario' ? line.row.name : `[${line.name}]`))).toEqual([
+      '[django]',
+      'late',
+      'one',
+      '[flask]',
+      'two',
+      '[without repo]',
+      'three',
+    ])
+  })
+})
+
+describe('an environment that differs', () => {
+  const rows = rowsOf(
+    jobOf({
+      a: { one: { score: 1, environment_differs: true }, two: 0, three: 1 },
+      b: { one: 1, two: [1, { score: 0, environment_differs: true }], three: 1 },
+    }),
+  )
+  const names = (view: JobView) => gridLines(rows, view).map(({ key }) => key)
+
+  it.each<[JobView, string[]]>([
+    [{ environment: 'differs' }, ['scn_one', 'scn_two']],
+    // In one cell together with the score that is asked for.
+    [{ environment: 'differs', score: 'pass' }, ['scn_one']],
+    [{ environment: 'same' }, ['scn_three']],
+  ])('%j', (view, expected) => expect(names({ sort: 'name', ...view }).toSorted()).toEqual(expected.toSorted()))
+})
+
 describe('the grid a view asks for', () => {
   const rows = rowsOf(
     jobOf({

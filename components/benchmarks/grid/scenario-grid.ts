@@ -18,7 +18,10 @@ export interface GridCell {
 export interface ScenarioRow {
   id: string
   name: string
+  /** The prefix its name shares with another one. */
   group: string
+  /** Null where it was not asked for, or is not known. */
+  metadata: Readonly<Record<string, string>> | null
   cells: readonly GridCell[]
   /** The highest score of an agent less the lowest; null where fewer than two have one. */
   spread: Record<FailureRule, number | null>
@@ -35,14 +38,25 @@ export const attemptsDisagree = ({ attempts }: GridCell): boolean => {
   return passes > 0 && passes < attempts.length
 }
 
+/** Whether the environment of an attempt was not the one its task asks for, so that its score may be no answer. */
+export const environmentDiffers = ({ attempts }: GridCell): boolean =>
+  attempts.some(({ environment_differs }) => environment_differs)
+
 /** What an attempt counts, or null when it does not: what was cancelled never does, nor a state nobody knows. */
 export const countedScore = ({ state, score }: ScenarioOutcome, rule: FailureRule): number | null => {
   if (state === 'COMPLETED') return score ?? null
   return rule === 'zero' && (state === 'FAILED' || state === 'TIMEOUT') ? 0 : null
 }
 
+/** What the definitions of scenarios say of them, by their ids. */
+export type KnownScenarios = Readonly<Record<string, Readonly<{ name: string; metadata: Record<string, string> }>>>
+
 /** The scenarios of a job in the order of its specification, then those that only outcomes name. */
-export const scenarioRows = (job: BenchmarkJob, agents: readonly AgentRow[]): ScenarioRow[] => {
+export const scenarioRows = (
+  job: BenchmarkJob,
+  agents: readonly AgentRow[],
+  known: KnownScenarios = {},
+): ScenarioRow[] => {
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
   const rowOf = (id: string) => {
     const known = found.get(id)
@@ -58,6 +72,7 @@ export const scenarioRows = (job: BenchmarkJob, agents: readonly AgentRow[]): Sc
       row.name ||= each.scenario_name
       row.attempts[at]?.push(each)
     }
+  for (const [id, row] of found) row.name ||= known[id]?.name ?? ''
   const groups = groupsOf([...found.values()].map(({ name }) => name))
   return [...found].map(([id, { name, attempts }]): ScenarioRow => {
     const cells = attempts.map(cellOf)
@@ -65,6 +80,7 @@ export const scenarioRows = (job: BenchmarkJob, agents: readonly AgentRow[]): Sc
       id,
       name: name || id,
       group: groups.get(name) ?? otherGroup,
+      metadata: known[id]?.metadata ?? null,
       cells,
       spread: { zero: spreadOf(cells, 'zero'), leave_out: spreadOf(cells, 'leave_out') },
       mean: { zero: meanOf(scoresOf(cells, 'zero')), leave_out: meanOf(scoresOf(cells, 'leave_out')) },

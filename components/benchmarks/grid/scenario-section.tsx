@@ -1,4 +1,5 @@
 'use client'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
 import { useId, useMemo } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
@@ -7,14 +8,17 @@ import type { HowToChange } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Select } from '#components/ui/select.tsx'
-import type { JobView } from '#lib/console/address/job-view.ts'
+import type { JobView, Suspicion } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { jobScenarioQueries } from '#lib/console/queries/job-scenarios.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { suspicionTitles } from '../job/suspicious.ts'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
-import { AttemptMark } from './grid-cell.tsx'
+import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import { type GridLine, gridLines } from './grid-view.ts'
+import { metadataKeyOf, metadataPrefix } from './grouping.ts'
 import { type Neighbour, neighbourOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
-import type { ScenarioRow } from './scenario-grid.ts'
+import { environmentDiffers, type KnownScenarios, type ScenarioRow } from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
 
 const OutcomeSheet = loadOnUse(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
@@ -23,26 +27,38 @@ const OutcomeTable = loadOnUse(async () => (await import('./outcome-table.tsx'))
 interface ScenarioSectionProps {
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
+  found: Record<Suspicion, readonly ScenarioRow[]>
+  /** The definitions of the scenarios, where they were asked for. */
+  known: UseQueryResult<KnownScenarios>
   view: JobView
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 /** Agents by scenarios: what to show of them, the grid or the same as a table, and the outcome that is open. */
-export const ScenarioSection = ({ rows, agents, view, change }: ScenarioSectionProps) => {
-  const lines = useLines(rows, view)
+export const ScenarioSection = ({ rows, agents, found, known, view, change }: ScenarioSectionProps) => {
+  const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view)
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
   const rule = view.failures ?? 'zero'
   const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
   const open = (row: string, column: number) =>
     change({ scenario: row, run: agents[column]?.key, attempt: undefined }, 'replace')
   return (
-    <section aria-label="Scenarios" className="space-y-2">
+    <section id={scenarioSectionId} aria-label="Scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Scenarios</h2>
-      <Controls view={view} change={change} agents={agents} />
-      <p role="status" className="tabular text-sm text-muted">
-        Showing {formatCount(shown)} of {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
-        {agents.length > 0 && `, ${formatCount(agents.length)} ${agents.length === 1 ? 'agent' : 'agents'}`}
-      </p>
+      <Controls view={view} change={change} agents={agents} rows={rows} />
+      <div className="flex flex-wrap items-center gap-x-3">
+        <p role="status" className="tabular text-sm text-muted">
+          Showing {formatCount(shown)} of {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
+          {agents.length > 0 && `, ${formatCount(agents.length)} ${agents.length === 1 ? 'agent' : 'agents'}`}
+          {view.suspicious && `; ${suspicionTitles[view.suspicious].toLowerCase()}`}
+          {metadataKeyOf(view.group) !== null && <KnownWords rows={rows} known={known} />}
+        </p>
+        {view.suspicious && (
+          <Button size="sm" onClick={() => change({ suspicious: undefined }, 'push')}>
+            Show the others too
+          </Button>
+        )}
+      </div>
       {rows.length === 0 ? (
         <p className="text-muted">The job has not told its scenarios yet.</p>
       ) : shown === 0 ? (
@@ -65,7 +81,7 @@ export const ScenarioSection = ({ rows, agents, view, change }: ScenarioSectionP
             opened={place && { key: place.row.id, column: place.column }}
             onOpen={({ key, column }) => open(key, column)}
           />
-          <Legend />
+          <Legend hasDiffering={rows.some(({ cells }) => cells.some(environmentDiffers))} />
         </>
       )}
       {place && <Sheet place={place} lines={lines} agents={agents} change={change} />}
@@ -73,14 +89,33 @@ export const ScenarioSection = ({ rows, agents, view, change }: ScenarioSectionP
   )
 }
 
-const noFilter = { search: undefined, state: undefined, score: undefined, only: undefined }
+export const scenarioSectionId = 'scenarios'
+
+export const noFilter = {
+  search: undefined,
+  state: undefined,
+  score: undefined,
+  only: undefined,
+  environment: undefined,
+  suspicious: undefined,
+}
+
+/** How far the metadata that scenarios are grouped by is known. */
+const KnownWords = ({ rows, known }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
+  if (known.error) return `; their metadata could not be read: ${known.error.message}`
+  if (!known.data) return '; their metadata is being read'
+  const missing = rows.filter(({ metadata }) => metadata === null).length
+  return (
+    missing > 0 && `; the service lists ${formatCount(missing)} of them no more, so that their metadata is not known`
+  )
+}
 
 /** What is open changes nothing of the lines, and they are many. */
 const useLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
-  const { failures, search, state, score, only, sort, group } = view
+  const { failures, search, state, score, only, environment, sort, group } = view
   return useMemo(
-    () => gridLines(rows, { failures, search, state, score, only, sort, group }),
-    [rows, failures, search, state, score, only, sort, group],
+    () => gridLines(rows, { failures, search, state, score, only, environment, sort, group }),
+    [rows, failures, search, state, score, only, environment, sort, group],
   )
 }
 
@@ -92,7 +127,13 @@ const orders = [
   { value: 'slowest', label: 'Slowest first' },
 ]
 
-const Controls = ({ view, change, agents }: Pick<ScenarioSectionProps, 'view' | 'change' | 'agents'>) => {
+const Controls = ({
+  view,
+  change,
+  agents,
+  rows,
+}: Pick<ScenarioSectionProps, 'view' | 'change' | 'agents' | 'rows'>) => {
+  const hasDiffering = view.environment !== undefined || rows.some(({ cells }) => cells.some(environmentDiffers))
   const byAgent = /^-?a(\d+)$/.exec(view.sort ?? '')
   const agent = byAgent && agents[Number(byAgent[1])]
   return (
@@ -131,15 +172,19 @@ const Controls = ({ view, change, agents }: Pick<ScenarioSectionProps, 'view' | 
         onChange={({ target }) => change({ sort: target.value || undefined }, 'replace')}
         options={agent && view.sort ? [...orders, { value: view.sort, label: `By ${agentLabel(agent)}` }] : orders}
       />
+      <GroupSelect group={view.group} onGroup={(group) => change({ group }, 'replace')} />
+      {hasDiffering && (
+        <FilterSelect
+          label="Environment"
+          value={view.environment}
+          words={{ differs: 'Environment differs', same: 'As the tasks ask for' }}
+          onFilter={(environment) => change({ environment }, 'push')}
+        />
+      )}
       <Check
         label="Only disagreeing"
         isOn={view.only === 'disagreeing'}
         onChange={(isOn) => change({ only: isOn ? 'disagreeing' : undefined }, 'push')}
-      />
-      <Check
-        label="Group by prefix"
-        isOn={view.group === 'prefix'}
-        onChange={(isOn) => change({ group: isOn ? 'prefix' : undefined }, 'replace')}
       />
       <Button
         variant="ghost"
@@ -152,6 +197,32 @@ const Controls = ({ view, change, agents }: Pick<ScenarioSectionProps, 'view' | 
     </search>
   )
 }
+
+interface GroupSelectProps {
+  group: string | undefined
+  onGroup: (group: string | undefined) => void
+}
+
+const GroupSelect = ({ group, onGroup }: GroupSelectProps) => {
+  const { data: keys = [] } = useQuery(jobScenarioQueries.metadataKeys())
+  const chosen = metadataKeyOf(group)
+  const offered = chosen === null || keys.includes(chosen) ? keys : [chosen, ...keys]
+  return (
+    <Select
+      aria-label="Groups"
+      className="w-40 max-sm:flex-1 max-sm:basis-32"
+      value={group ?? ''}
+      onChange={({ target }) => onGroup(target.value || undefined)}
+      options={[
+        { value: '', label: 'No groups' },
+        { value: 'prefix', label: 'By name prefix' },
+        ...offered.map((key) => ({ value: `${metadataPrefix}${key}`, label: `By ${key.slice(0, longestKey)}` })),
+      ]}
+    />
+  )
+}
+
+const longestKey = 60
 
 const Check = ({ label, isOn, onChange }: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) => {
   const id = useId()
@@ -178,7 +249,7 @@ const marks: { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; word: string }
   { attempt: { state: 'CANCELED' }, word: 'cancelled' },
 ]
 
-const Legend = () => (
+const Legend = ({ hasDiffering }: { hasDiffering: boolean }) => (
   <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
     <span className="inline-flex items-center gap-1.5">
       Score 0
@@ -196,6 +267,12 @@ const Legend = () => (
       </span>
     ))}
     <span>– nothing that counts</span>
+    {hasDiffering && (
+      <span className="inline-flex items-center gap-1.5">
+        <EnvironmentMark />
+        environment differs
+      </span>
+    )}
   </p>
 )
 

@@ -32,6 +32,21 @@ describe('where the points went', () => {
     expect(sum).toBeCloseTo(1, 12)
   })
 
+  it('tells how much of it was lost where the environment differs', () => {
+    const differs = { environment_differs: true }
+    const lost = lostOf(
+      jobOf({
+        a: {
+          one: { score: 0, ...differs },
+          two: { state: 'FAILED', ...differs },
+          three: { score: 1, ...differs },
+          four: 0,
+        },
+      }),
+    )
+    expect(lost).toMatchObject({ points: { wrong: 0.5, exception: 0.25 }, differing: { points: 0.5, attempts: 2 } })
+  })
+
   it('is unknown before the first attempt that counts', () => {
     expect(lostOf(jobOf({ a: { one: 'CANCELED' } }))).toBeNull()
   })

@@ -4,6 +4,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { quantile, sumOf } from '#lib/statistics/means.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
+import { groupingOf } from '../grid/grouping.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
 import { binOf, groupPasses, scoreBins, scoreCounts, type TimedScore, timedScores } from './plot-points.ts'
@@ -12,13 +13,17 @@ interface JobPlotsProps {
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
   rule: FailureRule
+  /** How the address groups scenarios. */
+  group: string | undefined
 }
+
+type PlotOfAgentsProps = Omit<JobPlotsProps, 'group'>
 
 const agentsShown = 8
 const groupsShown = 12
 
 /** How the scores lie, against the time they took, and by group; each as a picture and as a table. */
-export const JobPlots = ({ rows, agents, rule }: JobPlotsProps) => {
+export const JobPlots = ({ rows, agents, rule, group }: JobPlotsProps) => {
   const shown = agents.slice(0, agentsShown)
   if (shown.every((_, at) => scoreCounts(rows, at, rule).every((count) => count === 0))) return null
   return (
@@ -34,12 +39,12 @@ export const JobPlots = ({ rows, agents, rule }: JobPlotsProps) => {
       </h2>
       <Distribution rows={rows} agents={shown} rule={rule} />
       <ScoreAgainstDuration rows={rows} agents={shown} rule={rule} />
-      <PassesByGroup rows={rows} agents={shown} rule={rule} />
+      <PassesByGroup rows={rows} agents={shown} rule={rule} group={group} />
     </section>
   )
 }
 
-const Distribution = ({ rows, agents, rule }: JobPlotsProps) => {
+const Distribution = ({ rows, agents, rule }: PlotOfAgentsProps) => {
   const all = agents.map((agent, at) => ({ agent, counts: scoreCounts(rows, at, rule) }))
   const most = Math.max(1, ...all.flatMap(({ counts }) => counts))
   return (
@@ -78,7 +83,7 @@ const Distribution = ({ rows, agents, rule }: JobPlotsProps) => {
   )
 }
 
-const ScoreAgainstDuration = ({ rows, agents, rule }: JobPlotsProps) => {
+const ScoreAgainstDuration = ({ rows, agents, rule }: PlotOfAgentsProps) => {
   const all = agents.map((agent, at) => ({ agent, points: timedScores(rows, at, rule) }))
   const longest = Math.max(
     1,
@@ -146,8 +151,9 @@ const mediansByBin = (points: readonly TimedScore[]): string[] => {
   })
 }
 
-const PassesByGroup = ({ rows, agents, rule }: JobPlotsProps) => {
-  const groups = groupPasses(rows, agents.length, rule)
+const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
+  const { of, words } = groupingOf(group)
+  const groups = groupPasses(rows, agents.length, rule, of)
   if (groups.length < 2) return null
   const shown = groups.slice(0, groupsShown)
   return (
@@ -155,8 +161,8 @@ const PassesByGroup = ({ rows, agents, rule }: JobPlotsProps) => {
       <figcaption>
         <span className="font-medium">Pass rate by group</span>{' '}
         <span className="text-sm text-muted">
-          Groups are prefixes that names share. Showing {formatCount(shown.length)} of {formatCount(groups.length)}, the
-          largest first. Each bar is on 0 to 1.
+          {words} Showing {formatCount(shown.length)} of {formatCount(groups.length)}, the largest first. Each bar is on
+          0 to 1.
         </span>
       </figcaption>
       <div

@@ -44,6 +44,11 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                   </span>
                 </Head>
               ))}
+              <Head end>
+                <span title="Of the points of all causes, those lost where the environment was not the one the task asks for">
+                  Environment differs
+                </span>
+              </Head>
               <Head end>Cancelled</Head>
             </tr>
           </thead>
@@ -54,7 +59,7 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                   <VisibleText max={80}>{agentLabel(agent)}</VisibleText>
                 </th>
                 {points === null ? (
-                  <td colSpan={6} className="border-b border-line px-3 py-1.5 text-muted">
+                  <td colSpan={7} className="border-b border-line px-3 py-1.5 text-muted">
                     no outcome that counts
                   </td>
                 ) : (
@@ -77,16 +82,13 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                     </td>
                     {lossCauses.map((cause) => (
                       <td key={cause} className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
-                        {points.attempts[cause] === 0 ? (
-                          <span className="text-muted">0</span>
-                        ) : (
-                          <>
-                            −{points.points[cause].toFixed(3)}{' '}
-                            <span className="text-muted">({attemptWords(points.attempts[cause])})</span>
-                          </>
-                        )}
+                        <Lost points={points.points[cause]} attempts={points.attempts[cause]} />
                       </td>
                     ))}
+                    <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
+                      {points.differing.attempts > 0 && <span className="text-muted">of it </span>}
+                      <Lost {...points.differing} />
+                    </td>
                     <td className="border-b border-line px-3 py-1.5 text-right text-muted">
                       {points.cancelled === 0 ? '0' : `${attemptWords(points.cancelled)}, not counted`}
                     </td>
@@ -100,6 +102,15 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
     </section>
   )
 }
+
+const Lost = ({ points, attempts }: { points: number; attempts: number }) =>
+  attempts === 0 ? (
+    <span className="text-muted">0</span>
+  ) : (
+    <>
+      −{points.toFixed(3)} <span className="text-muted">({attemptWords(attempts)})</span>
+    </>
+  )
 
 const attemptWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'attempt' : 'attempts'}`
 

@@ -12,6 +12,8 @@ export interface LostPoints {
   points: Record<LossCause, number>
   /** Attempts behind each number of points. */
   attempts: Record<LossCause, number>
+  /** Of the points above, those lost at attempts whose environment was not the one asked for. */
+  differing: { points: number; attempts: number }
   /** Attempts that cost nothing because they do not count. */
   cancelled: number
 }
@@ -25,6 +27,7 @@ export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints
   if (counted.length === 0) return null
   const points = { wrong: 0, exception: 0, timeout: 0 }
   const attempts = { wrong: 0, exception: 0, timeout: 0 }
+  const differing = { points: 0, attempts: 0 }
   let score = 0
   for (const ofScenario of counted)
     for (const attempt of ofScenario) {
@@ -34,9 +37,12 @@ export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints
       if (got >= 1) continue
       points[causeOf(attempt)] += (1 - got) * share
       attempts[causeOf(attempt)]++
+      if (!attempt.environment_differs) continue
+      differing.points += (1 - got) * share
+      differing.attempts++
     }
   const cancelled = all.flat().filter(({ state }) => state === 'CANCELED').length
-  return { score, scenarios: counted.length, points, attempts, cancelled }
+  return { score, scenarios: counted.length, points, attempts, differing, cancelled }
 }
 
 const causeOf = ({ state }: ScenarioOutcome): LossCause =>

@@ -21,7 +21,7 @@ it('sets attempts that count against the time they took', () => {
 })
 
 it('counts the passes of each group, the largest first', () => {
-  expect(groupPasses(rows, 2, 'zero')).toEqual([
+  expect(groupPasses(rows, 2, 'zero', ({ group }) => group)).toEqual([
     {
       name: 'x',
       agents: [

@@ -37,8 +37,13 @@ export interface GroupPasses {
 }
 
 /** The largest group first. */
-export const groupPasses = (rows: readonly ScenarioRow[], agents: number, rule: FailureRule): GroupPasses[] =>
-  [...Map.groupBy(rows, ({ group }) => group)]
+export const groupPasses = (
+  rows: readonly ScenarioRow[],
+  agents: number,
+  rule: FailureRule,
+  groupOf: (row: ScenarioRow) => string,
+): GroupPasses[] =>
+  [...Map.groupBy(rows, groupOf)]
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([name, members]) => ({
       name,

@@ -1,9 +1,16 @@
+import type { Suspicion } from '#lib/console/address/job-view.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { attemptsDisagree, isPass, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
 
-export const suspicions = ['nop_passes', 'oracle_fails', 'all_fail', 'flaky', 'at_timeout', 'all_pass'] as const
-export type Suspicion = (typeof suspicions)[number]
+export const suspicionTitles: Record<Suspicion, string> = {
+  nop_passes: 'Passed by nop',
+  oracle_fails: 'Failed by oracle',
+  all_fail: 'Failed by all',
+  flaky: 'Flaky',
+  at_timeout: 'At the time limit',
+  all_pass: 'Passed by all',
+}
 
 /** Scenarios of which more may be wrong than the agents. */
 export const suspiciousScenarios = (
