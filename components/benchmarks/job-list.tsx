@@ -215,7 +215,7 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'name',
     header: 'Name',
     priority: 1,
-    width: 'max(9rem, 15%)',
+    width: 'max(8rem, 13%)',
     cell: ({ name }) => <VisibleText truncate>{name}</VisibleText>,
   },
   {
@@ -225,12 +225,17 @@ const columns: Column<BenchmarkJob>[] = [
     width: '7.5rem',
     cell: ({ state }) => <BenchmarkState of="job" state={state} />,
   },
-  { id: 'agents', header: 'Agents and scores', priority: 3, cell: (job) => <Scores job={job} /> },
+  {
+    id: 'agents',
+    header: <span title="Means over the attempts that completed, of all">Agents and scores</span>,
+    priority: 3,
+    cell: (job) => <Scores job={job} />,
+  },
   {
     id: 'source',
     header: 'Source',
     priority: 3,
-    width: '6rem',
+    width: '5.5rem',
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>
@@ -260,7 +265,7 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'duration',
     header: <span title="Of its longest run">Duration</span>,
     priority: 3,
-    width: '5.5rem',
+    width: '6.5rem',
     align: 'right',
     cell: (job) => {
       const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]

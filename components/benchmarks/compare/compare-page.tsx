@@ -1,23 +1,23 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Download, GitCompareArrows } from 'lucide-react'
+import { GitCompareArrows } from 'lucide-react'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { CompareView, comparePath } from '#lib/console/address/compare-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
-import { benchmarkJobQueries, compareAddress, compareMarkdown } from '#lib/console/queries/benchmark-jobs.ts'
+import { benchmarkJobQueries, compareAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import type { CompareReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
+import { ReportActions } from '../report-actions.tsx'
 import { ChangeTable } from './change-table.tsx'
 import { sideNames } from './side-names.ts'
 import { DifferenceTable, SideTable } from './side-tables.tsx'
@@ -36,7 +36,6 @@ export const ComparePage = () => {
   const hasJobs = compared.jobs !== '' && problems.length === 0
   const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs })
   const error = useShownError(query)
-  const { result, copy } = useCopy('the comparison')
   const report = query.data
   return (
     <>
@@ -44,25 +43,11 @@ export const ComparePage = () => {
         title="Compare"
         actions={
           hasJobs && (
-            <>
-              <ButtonLink
-                href={compareAddress(compared, 'csv')}
-                prefetch={false}
-                download
-                size="sm"
-                variant="ghost"
-                icon={Download}
-              >
-                CSV
-              </ButtonLink>
-              <Button
-                size="sm"
-                onClick={() => void compareMarkdown(compared).then(copy)}
-                disabledReason={report ? null : 'The comparison is not there yet'}
-              >
-                {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
-              </Button>
-            </>
+            <ReportActions
+              what="comparison"
+              address={(format) => compareAddress(compared, format)}
+              isThere={report !== undefined}
+            />
           )
         }
       />

@@ -8,10 +8,11 @@ import { classes } from '#components/ui/classes.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { JobView } from '#lib/console/address/job-view.ts'
-import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
+import { benchmarkJobQueries, reportAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
 import type { AgentRow } from '../job-figures.ts'
+import { ReportActions } from '../report-actions.tsx'
 import { Leaderboard } from './leaderboard.tsx'
 import { PairTable } from './pair-table.tsx'
 import { type Verdict, verdictOf } from './verdict.ts'
@@ -44,6 +45,13 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <h2 className="text-lg font-medium">Agents</h2>
           <RuleSwitch rule={rule} onChange={(failures) => change({ failures }, 'replace')} />
+          <span className="ml-auto flex flex-wrap items-center gap-1">
+            <ReportActions
+              what="report"
+              address={(format) => reportAddress(job.id, rule, format)}
+              isThere={data !== undefined}
+            />
+          </span>
         </div>
         {agents.length === 0 ? (
           <p className="text-muted">The job has not told its agents yet.</p>

@@ -1,25 +1,25 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { ChartLine, Download } from 'lucide-react'
+import { ChartLine } from 'lucide-react'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
-import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { TrendView, trendPath } from '#lib/console/address/trend-view.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { benchmarkJobQueries, trendAddress, trendMarkdown } from '#lib/console/queries/benchmark-jobs.ts'
+import { benchmarkJobQueries, trendAddress } from '#lib/console/queries/benchmark-jobs.ts'
 import type { FailureRule, TrendReport } from '#lib/wire/reports.ts'
 import { Choice, RuleChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
 import { agentLabel } from '../job-figures.ts'
+import { ReportActions } from '../report-actions.tsx'
 import { TrendPlot } from './trend-plot.tsx'
 import { TrendTable } from './trend-table.tsx'
 import { trendSummary } from './trend-words.ts'
@@ -42,7 +42,6 @@ export const TrendPage = () => {
   const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: isAsked })
   const error = useShownError(query)
   const recentError = useShownError(recent)
-  const { result, copy } = useCopy('the trend')
   const report = query.data
   return (
     <>
@@ -50,35 +49,11 @@ export const TrendPage = () => {
         title="Trend"
         actions={
           isAsked && (
-            <>
-              <ButtonLink
-                href={trendAddress(trend, 'csv')}
-                prefetch={false}
-                download
-                size="sm"
-                variant="ghost"
-                icon={Download}
-              >
-                CSV
-              </ButtonLink>
-              <ButtonLink
-                href={trendAddress(trend)}
-                prefetch={false}
-                download="trend.json"
-                size="sm"
-                variant="ghost"
-                icon={Download}
-              >
-                JSON
-              </ButtonLink>
-              <Button
-                size="sm"
-                onClick={() => void trendMarkdown(trend).then(copy)}
-                disabledReason={report ? null : 'The trend is not there yet'}
-              >
-                {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
-              </Button>
-            </>
+            <ReportActions
+              what="trend"
+              address={(format) => trendAddress(trend, format)}
+              isThere={report !== undefined}
+            />
           )
         }
       />

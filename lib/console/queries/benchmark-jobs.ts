@@ -27,7 +27,7 @@ const jobKeys = {
 }
 
 /** Where the console judges a job; scripts and papers read it as well. */
-const reportAddress = (id: string, failures: FailureRule, format: ReportFormat = 'json') =>
+export const reportAddress = (id: string, failures: FailureRule, format: ReportFormat = 'json') =>
   `/api/benchmark-jobs/${encodeURIComponent(id)}/report?${new URLSearchParams({ format, failures })}`
 
 /** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
@@ -122,14 +122,6 @@ export const followJob = (client: QueryClient, id: string): (() => void) =>
     readLeniently(BenchmarkJob, job),
   )
 
-/** The comparison as a message for a chat. */
-export const compareMarkdown = async (compared: Compared): Promise<string> =>
-  (await askConsoleSignedIn(compareAddress(compared, 'md'))).text()
-
-/** The trend as a message for a chat. */
-export const trendMarkdown = async (trend: Trend): Promise<string> =>
-  (await askConsoleSignedIn(trendAddress(trend, 'md'))).text()
-
 export const benchmarkJobMutations = {
   create: (api: Api = pageApi) =>
     mutationOptions({
@@ -141,6 +133,13 @@ export const benchmarkJobMutations = {
         client.setQueryData(jobKeys.one(job.id), job)
         return client.invalidateQueries({ queryKey: jobKeys.lists })
       },
+    }),
+
+  /** A report as text, once: for a chat. */
+  readReport: () =>
+    mutationOptions({
+      mutationKey: [...jobKeys.all, 'read-report'],
+      mutationFn: async (address: string) => (await askConsoleSignedIn(address)).text(),
     }),
 
   /** The value behind a mask, named by the fields of the job that lead to it. */
