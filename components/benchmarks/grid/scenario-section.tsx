@@ -10,7 +10,7 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Select } from '#components/ui/select.tsx'
 import type { JobView, Suspicion } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { jobScenarioQueries } from '#lib/console/queries/job-scenarios.ts'
+import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { suspicionTitles } from '../job/suspicious.ts'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
@@ -204,7 +204,7 @@ interface GroupSelectProps {
 }
 
 const GroupSelect = ({ group, onGroup }: GroupSelectProps) => {
-  const { data: keys = [] } = useQuery(jobScenarioQueries.metadataKeys())
+  const { data: keys = [] } = useQuery(benchmarkJobQueries.scenarioMetadataKeys())
   const chosen = metadataKeyOf(group)
   const offered = chosen === null || keys.includes(chosen) ? keys : [chosen, ...keys]
   return (

@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { jobScenarioQueries } from '#lib/console/queries/job-scenarios.ts'
+import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { metadataKeyOf } from './grouping.ts'
 import type { KnownScenarios } from './scenario-grid.ts'
@@ -17,7 +17,7 @@ export const useKnownScenarios = (job: BenchmarkJob, group: string | undefined):
     return { ids: [...ids], isWhole: named.size === ids.size }
   }, [job])
   return useQuery({
-    ...jobScenarioQueries.known(job, ids),
+    ...benchmarkJobQueries.scenarios(job, ids),
     enabled: ids.length > 0 && (!isWhole || metadataKeyOf(group) !== null),
   })
 }

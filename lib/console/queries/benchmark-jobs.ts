@@ -11,6 +11,7 @@ import type { CompareReport, FailureRule, Report, ReportFormat, TrendReport } fr
 import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
+import type { DefinitionApi } from '../lists/scenario-definitions.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, pollWhile } from './list-pages.ts'
 
@@ -53,6 +54,9 @@ export const trendAddress = ({ job, agent, model, last, failures }: Trend, forma
   const chosen = { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
   return `/api/benchmark-jobs/trend?${new URLSearchParams({ job, ...chosen, last: `${last}`, failures, format })}`
 }
+
+/** The schemas of definitions are large, and most who look at a job do without. */
+const definitions = () => import('../lists/scenario-definitions.ts')
 
 /** Jobs whose data set can be chosen without their ids. */
 const recentJobs = 20
@@ -100,6 +104,28 @@ export const benchmarkJobQueries = {
         (await askConsoleSignedIn(trendAddress(trend), { signal })).json(),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
+    }),
+
+  /** Names and metadata of the scenarios of a job, by their ids; those the service no longer lists are left out. */
+  scenarios: ({ id, job_source }: BenchmarkJob, ids: readonly string[], api?: DefinitionApi) =>
+    queryOptions({
+      queryKey: [...jobKeys.all, 'scenarios', id, ids.length] as const,
+      queryFn: async ({ signal }) => {
+        const benchmark_id = job_source?.type === 'benchmark' ? job_source.benchmark_id : null
+        const { readDefinitions } = await definitions()
+        return readDefinitions(ids, { ...(benchmark_id && { benchmark_id }), signal }, api)
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      retry: false,
+    }),
+
+  /** The keys that the metadata of scenarios has, not only of those of one job. */
+  scenarioMetadataKeys: (api?: DefinitionApi) =>
+    queryOptions({
+      queryKey: ['scenarios', 'metadata-keys', 'of-jobs'] as const,
+      queryFn: async ({ signal }) => (await definitions()).readMetadataKeys(signal, api),
+      staleTime: 60_000,
+      retry: false,
     }),
 
   /** The newest jobs of which something can be said. */

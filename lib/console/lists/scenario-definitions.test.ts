@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { makeScenario, script } from '#lib/service/testing/scenarios.ts'
 import { startService } from '#lib/service/testing/service.ts'
-import { readDefinitions, readMetadataKeys } from './read-definitions.ts'
+import { readDefinitions, readMetadataKeys } from './scenario-definitions.ts'
 
 it('reads names and metadata of the scenarios of a job, and leaves out what the service does not list', async () => {
   const service = await startService()
