@@ -17,6 +17,7 @@ import type { LoggedExecution } from '#lib/console/live/execution-log.ts'
 import { executionMutations, executionQueries, foundRun } from '#lib/console/queries/executions.ts'
 import { devboxExecutions } from '#lib/console/queries/logs.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { Check } from './check.tsx'
 import { type CommandActions, CommandCard, CommandRow } from './command-card.tsx'
 import { LogState } from './log-state.tsx'
 
@@ -121,10 +122,14 @@ const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActi
   const { opened, toggle } = useOpened(devbox.id)
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const [search, setSearch] = useState<string>()
+  const [showsReads, setShowsReads] = useState(false)
   const [limit, setLimit] = useState(shownAtOnce)
   const all = useMemo(() => merged(runs, log.executions, opened), [runs, log.executions, opened])
+  const isRead = ({ id, logged }: Listed) => (logged?.isReadByFiles ?? false) && !opened.includes(id)
+  const reads = all.filter(isRead)
+  const listed = showsReads ? all : all.filter((each) => !isRead(each))
   const wanted = search?.toLowerCase()
-  const found = wanted ? all.filter((each) => textOf(each).toLowerCase().includes(wanted)) : all
+  const found = wanted ? listed.filter((each) => textOf(each).toLowerCase().includes(wanted)) : listed
   const shown = found.slice(0, limit)
   const isOver = hasEnded(devbox.status)
   const close = (id: string) => {
@@ -147,12 +152,14 @@ const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActi
         />
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(all.length + log.dropped)} commands
+          {!showsReads && reads.length > 0 && `; ${formatCount(reads.length)} reads of the Files tab are left out`}
           {log.dropped > 0 && `; the oldest ${formatCount(log.dropped)} are not kept here`}
           {log.unnamed > 0 && `; ${formatCount(log.unnamed)} without an id are in the Log alone`}
         </p>
         <p role="status">
           <LogState log={log} />
         </p>
+        {reads.length > 0 && <Check label="Reads of the Files tab" checked={showsReads} onCheck={setShowsReads} />}
       </div>
       {all.length === 0 && (
         <p className="py-6 text-center text-muted">
@@ -161,7 +168,11 @@ const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActi
             : 'Reading the log of this devbox'}
         </p>
       )}
-      {all.length > 0 && found.length === 0 && <p className="py-6 text-center text-muted">No command matches.</p>}
+      {all.length > 0 && found.length === 0 && (
+        <p className="py-6 text-center text-muted">
+          {listed.length === 0 ? 'Only the Files tab has run commands here.' : 'No command matches.'}
+        </p>
+      )}
       {shown.map(({ id, run, logged }) => {
         if (run && !closed.has(id))
           return <CommandCard key={id} run={run} logged={logged} onClose={() => close(id)} {...actions} />
@@ -242,6 +253,7 @@ const ofRun = (run: CommandRun | undefined, execution_id: string): LoggedExecuti
     execution_id,
     command: run?.command ?? null,
     isCut: false,
+    isReadByFiles: false,
     shell_name: state?.execution.shell_name ?? null,
     source: 'exec',
     startedMs: state?.startedMs ?? null,

@@ -34,7 +34,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
   const path = useMemo(() => logViewPath(devboxId), [devboxId])
   const { view, change, problems } = useAddress({ schema: LogView, path })
   const [wraps, setWraps] = useState(true)
-  const { shown, stats, problem } = useMemo(() => recordsOf(log.records, view), [log.records, view])
+  const { shown, stats, ofFiles, problem } = useMemo(() => recordsOf(log.records, view), [log.records, view])
   const ask = useAskTerminals(devboxId)
   const send = useCallback((text: string) => ask('prompt', text), [ask])
   const text = () => shown.map((record) => withoutStyles(logLine(record))).join('\n')
@@ -55,6 +55,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
           {stats > 0 && `; ${formatCount(stats)} of statistics are left out`}
+          {ofFiles > 0 && `; ${formatCount(ofFiles)} of folders read by the Files tab are left out`}
           {log.dropped > 0 && `; the first ${formatCount(log.dropped)} are not kept here`}
         </p>
         <span className="ml-auto inline-flex flex-wrap items-center gap-1">
@@ -138,6 +139,11 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
             'replace',
           )
         }
+      />
+      <Check
+        label="Reads of the Files tab"
+        checked={view.files === 'shown'}
+        onCheck={(isOn) => change({ files: isOn ? 'shown' : undefined }, 'replace')}
       />
       {view.execution !== undefined && (
         <Button size="sm" icon={X} onClick={() => change({ execution: undefined }, 'push')}>

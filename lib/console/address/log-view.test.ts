@@ -25,6 +25,13 @@ it('leaves the statistics out unless they are asked for, and counts them', () =>
   expect(recordsOf(records, { stats: 'shown' })).toMatchObject({ shown: records, stats: 0 })
 })
 
+it('leaves out what the Files tab read unless it is asked for, and counts it', () => {
+  const withReads = [...records, { ...record('exec', 'listing', { cmd_id: 'c' }), isReadByFiles: true }]
+  const shown = (view: LogView) => recordsOf(withReads, view).shown.length
+  expect(recordsOf(withReads, {})).toMatchObject({ ofFiles: 1, stats: 1 })
+  expect([shown({}), shown({ files: 'shown' }), shown({ execution: 'c' })]).toEqual([3, 4, 1])
+})
+
 it('filters by source, level and execution, also by words it does not know', () => {
   expect(messages({ source: 'of_a_newer_service' })).toEqual(['a.c'])
   expect(messages({ level: 'warn' })).toEqual(['warning: 3 left'])

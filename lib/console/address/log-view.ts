@@ -17,6 +17,8 @@ export const LogView = z.object({
   /** `search` is a regular expression. */
   regex: z.optional(z.enum(['yes'], 'must be yes')),
   stats: z.optional(z.enum(['shown'], 'must be shown')),
+  /** Commands by which the Files tab reads folders. */
+  files: z.optional(z.enum(['shown'], 'must be shown')),
 })
 export type LogView = z.output<typeof LogView>
 
@@ -29,25 +31,33 @@ export interface FilteredLog<Row> {
   shown: readonly Row[]
   /** Statistics that are left out because nobody asked for them. */
   stats: number
+  /** Likewise of the commands by which the Files tab reads. */
+  ofFiles: number
   /** What is wrong with the expression; then it filters nothing. */
   problem: string | null
 }
 
 /** The records a view shows. */
-export const recordsOf = <Row extends LogRecord>(records: readonly Row[], view: LogView): FilteredLog<Row> => {
+export const recordsOf = <Row extends LogRecord & { isReadByFiles?: boolean }>(
+  records: readonly Row[],
+  view: LogView,
+): FilteredLog<Row> => {
   const { source, level, execution, search = '', regex } = view
   const found = findPattern({ text: search, matchCase: false, wholeWord: false, regex: regex === 'yes' })
   const pattern = found && 'pattern' in found ? found.pattern : null
   const takesStats = source === 'stats' || view.stats === 'shown'
   let stats = 0
+  let ofFiles = 0
   const shown = records.filter((record) => {
     if (source && record.source !== source) return false
     if (level && record.level !== level) return false
     if (execution && record.cmd_id !== execution) return false
     if (pattern && withoutStyles(logText(record)).search(pattern) < 0) return false
-    if (record.source !== 'stats' || takesStats) return true
-    stats++
-    return false
+    const isOfFiles = record.isReadByFiles && view.files !== 'shown' && !execution
+    const isOfStats = record.source === 'stats' && !takesStats
+    if (isOfFiles) ofFiles++
+    if (isOfStats) stats++
+    return !isOfFiles && !isOfStats
   })
-  return { shown, stats, problem: found && 'problem' in found ? found.problem : null }
+  return { shown, stats, ofFiles, problem: found && 'problem' in found ? found.problem : null }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { within } from '../address/file-path.ts'
+import { LogFeed } from '../live/log-feed.ts'
 import { deleteFiles, extentOf, extentWords, listFolder, makeFolder, renameFile, sizeOf } from './file-commands.ts'
 import { readContent, readStart, saveText } from './file-content.ts'
 import { maxListed } from './folder-listing.ts'
@@ -39,6 +40,24 @@ describe('a folder', () => {
     expect(await list(folder)).toEqual({ folder, entries: [], total: 0 })
     await makeFolder(id, within(folder, 'a\udcff'), service.client)
     expect((await list(within(folder, 'a\udcff'))).total).toBe(0)
+  })
+
+  it('is read by commands that the log of the devbox knows from those of people', async () => {
+    await sh('mkdir -p marked')
+    await list('marked')
+    await sizeOf(id, 'marked', service.client)
+    await extentOf(id, ['marked'], service.client)
+    const log = new LogFeed(async ({ onItems }) => {
+      onItems((await service.client.logs.list({ params: { id } })).logs, '')
+    })
+    await log.follow(new AbortController().signal)
+    const { records } = log.getSnapshot()
+    const commands = records.filter(({ cmd }) => cmd?.includes('marked'))
+    expect(commands.map(({ isReadByFiles }) => isReadByFiles)).toEqual([false, true, true, true])
+    // With what they wrote and how they ended.
+    const listing = records.filter(({ cmd_id }) => cmd_id === commands[1]?.cmd_id)
+    expect(listing.length).toBeGreaterThan(2)
+    expect(listing.every((each) => each.isReadByFiles)).toBe(true)
   })
 
   it('tells type, size, time and permissions, and where links lead', async () => {

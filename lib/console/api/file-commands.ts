@@ -1,6 +1,7 @@
 import { executions } from '#lib/contract/executions.ts'
 import { nameIn, parentOf, shellPath, shellWord, within } from '../address/file-path.ts'
 import { formatCount } from '../frame/format.ts'
+import { readByFiles } from '../live/files-mark.ts'
 import { browserApi } from './browser-api.ts'
 import { downloadFile } from './file-download.ts'
 import { type FolderListing, listCommand, parseListing } from './folder-listing.ts'
@@ -25,7 +26,7 @@ export const listFolder = async (
   path: string,
   api: Api = pageApi,
   signal?: AbortSignal,
-): Promise<FolderListing> => parseListing(await run(devboxId, listCommand(path), api, signal))
+): Promise<FolderListing> => parseListing(await run(devboxId, readByFiles(listCommand(path)), api, signal))
 
 export const makeFolder = (devboxId: string, path: string, api: Api = pageApi) =>
   run(devboxId, `mkdir -- ${shellPath(path)}`, api)
@@ -42,7 +43,7 @@ export const deleteFiles = (devboxId: string, files: readonly string[], api: Api
 
 /** Of a file, where reading it does not tell. */
 export const sizeOf = async (devboxId: string, path: string, api: Api = pageApi): Promise<number> =>
-  Number(await run(devboxId, `stat -L -c %s -- ${shellPath(path)}`, api))
+  Number(await run(devboxId, readByFiles(`stat -L -c %s -- ${shellPath(path)}`), api))
 
 /** Above this many it is said that there are more. */
 const maxCounted = 100_000
@@ -57,7 +58,7 @@ export interface Extent {
 /** How much is deleted with these: what is in folders, and the folders and files themselves. Links are not followed. */
 export const extentOf = async (devboxId: string, files: readonly string[], api: Api = pageApi): Promise<Extent> => {
   const command = `find ${words(files)} -printf '%y\\n' 2>/dev/null | head -n ${maxCounted + 1} | sort | uniq -c`
-  const counts = [...(await run(devboxId, command, api)).matchAll(/(\d+) (\S)/g)]
+  const counts = [...(await run(devboxId, readByFiles(command), api)).matchAll(/(\d+) (\S)/g)]
   const sum = (isFolder: boolean) =>
     counts.reduce((total, [, count, type]) => total + ((type === 'd') === isFolder ? Number(count) : 0), 0)
   const [folders, others] = [sum(true), sum(false)]

@@ -1,4 +1,5 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { isReadByFiles } from './files-mark.ts'
 import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
 
 /** What a log tells of one execution. Null is what it does not tell, or no longer. */
@@ -7,6 +8,8 @@ export interface LoggedExecution {
   command: string | null
   /** The log has only the beginning of the command. */
   isCut: boolean
+  /** By which the Files tab reads. */
+  isReadByFiles: boolean
   shell_name: string | null
   source: string
   startedMs: number | null
@@ -55,7 +58,12 @@ export class ExecutionLog extends FollowedRecords<ExecutionLogSnapshot> {
     if (known && cmd == null && exit_code == null) return
     this.#known.set(cmd_id, {
       ...(known ?? { ...unknown, execution_id: cmd_id, source, shell_name: shell_name ?? null }),
-      ...(cmd != null && { command: cmd, isCut: cutEnd.test(cmd), startedMs: timestamp_ms }),
+      ...(cmd != null && {
+        command: cmd,
+        isCut: cutEnd.test(cmd),
+        isReadByFiles: isReadByFiles(cmd),
+        startedMs: timestamp_ms,
+      }),
       ...(exit_code != null && { exit_code, endedMs: timestamp_ms }),
     })
   }
@@ -71,7 +79,7 @@ export class ExecutionLog extends FollowedRecords<ExecutionLogSnapshot> {
   }
 }
 
-const unknown = { command: null, isCut: false, startedMs: null, endedMs: null, exit_code: null }
+const unknown = { command: null, isCut: false, isReadByFiles: false, startedMs: null, endedMs: null, exit_code: null }
 
 /** How the local service marks a command that is longer than a record. */
 const cutEnd = / … \(\d+ more bytes\)$/

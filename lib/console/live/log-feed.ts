@@ -1,4 +1,5 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { isReadByFiles } from './files-mark.ts'
 import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
 
 export interface LogSnapshot extends RecordsState {
@@ -11,6 +12,8 @@ export interface LogSnapshot extends RecordsState {
 /** `number` counts from the devbox's first record and names it for as long as the log is followed. */
 export interface NumberedRecord extends LogRecord {
   number: number
+  /** Of a command by which the Files tab reads. */
+  isReadByFiles: boolean
 }
 
 /** As many as anyone scrolls through, and as few as a page carries without effort. */
@@ -20,13 +23,19 @@ export const maxKept = 5_000
 export class LogFeed extends FollowedRecords<LogSnapshot> {
   #records: NumberedRecord[] = []
   #total = 0
+  readonly #readByFiles = new Set<string>()
 
   constructor(source: RecordSource) {
     super(source, { records: [], dropped: 0, ...notFollowed })
   }
 
   protected override take(records: readonly LogRecord[]) {
-    for (const record of records) this.#records.push({ ...record, number: this.#total++ })
+    for (const record of records) {
+      const { cmd, cmd_id } = record
+      if (cmd_id && isReadByFiles(cmd)) this.#readByFiles.add(cmd_id)
+      const isOfFiles = cmd_id ? this.#readByFiles.has(cmd_id) : isReadByFiles(cmd)
+      this.#records.push({ ...record, number: this.#total++, isReadByFiles: isOfFiles })
+    }
     // Cut in steps: dropping one for each that comes would copy the rest every time.
     if (this.#records.length > maxKept * 1.1) this.#records = this.#records.slice(-maxKept)
   }
@@ -34,6 +43,7 @@ export class LogFeed extends FollowedRecords<LogSnapshot> {
   protected override forget() {
     this.#records = []
     this.#total = 0
+    this.#readByFiles.clear()
   }
 
   protected override gathered() {
