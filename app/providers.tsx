@@ -1,6 +1,7 @@
 'use client'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { PageNameProvider } from '#components/layout/page-name.tsx'
 import { TerminalRequestsProvider } from '#components/terminal/terminal-requests.tsx'
 import { Toaster } from '#components/ui/toast.tsx'
 import { makeQueryClient } from '#lib/console/queries/query-client.ts'
@@ -9,7 +10,9 @@ export const Providers = ({ children }: { children: ReactNode }) => {
   const [queryClient] = useState(makeQueryClient)
   return (
     <QueryClientProvider client={queryClient}>
-      <TerminalRequestsProvider>{children}</TerminalRequestsProvider>
+      <TerminalRequestsProvider>
+        <PageNameProvider>{children}</PageNameProvider>
+      </TerminalRequestsProvider>
       <Toaster />
     </QueryClientProvider>
   )

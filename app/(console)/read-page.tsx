@@ -11,6 +11,7 @@ import { notFound } from 'next/navigation'
 import type { ReactNode } from 'react'
 import type * as z from 'zod/mini'
 import { PageOfAccount } from '#components/layout/account-changed.tsx'
+import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { type PageSearchParams, pageQuery } from '#lib/console/address/url-query.ts'
 import { isMissing } from '#lib/console/api/failures.ts'
 import { makeQueryClient } from '#lib/console/queries/query-client.ts'
@@ -64,10 +65,17 @@ export const readDetailPage = <Data, Key extends QueryKey>(
   )
 }
 
-/** "Axon axn_…", for a page whose title takes no reading. */
-export const titledById =
-  (noun: string) =>
+/** The title of a page of one thing: its name, or its id where it has none or cannot be read. */
+export const titledByName =
+  (noun: string, read: (id: string) => Promise<{ name?: string | null }>) =>
   async ({ params }: Pick<DetailPageProps, 'params'>): Promise<Metadata> => {
     const { id } = await params
-    return { title: idPattern.test(id) ? `${noun} ${id}` : noun }
+    if (!idPattern.test(id)) return { title: noun }
+    const { name } = await read(id).catch(() => ({ name: undefined }))
+    return { title: name ? visibleText(cutEnd(name, 60)) : `${noun} ${id}` }
   }
+
+const visibleText = (text: string) =>
+  visiblePieces(text)
+    .map((piece) => piece.text)
+    .join('')

@@ -46,7 +46,7 @@ const Detail = ({ axon, tab }: { axon: Axon; tab: AxonTab }) => {
   return (
     <>
       <PageHeader
-        title={axon.name ? <VisibleText max={200}>{axon.name}</VisibleText> : 'Unnamed axon'}
+        title={axon.name || 'Unnamed axon'}
         id={id}
         badge={<AxonState axon={axon} />}
         actions={

@@ -9,7 +9,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { VisibleLines } from '#components/ui/visible-text.tsx'
 import { WhenNear } from '#components/ui/when-near.tsx'
 import { JobView, jobViewPath, type Suspicion } from '#lib/console/address/job-view.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
@@ -77,7 +77,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
 const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }) => (
   <>
     <PageHeader
-      title={<VisibleText max={200}>{job.name}</VisibleText>}
+      title={job.name}
       id={job.id}
       badge={
         <span role="status">

@@ -94,7 +94,7 @@ const Header = ({ run, scenarioRuns, tab }: HeaderProps) => {
   const isCancelling = hasAsked && run.state === 'running'
   return (
     <PageHeader
-      title={run.name ? <VisibleText max={200}>{run.name}</VisibleText> : 'Unnamed run'}
+      title={run.name || 'Unnamed run'}
       id={run.id}
       badge={
         <span role="status">{isCancelling ? <CancellingBadge /> : <BenchmarkState of="run" state={run.state} />}</span>

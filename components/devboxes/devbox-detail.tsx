@@ -13,7 +13,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { evictionOf } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -70,7 +69,7 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
   const busy = moves.busyId === id
   return (
     <PageHeader
-      title={name ? <VisibleText max={200}>{name}</VisibleText> : 'Unnamed devbox'}
+      title={name || 'Unnamed devbox'}
       id={id}
       badge={
         <span className="inline-flex flex-wrap items-center gap-1.5">

@@ -6,13 +6,17 @@ import { Fragment } from 'react'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { destinations } from './navigation.ts'
+import { usePageName } from './page-name.tsx'
 
 export const Breadcrumb = () => {
-  const crumbs = crumbsOf(usePathname())
+  const pathname = usePathname()
+  const { above, id } = placeOf(pathname)
+  const name = usePageName(id)
+  const crumbs = id ? [...above, { label: name ?? shortenMiddle(id, 18), href: pathname }] : above
   return (
     <nav aria-label="Breadcrumb" className="min-w-0">
       <ol className="flex min-w-0 items-center gap-1">
-        {crumbs.map(({ label, href, isId }, index) => {
+        {crumbs.map(({ label, href }, index) => {
           const isLast = index === crumbs.length - 1
           // A narrow screen has room for where one is and what is above it.
           const isFar = index < crumbs.length - 2
@@ -25,8 +29,10 @@ export const Breadcrumb = () => {
               )}
               <li className={isLast ? 'min-w-0 truncate' : isFar ? 'hidden shrink-0 sm:block' : 'shrink-0'}>
                 {isLast ? (
-                  <span aria-current="page" className={isId ? 'font-mono text-sm text-muted' : 'font-medium'}>
-                    <VisibleText>{label}</VisibleText>
+                  <span aria-current="page" className={id ? 'text-muted' : 'font-medium'}>
+                    <VisibleText max={60} mono={id !== undefined && name === undefined}>
+                      {label}
+                    </VisibleText>
                   </span>
                 ) : (
                   <Link href={href} prefetch={false} className="rounded-sm text-muted hover:text-text">
@@ -42,12 +48,12 @@ export const Breadcrumb = () => {
   )
 }
 
-const crumbsOf = (pathname: string): { label: string; href: string; isId?: boolean }[] => {
+/** The places of the navigation that lead to `pathname`, and the id of the thing it shows. */
+const placeOf = (pathname: string) => {
   const above = destinations
     .filter(({ href }) => pathname === href || (href !== '/' && pathname.startsWith(`${href}/`)))
     .map(({ label, href }) => ({ label, href }))
     .sort((a, b) => a.href.length - b.href.length)
   const deepest = above.at(-1)
-  const id = deepest && pathname.slice(deepest.href.length + 1).split('/')[0]
-  return id ? [...above, { label: shortenMiddle(id, 18), href: pathname, isId: true }] : above
+  return { above, id: (deepest && pathname.slice(deepest.href.length + 1).split('/')[0]) || undefined }
 }

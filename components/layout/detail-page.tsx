@@ -10,16 +10,23 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { isMissing, isPassing } from '#lib/console/api/failures.ts'
 import { type Detailed, MissingPage } from './missing-page.tsx'
+import { useShownName } from './page-name.tsx'
 
-interface DetailPageProps<Data> extends Detailed {
+interface Named {
+  id: string
+  name?: string | null | undefined
+}
+
+interface DetailPageProps<Data extends Named> extends Detailed {
   query: UseQueryResult<Data>
   children: (data: Data) => ReactNode
 }
 
 /** The four states of a page that shows one thing: pending, failed, missing, shown; what is shown may be old. */
-export const DetailPage = <Data,>({ query, children, ...detailed }: DetailPageProps<Data>) => {
+export const DetailPage = <Data extends Named>({ query, children, ...detailed }: DetailPageProps<Data>) => {
   const { noun, all } = detailed
   const error = useShownError(query)
+  useShownName(query.data)
   if (query.data !== undefined)
     return (
       <>

@@ -10,7 +10,6 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatBytes } from '#lib/console/frame/format.ts'
 import { maxPlayedBytes, recordingAddress, recordingQueries } from '#lib/console/queries/recordings.ts'
@@ -43,7 +42,7 @@ const Header = ({ recording }: { recording: Recording }) => {
   return (
     <>
       <PageHeader
-        title={<VisibleText max={200}>{titleOf(recording)}</VisibleText>}
+        title={titleOf(recording)}
         id={id}
         badge={live && <Recorded />}
         actions={

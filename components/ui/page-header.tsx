@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
 import { CopyableId } from './copyable-id.tsx'
+import { VisibleText } from './visible-text.tsx'
 
 export interface PageHeaderProps {
-  title: ReactNode
+  title: string
   /** Shown whole beside a copy button. */
   id?: string
   badge?: ReactNode
@@ -16,7 +17,9 @@ export const PageHeader = ({ title, id, badge, description, actions, children }:
     <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
       <div className="min-w-0 flex-1 basis-40">
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 className="line-clamp-3 min-w-0 text-2xl font-semibold tracking-tight break-words">{title}</h1>
+          <h1 className="line-clamp-3 min-w-0 text-2xl font-semibold tracking-tight break-words">
+            <VisibleText max={200}>{title}</VisibleText>
+          </h1>
           {badge}
           {id && <CopyableId value={id} full className="text-muted" />}
         </div>

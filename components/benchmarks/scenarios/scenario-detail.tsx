@@ -19,7 +19,7 @@ export const ScenarioDetail = ({ id }: { id: string }) => (
     {(scenario) => (
       <>
         <PageHeader
-          title={scenario.name ? <VisibleText max={200}>{scenario.name}</VisibleText> : 'Unnamed scenario'}
+          title={scenario.name || 'Unnamed scenario'}
           id={scenario.id}
           badge={<DefinitionState status={scenario.status} />}
         />

@@ -1,12 +1,15 @@
+import { cache } from 'react'
 import { JobDetail } from '#components/benchmarks/job-detail.tsx'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { type DetailPageProps, readDetailPage, titledById } from '../../read-page.tsx'
+import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 
-export const generateMetadata = titledById('Job')
+/** Once per request, for the title and for the page. */
+const readJob = cache(async (id: string) => (await requireSession()).api.benchmarkJobs.get({ params: { id } }))
+
+export const generateMetadata = titledByName('Job', readJob)
 
 export default async function JobDetailPage({ params }: DetailPageProps) {
-  const { api } = await requireSession()
   const { id } = await params
-  return readDetailPage(id, benchmarkJobQueries.get(id, api), <JobDetail id={id} />)
+  return readDetailPage(id, { ...benchmarkJobQueries.get(id), queryFn: () => readJob(id) }, <JobDetail id={id} />)
 }

@@ -1,12 +1,15 @@
+import { cache } from 'react'
 import { RunDetail } from '#components/benchmarks/run-detail.tsx'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { type DetailPageProps, readDetailPage, titledById } from '../../read-page.tsx'
+import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 
-export const generateMetadata = titledById('Run')
+/** Once per request, for the title and for the page. */
+const readRun = cache(async (id: string) => (await requireSession()).api.benchmarkRuns.get({ params: { id } }))
+
+export const generateMetadata = titledByName('Run', readRun)
 
 export default async function RunDetailPage({ params }: DetailPageProps) {
-  const { api } = await requireSession()
   const { id } = await params
-  return readDetailPage(id, benchmarkRunQueries.get(id, api), <RunDetail id={id} />)
+  return readDetailPage(id, { ...benchmarkRunQueries.get(id), queryFn: () => readRun(id) }, <RunDetail id={id} />)
 }

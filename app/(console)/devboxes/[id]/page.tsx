@@ -1,21 +1,14 @@
-import type { Metadata } from 'next'
 import { cache } from 'react'
 import { DevboxDetail } from '#components/devboxes/devbox-detail.tsx'
 import { devboxTabOf } from '#components/devboxes/devbox-tab.ts'
-import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
-import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { type DetailPageProps, readDetailPage } from '../../read-page.tsx'
+import { type DetailPageProps, readDetailPage, titledByName } from '../../read-page.tsx'
 
 /** Once per request, for the title and for the page. */
 const readDevbox = cache(async (id: string) => (await requireSession()).api.devboxes.get({ params: { id } }))
 
-export const generateMetadata = async ({ params }: DetailPageProps): Promise<Metadata> => {
-  const { id } = await params
-  const devbox = idPattern.test(id) ? await readDevbox(id).catch(() => undefined) : undefined
-  return { title: devbox?.name ? visibleText(cutEnd(devbox.name, 60)) : 'Devbox' }
-}
+export const generateMetadata = titledByName('Devbox', readDevbox)
 
 export default async function DevboxPage({ params, searchParams }: DetailPageProps) {
   const { service } = await requireSession()
@@ -24,8 +17,3 @@ export default async function DevboxPage({ params, searchParams }: DetailPagePro
   const page = <DevboxDetail id={id} tab={devboxTabOf((await searchParams).tab)} serviceUrl={service.url} />
   return readDetailPage(id, query, page)
 }
-
-const visibleText = (text: string) =>
-  visiblePieces(text)
-    .map((piece) => piece.text)
-    .join('')

@@ -1,12 +1,19 @@
+import { cache } from 'react'
 import { ScenarioDetail } from '#components/benchmarks/scenarios/scenario-detail.tsx'
 import { scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import { type DetailPageProps, readDetailPage, titledById } from '../../../read-page.tsx'
+import { type DetailPageProps, readDetailPage, titledByName } from '../../../read-page.tsx'
 
-export const generateMetadata = titledById('Scenario')
+/** Once per request, for the title and for the page. */
+const readScenario = cache(async (id: string) => (await requireSession()).api.scenarios.get({ params: { id } }))
+
+export const generateMetadata = titledByName('Scenario', readScenario)
 
 export default async function ScenarioDetailPage({ params }: DetailPageProps) {
-  const { api } = await requireSession()
   const { id } = await params
-  return readDetailPage(id, scenarioRunQueries.scenario(id, api), <ScenarioDetail id={id} />)
+  return readDetailPage(
+    id,
+    { ...scenarioRunQueries.scenario(id), queryFn: () => readScenario(id) },
+    <ScenarioDetail id={id} />,
+  )
 }
