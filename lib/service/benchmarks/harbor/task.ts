@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
-import { parse as parseToml, TomlError } from 'smol-toml'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { Warning } from '../outcome.ts'
+import { readTomlText } from '../toml-file.ts'
 import { plainImage } from './base-image.ts'
 import { type Environment, type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
 
@@ -160,41 +160,9 @@ const readToml = async (path: string, problems: TaskProblem[]): Promise<TaskToml
     problems.push({ file, message: (error as Error).message })
     return undefined
   }
-  let data: unknown
-  try {
-    data = parseToml(text)
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error
-    // The other lines of the message show the place in the file.
-    const [message = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
-    problems.push({ file, line: error.line, column: error.column, message: `is no TOML: ${message}` })
-    return undefined
-  }
-  const { data: toml, error } = TaskToml.safeParse(data)
-  for (const { path: keys, message } of error?.issues ?? []) {
-    const line = lineOf(text, keys)
-    problems.push({ file, ...(line && { line, column: 1 }), message: `${keys.join('.')} ${message}` })
-  }
-  return toml
-}
-
-/** The line that sets a key, or the header of its table; undefined when neither is written in the usual way. */
-const lineOf = (text: string, keys: readonly PropertyKey[]): number | undefined => {
-  const names = keys.filter((key) => typeof key === 'string')
-  const lines = text.split('\n')
-  for (let depth = names.length; depth >= 0; depth--) {
-    const table = names.slice(0, depth).join('.')
-    const from = depth === 0 ? 0 : lines.findIndex((line) => line.replace(/[\s[\]"']/g, '').split('#')[0] === table)
-    if (from === -1 || (depth > 0 && !lines[from]?.trim().startsWith('['))) continue
-    const key = names[depth]
-    if (key === undefined) return from + 1
-    const end = lines.findIndex((line, i) => i > from && line.trim().startsWith('['))
-    const found = lines
-      .slice(from, end === -1 ? undefined : end)
-      .findIndex((line) => line.split(/[=.]/)[0]?.replace(/[\s"']/g, '') === key)
-    return found !== -1 ? from + found + 1 : depth > 0 ? from + 1 : undefined
-  }
-  return undefined
+  const { data, problems: found = [] } = readTomlText(text, TaskToml)
+  problems.push(...found.map((problem) => ({ file, ...problem })))
+  return data
 }
 
 /**
