@@ -43,6 +43,18 @@ export const JobSource = z.object({
   scenario_ids: z.nullish(z.array(z.string())),
 })
 
+/** Beside the interface, by the names of Harbor's results: what an agent used. What is not known is null, never 0. */
+export const AgentUsage = z.object({
+  /** With those from a cache. */
+  n_input_tokens: z.nullish(z.int()),
+  n_cache_tokens: z.nullish(z.int()),
+  n_output_tokens: z.nullish(z.int()),
+  cost_usd: z.nullish(z.number()),
+  /** Why none of them is known. */
+  unknown_because: z.nullish(z.string()),
+})
+export type AgentUsage = z.infer<typeof AgentUsage>
+
 export const ScenarioOutcome = z.object({
   scenario_definition_id: z.string(),
   scenario_name: z.string(),
@@ -57,6 +69,10 @@ export const ScenarioOutcome = z.object({
   warnings: z.nullish(z.array(z.string())),
   /** Whether one of the warnings may have changed the score, so that it is no answer to compare with others. */
   environment_differs: z.nullish(z.boolean()),
+  agent_version: z.nullish(z.string()),
+  usage: z.nullish(AgentUsage),
+  /** Paths, among the log files of the scenario run, of what the agent did step by step, in the form ATIF. */
+  trajectories: z.nullish(z.array(z.string())),
 })
 
 export const BenchmarkOutcome = z.object({
@@ -151,6 +167,11 @@ const endedStates: readonly string[] = ['completed', 'failed', 'cancelled', 'tim
 /** The states a job does not leave. */
 export const hasJobEnded = (state: string): boolean => endedStates.includes(state)
 
+export const maxConcurrentTrials = 1000
+export const ConcurrencyChange = z.object({
+  n_concurrent_trials: z.int().check(z.minimum(1), z.maximum(maxConcurrentTrials)),
+})
+
 export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
   list: { method: 'GET', path: '/v1/benchmark_jobs', query: BenchmarkJobListQuery, response: json(BenchmarkJobList) },
   create: {
@@ -163,4 +184,12 @@ export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
   get: { method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob) },
   /** Beside the interface, which can cancel the runs of a job one by one. */
   cancel: { method: 'POST', path: '/v1/benchmark_jobs/:id/cancel', params: ById, response: json(BenchmarkJob) },
+  /** Beside the interface: how many trials of a job that has not ended run at once from now on. */
+  setConcurrency: {
+    method: 'POST',
+    path: '/v1/benchmark_jobs/:id/concurrency',
+    params: ById,
+    body: ConcurrencyChange,
+    response: json(BenchmarkJob),
+  },
 })

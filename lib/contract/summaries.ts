@@ -124,6 +124,7 @@ export const summaries: { [R in keyof Contract]: Record<keyof Contract[R], strin
     create: 'Create a benchmark job; it is queued when the answer comes',
     get: 'Get a benchmark job with the outcomes so far',
     cancel: 'Cancel a benchmark job, queued or running',
+    setConcurrency: 'Change how many trials of a benchmark job run at once, from now on',
   },
   benchmarkRuns: {
     list: 'List benchmark runs, newest first',

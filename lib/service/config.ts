@@ -22,9 +22,16 @@ export interface ServiceConfig {
   datasets: readonly string[]
   /** Whether a trial fails whose environment is not what its task asks for; else its outcome says so. */
   strictEnvironments: boolean
+  /** How many trials of all benchmark jobs run at once. */
+  maxTrials: number
+  /** Commands of agents, by the names that jobs call them by. */
+  agents: Readonly<Record<string, string>>
   /** Checks every answer against the contract before it leaves: for tests and development. */
   validateAnswers: boolean
 }
+
+/** Unspecified: how many trials run at once unless the operator says otherwise. */
+export const defaultMaxTrials = 16
 
 /** How many of each one account may have at once. */
 export interface AccountLimits {

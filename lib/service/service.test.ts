@@ -42,6 +42,8 @@ describe('the service', () => {
       pressure: defaultPressure,
       datasets: [],
       strictEnvironments: false,
+      maxTrials: 16,
+      agents: {},
       validateAnswers: true,
     })
     closers.push(service.close)

@@ -6,6 +6,7 @@ import type { Contract } from '#lib/contract/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { AxonEvents } from './axons/axon-events.ts'
 import { AxonSql } from './axons/axon-sql.ts'
+import { NamedAgents } from './benchmarks/agents/named-agents.ts'
 import { BenchmarkRuns } from './benchmarks/benchmark-runs.ts'
 import { Jobs } from './benchmarks/jobs.ts'
 import { LogArchives } from './benchmarks/log-archive.ts'
@@ -198,6 +199,9 @@ export const createService = async (
       isolation: sandbox.isolation,
       datasetRoots: config.datasets,
       strictEnvironments: config.strictEnvironments,
+      trialsAtOnce: config.maxTrials,
+      namedAgents: new NamedAgents({ folder: join(dataDir.path, 'agents'), commands: config.agents }),
+      installFolder: join(dataDir.path, 'agent-installs'),
       folderOf,
       logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
       log: logError,

@@ -67,12 +67,14 @@ export class RunningJob {
   #runs: RunningRun[] = []
   #pending: PendingTrial[] = []
   #running = 0
+  #concurrentTrials: number
   /** False until the pending trials are known: before, having none does not mean the end. */
   #isTakenUp = false
 
   constructor(deps: JobDeps, job: JobRecord<JobPlan>, stop: AbortSignal) {
     this.#deps = deps
     this.#job = job
+    this.#concurrentTrials = job.plan.concurrentTrials
     this.#stop = stop
   }
 
@@ -106,6 +108,11 @@ export class RunningJob {
   /** Its runs are canceled, and its trials with them; those that have not begun leave no outcome. */
   cancel(): void {
     this.#breakOff('cancel', null)
+  }
+
+  setConcurrency(trials: number): void {
+    this.#concurrentTrials = trials
+    this.#fill()
   }
 
   timeOut(seconds: number): void {
@@ -189,7 +196,7 @@ export class RunningJob {
   /** Starts as many trials as may run, and ends the job when there is none left. */
   readonly #fill = () => {
     if (!this.#isTakenUp) return
-    while (!this.#stop.aborted && this.#running < this.#job.plan.concurrentTrials) {
+    while (!this.#stop.aborted && this.#running < this.#concurrentTrials) {
       const at = this.#pending.findIndex(({ agent }) => hasRoom(this.#runs[agent]))
       const [trial] = at === -1 ? [] : this.#pending.splice(at, 1)
       const run = trial && this.#runs[trial.agent]
@@ -284,13 +291,17 @@ export class RunningJob {
   }
 
   /** Resolves when the devbox is gone, or after five seconds; the trial keeps its slot until then. */
-  async #settle(id: string, { state, failure_reason, result, warnings, environment_differs }: TrialEnd): Promise<void> {
+  async #settle(
+    id: string,
+    { state, failure_reason, result, warnings, environment_differs, agent_record }: TrialEnd,
+  ): Promise<void> {
     const ending = {
       outcome: state,
       ...(result && { result }),
       ...(failure_reason && { failure: failure_reason }),
       ...(warnings && { warnings }),
       ...(environment_differs && { environment_differs }),
+      ...(agent_record && { agent_record }),
     }
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)
   }

@@ -6,8 +6,10 @@ import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { at } from '#lib/service/kit/timer.ts'
-import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
+import type { JobRecord, JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
+import { AgentInstalls } from './agents/installs.ts'
+import type { NamedAgents } from './agents/named-agents.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
 import { type JobDeps, RunningJob } from './job.ts'
@@ -17,8 +19,6 @@ import type { ScenarioRuns } from './scenario-runs.ts'
 import { createTrialSlots } from './trial-slots.ts'
 import { createRunTrial } from './trials.ts'
 
-/** Unspecified: how many trials of all jobs run at once, whatever the jobs ask for. */
-const trialsAtOnce = 16
 /** Unspecified: how many jobs of one account run at once; the others are queued. */
 const jobsAtOnce = 4
 /** Unspecified: how many jobs of one account may be queued or running. */
@@ -37,6 +37,11 @@ interface Options {
   executions: Executions
   isolation: 'bubblewrap' | 'none'
   datasetRoots: readonly string[]
+  /** How many trials of all jobs run at once, whatever the jobs ask for. */
+  trialsAtOnce: number
+  namedAgents: NamedAgents
+  /** Has what the install steps of agents left. */
+  installFolder: string
   /** Whether a trial whose environment differs from its task's fails. */
   strictEnvironments: boolean
   folderOf: (devboxId: string) => string
@@ -66,7 +71,9 @@ export class Jobs {
 
   constructor(options: Options) {
     this.#options = options
-    this.#deps = { ...options, runTrial: createRunTrial(options), slots: createTrialSlots(trialsAtOnce) }
+    const installs = new AgentInstalls({ ...options, folder: options.installFolder })
+    const runTrial = createRunTrial({ ...options, installs })
+    this.#deps = { ...options, runTrial, slots: createTrialSlots(options.trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 
@@ -111,14 +118,42 @@ export class Jobs {
     return this.get(account, id)
   }
 
+  /**
+   * From now on so many trials of the job run at once; those that run are not broken off. Throws 404, and 409 for a job
+   * that has ended.
+   */
+  setConcurrency(account: string, id: string, trials: number): BenchmarkJob {
+    const { benchmarkJobs } = this.#options.store
+    const { state } = this.get(account, id)
+    if (hasJobEnded(state))
+      throw new ServiceError('conflict', `The job is ${state}: no trial of it will run`, { shouldRetry: false })
+    const { plan, spec, warnings } = benchmarkJobs.record<JobPlan>(id)
+    const orchestrator_config = { ...spec.orchestrator_config, n_concurrent_trials: trials }
+    benchmarkJobs.plan(id, {
+      spec: { ...spec, orchestrator_config },
+      plan: { ...plan, concurrentTrials: trials },
+      warnings: [...warnings.filter(({ sentence }) => !sentence.startsWith(boundWords)), ...this.#boundWarning(trials)],
+    })
+    this.#active.get(id)?.job.setConcurrency(trials)
+    return this.get(account, id)
+  }
+
+  /** Said of a job that asks for more than the service runs. */
+  #boundWarning(trials: number): JobWarning[] {
+    const { trialsAtOnce } = this.#options
+    if (trials <= trialsAtOnce) return []
+    const sentence = `${boundWords} is ${trials}; this service runs at most ${trialsAtOnce} trials of all jobs at once (--max-trials)`
+    return [{ sentence, tasks: [] }]
+  }
+
   async #create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<string> {
-    const { store, isolation, datasetRoots } = this.#options
+    const { store, isolation, datasetRoots, namedAgents } = this.#options
     if (!spec) throw invalid({ field: 'spec', message: 'must be given' })
     this.#requireFree(account, name)
     const planned =
       spec.type === 'harbor'
-        ? await planHarborJob({ datasetRoots, isolation, store }, account, spec.inline_yaml)
-        : planScenarios(store, account, spec)
+        ? await planHarborJob({ datasetRoots, isolation, store, namedAgents }, account, spec.inline_yaml)
+        : planScenarios(store, account, spec, namedAgents)
     // Another call may have taken the name while the files were read.
     this.#requireFree(account, name)
     const id = newId('bmj')
@@ -132,7 +167,7 @@ export class Jobs {
       source,
       spec: resolved,
       plan,
-      warnings,
+      warnings: [...warnings, ...this.#boundWarning(plan.concurrentTrials)],
     })
     if (!isNew) throw nameTaken(name ?? '')
     const made = this.#enqueue(id, account)
@@ -145,12 +180,19 @@ export class Jobs {
   async #enqueue(id: string, account: string): Promise<void> {
     const { benchmarkJobs, scenarios } = this.#options.store
     try {
-      const { plan: known, spec } = benchmarkJobs.record<JobPlan>(id)
+      const { plan: known } = benchmarkJobs.record<JobPlan>(id)
       if (known.harbor?.unread?.length) {
         const { plan, warnings } = await readPlannedTasks(scenarios, account, known)
         if (this.#closing.signal.aborted || hasJobEnded(benchmarkJobs.record(id).state)) return
         const scenario_ids = plan.scenarios.map((scenario) => scenario.id)
-        benchmarkJobs.plan(id, { spec: { ...spec, scenario_ids }, plan, warnings })
+        // Its concurrency may have been changed meanwhile.
+        const { plan: changed, spec } = benchmarkJobs.record<JobPlan>(id)
+        const { concurrentTrials } = changed
+        benchmarkJobs.plan(id, {
+          spec: { ...spec, scenario_ids },
+          plan: { ...plan, concurrentTrials },
+          warnings: [...warnings, ...this.#boundWarning(concurrentTrials)],
+        })
       }
       this.#queue.push({ id, account })
       // Not before the call that made it has answered that the job is queued.
@@ -207,6 +249,8 @@ export class Jobs {
     for (const { job } of this.#active.values()) job.runEnded(runId)
   }
 }
+
+const boundWords = 'n_concurrent_trials'
 
 /** Unspecified: a name that another job has. Names are unique, so it is a conflict and not a second job. */
 const nameTaken = (name: string) =>

@@ -67,6 +67,7 @@ const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunReco
   failure: null,
   warnings: null,
   environment_differs: false,
+  agent_record: null,
   attempt: null,
   retry: null,
   replaced: false,

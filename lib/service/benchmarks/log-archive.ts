@@ -125,8 +125,8 @@ export class LogArchives {
     }
     if (run.devbox_id === null) return
     const devbox = devboxFolderOf(run.devbox_id)
-    // The saved logs of a run that has ended are complete; those of another run are still in the devbox.
-    if (seen.size > 0 && hasScenarioRunEnded(run.state)) return
+    // The saved logs of a Harbor trial that has ended are complete; those of another run are still in the devbox.
+    if (seen.has('result.json') && hasScenarioRunEnded(run.state)) return
     for await (const file of filesBelow(join(devbox, 'root', 'logs'), omit))
       if (!seen.has(file.path.join('/'))) yield file
     for (const folder of ['log', 'executions'])

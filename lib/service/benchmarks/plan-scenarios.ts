@@ -1,9 +1,11 @@
-import type { BenchmarkJobSpec, OrchestratorConfig } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJobSpec, maxConcurrentTrials, type OrchestratorConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
-import { agentProblems } from './agents.ts'
+import { agentProblems } from './agents/agents.ts'
+import type { AgentDefinition } from './agents/definition.ts'
+import { type NamedAgents, secretsFor } from './agents/named-agents.ts'
 import { maxTrialsPerJob, type PlannedJob, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
 
 /** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
@@ -11,6 +13,7 @@ export const planScenarios = (
   store: Pick<Stores, 'benchmarks' | 'scenarios' | 'secrets'>,
   account: string,
   spec: Exclude<BenchmarkJobSpec, { type: 'harbor' }>,
+  namedAgents: NamedAgents,
 ): PlannedJob => {
   const problems: FieldProblem[] = []
   const wrong = (field: string, message: string) => problems.push({ field: `spec.${field}`, message })
@@ -34,12 +37,24 @@ export const planScenarios = (
     else scenarios.push(scenario)
   }
 
-  const agents = spec.agent_configs
+  const agents = [...spec.agent_configs]
+  const definitions: (AgentDefinition | null)[] = []
+  const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
   if (agents.length === 0) wrong('agent_configs', 'must name at least one agent')
   if (agents.length > maxAgents) wrong('agent_configs', `must name at most ${maxAgents} agents`)
   for (const [i, agent] of agents.slice(0, maxAgents).entries()) {
-    for (const { field, message } of agentProblems(agent)) wrong(`agent_configs[${i}].${field}`, message)
-    const profile = profileOf(agent)
+    for (const { field, message } of agentProblems(agent, namedAgents)) wrong(`agent_configs[${i}].${field}`, message)
+    const definition = agent.kwargs?.command === undefined ? (namedAgents.find(agent.name)?.definition ?? null) : null
+    definitions.push(definition)
+    const given = profileOf(agent)
+    const [variables, secrets] = [given.envVars ?? {}, given.secrets ?? {}]
+    const needed = definition && secretsFor(definition, { modelName: agent.model_name, variables, secrets }, hasSecret)
+    for (const { field, message } of needed?.problems ?? [])
+      wrong(`agent_configs[${i}].${field === 'secrets' ? 'agent_environment.secrets' : field}`, message)
+    const profile = { ...given, secrets: { ...needed?.secrets, ...secrets } }
+    // The names of the secrets it was given stand in the job's record, whoever chose them.
+    if (needed && Object.keys(needed.secrets).length > 0)
+      agents[i] = { ...agent, agent_environment: { ...agent.agent_environment, secrets: profile.secrets } }
     const missing = store.secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
     for (const name of missing) wrong(`agent_configs[${i}].agent_environment.secrets`, `there is no secret ${name}`)
     const unmet = [...scenarios, ...(benchmark ? [benchmark] : [])].flatMap((each) => unmetNeeds(each, profile))
@@ -81,6 +96,7 @@ export const planScenarios = (
       retry: { ...retryAnyFailure, maxRetries: config.n_attempts ?? 0 },
       timeoutMultiplier: config.timeout_multiplier ?? 1,
       benchmarkId: benchmark?.id ?? null,
+      agents: definitions,
       harbor: null,
     },
   }
@@ -90,7 +106,7 @@ export const planScenarios = (
 const maxScenarios = 5000
 const maxAgents = 64
 const ranges = {
-  n_concurrent_trials: { least: 1, most: 1000 },
+  n_concurrent_trials: { least: 1, most: maxConcurrentTrials },
   n_attempts: { least: 0, most: 100 },
   timeout_multiplier: { least: 0.001, most: 1000 },
 } as const

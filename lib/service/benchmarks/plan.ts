@@ -4,6 +4,7 @@ import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { RunProfile } from '#lib/contract/scenario-runs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
+import type { AgentDefinition } from './agents/definition.ts'
 
 /** What a job runs. Plain JSON: it is kept with the job, and a restart goes on with it. */
 export interface JobPlan {
@@ -16,6 +17,8 @@ export interface JobPlan {
   /** What each retry multiplies the time of an agent by. */
   timeoutMultiplier: number
   benchmarkId: string | null
+  /** In the order of the spec, as they were defined when the job was made; null for one that brings its command. */
+  agents?: (AgentDefinition | null)[]
   /** Of a job that was made from a Harbor job file. */
   harbor: HarborPart | null
 }
@@ -60,7 +63,8 @@ export interface HarborScenario extends ChosenTask {
 }
 
 export interface HarborAgent {
-  name: 'oracle' | 'nop' | 'command'
+  /** oracle, nop, command, or the name of an agent that is defined here. */
+  name: string
   modelName: string | null
   /** Run by `command` agents alone. */
   command: string | null

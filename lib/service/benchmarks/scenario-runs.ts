@@ -12,7 +12,7 @@ import {
 } from '#lib/contract/scenario-runs.ts'
 import { defaultScorerTimeoutSeconds, type Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { mergeLaunchParameters, mergeProfiles, requireNeedsMet } from '#lib/service/domain/run-profile.ts'
 import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenario-runs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -66,6 +66,7 @@ interface Ending {
   failure?: RunFailure
   warnings?: string[]
   environment_differs?: boolean
+  agent_record?: AgentRecord
 }
 
 export type EndingEvent = Extract<ScenarioRunEvent, 'complete' | 'cancel' | 'fail' | 'time_out'>

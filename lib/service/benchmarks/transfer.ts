@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -42,28 +42,78 @@ export const copyAcross = async (
   exclude: readonly string[],
 ): Promise<void> => {
   const [parent, name] = [posix.dirname(path), posix.basename(path)]
-  const packing = spawnIn(
-    from.box.launch({
-      argv: ['/bin/tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name],
-      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-    }),
-    { detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+  const argv = ['/bin/tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name]
+  await reading({ devbox: from, signal }, argv, (packed) =>
+    into({ devbox, signal }, packed, unpackNamed, [parent, name]),
   )
+}
+
+const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
+
+/** Runs a program in the devbox and hands on what it writes; ends it when that has been read. */
+const reading = async <T>(
+  { devbox, signal }: Sending,
+  argv: readonly string[],
+  read: (output: Readable) => Promise<T>,
+): Promise<T> => {
+  const child = spawnIn(devbox.box.launch({ argv, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } }), {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const end = () => {
-    const leader = packing.pid === undefined ? undefined : from.box.leader(packing.pid)
+    const leader = child.pid === undefined ? undefined : devbox.box.leader(child.pid)
     if (leader !== undefined) kill(-leader, 'SIGKILL')
   }
-  const release = from.busy()
+  const release = devbox.busy()
   signal.addEventListener('abort', end, { once: true })
   try {
-    const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
-    await into({ devbox, signal }, packing.stdout as Readable, script, [parent, name])
+    return await read(child.stdout as Readable)
   } finally {
     end()
     signal.removeEventListener('abort', end)
     release()
   }
 }
+
+/** Keeps a folder of the devbox in an archive on this machine, which is never unpacked but in a devbox. */
+export const packFolder = async (
+  sending: Sending,
+  { parent, name, archive, maxBytes }: { parent: string; name: string; archive: string; maxBytes: number },
+): Promise<void> =>
+  reading(sending, ['/bin/tar', '-c', '-C', parent, '--', name], async (packed) => {
+    let size = 0
+    await pipeline(
+      packed,
+      async function* (chunks) {
+        for await (const chunk of chunks) {
+          size += (chunk as Buffer).length
+          if (size > maxBytes) throw new Error(`${name} is larger than ${maxBytes} bytes`)
+          yield chunk
+        }
+      },
+      createWriteStream(archive, { mode: 0o600 }),
+      { signal: sending.signal },
+    )
+    if (size === 0) throw new Error(`${parent}/${name} could not be read`)
+  })
+
+/** Unpacks the folder `name` of such an archive into a folder of the devbox. */
+export const unpackFolder = (sending: Sending, archive: string, parent: string, name: string): Promise<void> =>
+  into(sending, createReadStream(archive), unpackNamed, [parent, name])
+
+/** The end of a text file of the devbox; undefined when there is none. */
+export const readEndOf = (sending: Sending, path: string, maxBytes: number): Promise<string | undefined> =>
+  reading(sending, ['/usr/bin/tail', '-c', String(maxBytes), '--', path], async (output) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      size += chunk.length
+      // A file that grows meanwhile would go on for ever.
+      if (size > 2 * maxBytes) break
+      chunks.push(chunk)
+    }
+    return size === 0 ? undefined : Buffer.concat(chunks).toString('utf8')
+  })
 
 /** Copies a file of this machine into the devbox: as `name` in `to` where that is a folder, else as `to`. Keeps its mode. */
 export const sendFile = async (

@@ -1,20 +1,25 @@
+import { join } from 'node:path'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { RunFailure, TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
+import type { AgentRecord, RunFailure, TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
-import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents.ts'
+import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents/agents.ts'
+import type { AgentInstalls } from './agents/installs.ts'
+import { prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from './agents/named-run.ts'
+import { unknownUsage } from './agents/usage.ts'
 import { runHarborTrial } from './harbor/trial.ts'
 import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from './outcome.ts'
 import type { HarborPart, JobPlan } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { createScrubber } from './scrub.ts'
+import { saveFiles } from './transfer.ts'
 import { shown, Workbench } from './workbench.ts'
 
 /** A trial of a job with what it needs to be run. */
@@ -34,6 +39,7 @@ export interface TrialEnd extends Outcome {
   result: ScoringResult | null
   warnings?: string[]
   environment_differs?: boolean
+  agent_record?: AgentRecord
 }
 
 interface TrialDeps {
@@ -44,6 +50,7 @@ interface TrialDeps {
   folderOf: (devboxId: string) => string
   logFolderOf: (scenarioRunId: string) => string
   strictEnvironments: boolean
+  installs: AgentInstalls
 }
 
 /** Runs a trial once, to its end, as the scenario run of the given id. Rejects for want of room, or when aborted. */
@@ -87,66 +94,122 @@ const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signa
   const devboxId = scenarioRun?.devbox_id
   if (!scenarioRun || !scenario || !devboxId) throw new Error(`Scenario run ${id} has no devbox or no scenario`)
   const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
+  let agent: AgentRecord | undefined
+  const ended = (exception: RunFailure) => ({ ...endedBy(exception), ...(agent && { agent_record: agent }) })
   try {
     await workbench.within(maxStartSeconds, startTimeout, (limit) => workbench.started(limit))
-    const exception = await runCommand(deps, workbench, { ...trial, scenario }, signal)
+    const exception = await runCommand(deps, workbench, { ...trial, scenario, id, devboxId }, signal, (trace) => {
+      agent = trace
+    })
     const result = await scenarioRuns.judge(scenarioRun, signal)
-    return { ...outcomeOf({ reward: result.score }, exception), result }
+    return { ...outcomeOf({ reward: result.score }, exception), result, ...(agent && { agent_record: agent }) }
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof TrialError) return endedBy(asException(error))
+    if (error instanceof TrialError) return ended(asException(error))
     if (isWantOfRoom(error)) throw error
     const { status } = devboxes.get(account, devboxId)
-    if (status === 'running') return endedBy(asException(error))
-    return endedBy({
+    if (status === 'running') return ended(asException(error))
+    return ended({
       exception_type: 'DevboxEndedError',
       exception_message: `Devbox ${devboxId} did not stay running: ${status}`,
     })
   }
 }
 
-/** What the agent failed with; null when it ended well or has no command. */
+/**
+ * Runs the agent of a trial: what it failed with, null when it ended well or has no command. What it left behind is
+ * noted however it ended.
+ */
 const runCommand = async (
   deps: TrialDeps,
   workbench: Workbench,
-  trial: Omit<Trial, 'scenario'> & { scenario: Scenario },
+  trial: Omit<Trial, 'scenario'> & { scenario: Scenario; id: string; devboxId: string },
   signal: AbortSignal,
+  note: (trace: AgentRecord) => void,
 ): Promise<RunFailure | null> => {
-  const { agent, scenario, retry } = trial
-  const script = agent.kwargs?.command
-  if (typeof script !== 'string') return null
-  const instruction = scenario.input_context.problem_statement
-  const { exitStatus, stderr } = await workbench.lend('problem_statement', instruction, (instructionFile) =>
-    runAgent(workbench, {
-      script,
-      instruction,
-      instructionFile,
-      modelName: agent.model_name,
-      attempt: retry + 1,
-      cwd: scenario.environment?.working_directory,
-      env: {},
-      seconds: timeoutOf(trial),
+  const { agent, scenario, retry, account, id, devboxId, plan, place } = trial
+  const definition = plan.agents?.[place.agent] ?? null
+  const given = agent.kwargs?.command
+  const script = definition ? scriptOf(definition) : given
+  if (typeof script !== 'string') {
+    note({ version: null, usage: unknownUsage(`${agent.name} calls no model`), trajectories: [] })
+    return null
+  }
+  const scrubber = scrubberOf(deps, trial)
+  const { text } = scrubber
+  const folder = `agent-${id}`
+  const logs = `${workbench.tmp}/${folder}`
+  await workbench.must('mkdir -p -- "$FOLDER"', { FOLDER: logs })
+  const env = {
+    ...(definition && { ...variablesOf(workbench, definition, agent.kwargs), ...revealed(deps, trial) }),
+    HARBOR_AGENT_LOGS: logs,
+  }
+  const version =
+    definition &&
+    (await prepareAgent(workbench, definition, {
+      installs: deps.installs,
+      account,
+      scenarioRunId: id,
+      env,
+      network: 'host',
       signal,
-    }),
-  )
-  if (exitStatus === 0) return null
-  const said = scrubberOf(deps, trial).text(stderr)
-  return asException(agentFailure(exitStatus, shown({ exitStatus, stdout: '', stderr: said })))
+    }))
+  const instruction = scenario.input_context.problem_statement
+  try {
+    const { exitStatus, stderr } = await workbench.lend('problem_statement', instruction, (instructionFile) =>
+      runAgent(workbench, {
+        script,
+        instruction,
+        instructionFile,
+        modelName: agent.model_name,
+        attempt: retry + 1,
+        cwd: scenario.environment?.working_directory,
+        env,
+        seconds: timeoutOf(trial),
+        signal,
+      }),
+    )
+    if (exitStatus === 0) return null
+    const said = definition ? await workbench.tail(`${logs}/command.txt`) : shown({ exitStatus, stdout: '', stderr })
+    return asException(agentFailure(exitStatus, text(said)))
+  } finally {
+    if (!signal.aborted) {
+      const { usage, hasTrajectory } = await traceOf(workbench, definition, logs)
+      note({ version: version && text(version), usage, trajectories: hasTrajectory ? [`agent/${trajectoryFile}`] : [] })
+      const saved = join(deps.logFolderOf(id), 'agent')
+      await saveFiles(join(deps.folderOf(devboxId), 'tmp', folder), saved, {
+        scrubber,
+        signal,
+        omit: () => undefined,
+      }).catch(() => undefined)
+    }
+  }
 }
 
+/** The values that a job gives an agent; its devbox has them too, but a check before the start has to know them. */
+const revealed = ({ store }: TrialDeps, { account, run }: Pick<Trial, 'account' | 'run'>) => ({
+  ...run.profile.envVars,
+  ...store.secrets.reveal(account, run.profile.secrets ?? {}),
+})
+
 const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
-  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments } = deps
+  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs } = deps
   const { account, place } = trial
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
   if (!scenario || !agent) throw new Error(`Scenario run ${id} has no place in its job`)
-  const { rewards, ...end } = await runHarborTrial(
-    { devboxes, executions, secrets: store.secrets, folderOf },
+  const {
+    rewards,
+    agent: agent_record,
+    ...end
+  } = await runHarborTrial(
+    { devboxes, executions, secrets: store.secrets, folderOf, installs },
     {
       account,
       scenarioRunId: id,
       scenario,
       agent,
+      definition: trial.plan.agents?.[place.agent] ?? null,
       settings: plan.settings,
       warnings: plan.warnings,
       attempt: place.attempt + 1,
@@ -163,6 +226,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
   const failure = end.failure_reason
   return {
     ...end,
+    agent_record: { ...agent_record, version: agent_record.version && text(agent_record.version) },
     warnings: end.warnings.map(text),
     failure_reason: failure && { ...failure, exception_message: text(failure.exception_message) },
     result: end.score === null ? null : verifierResult(end.score, rewards),

@@ -9,7 +9,7 @@ import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { putRunFile } from '#lib/service/sandbox/run-file.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { TrialError } from './outcome.ts'
-import { copyAcross, readSmall, sendFile, sendFolder } from './transfer.ts'
+import { copyAcross, packFolder, readEndOf, readSmall, sendFile, sendFolder, unpackFolder } from './transfer.ts'
 
 interface Options {
   account: string
@@ -61,6 +61,15 @@ export class Workbench {
   /** A folder of the service's in the devbox, outside what the devbox's disk keeps. */
   get runFolder(): string {
     return this.#devbox().box.run
+  }
+
+  /** The home and temporary folders of the devbox, as its processes see them. */
+  get home(): string {
+    return this.#devbox().box.home
+  }
+
+  get tmp(): string {
+    return this.#devbox().box.tmp
   }
 
   /** The devbox once it has started, or has not and never will. */
@@ -162,6 +171,20 @@ export class Workbench {
   /** The text of a small file, undefined when there is none. */
   read(path: string, maxBytes = maxRewardBytes): Promise<string | undefined> {
     return readSmall({ devbox: this.#devbox(), signal: this.#options.signal }, path, maxBytes)
+  }
+
+  /** The end of a file that may be long, undefined when there is none or nothing in it. */
+  readEnd(path: string, maxBytes: number): Promise<string | undefined> {
+    return readEndOf({ devbox: this.#devbox(), signal: this.#options.signal }, path, maxBytes)
+  }
+
+  /** Keeps the folder `name` of `parent` in an archive of the service's. */
+  async pack(archive: string, parent: string, name: string, maxBytes: number): Promise<void> {
+    await packFolder({ devbox: this.#devbox(), signal: this.#options.signal }, { parent, name, archive, maxBytes })
+  }
+
+  async unpack(archive: string, parent: string, name: string): Promise<void> {
+    await unpackFolder({ devbox: this.#devbox(), signal: this.#options.signal }, archive, parent, name)
   }
 
   /** The end of a text file; nothing when it cannot be read. */

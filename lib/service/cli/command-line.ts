@@ -2,7 +2,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
-import { defaultLimits, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultLimits, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
+import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
@@ -23,6 +24,8 @@ const serveFlags = [
   'eviction-notice',
   'datasets',
   'strict-environments',
+  'agent',
+  'max-trials',
   'drain-seconds',
   'stop-with-parent',
   'validate-answers',
@@ -74,6 +77,15 @@ const whole = (least: number, most: number) => {
   )
 }
 
+const splitAgent = (given: string): [string, string] => {
+  const cut = given.indexOf('=')
+  return [given.slice(0, cut), given.slice(cut + 1)]
+}
+const isNamedCommand = (given: string): boolean => {
+  const [name, command] = splitAgent(given)
+  return given.includes('=') && isAgentName(name) && !reservedAgentNames.includes(name) && command.trim() !== ''
+}
+
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 const maxDurationSeconds = 7 * 24 * 3600
 const durationRule = 'must be a duration of at most 7d, such as 30s, 10m or 2h'
@@ -117,6 +129,11 @@ const Flags = z.object({
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'strict-environments': z._default(z.boolean(), false),
+  agent: z._default(
+    z.array(z.string().check(z.refine(isNamedCommand, 'must be NAME=COMMAND; oracle, nop and command are taken'))),
+    [],
+  ),
+  'max-trials': z._default(whole(1, 1000), defaultMaxTrials),
   'keys-fd': z.optional(whole(0, 1023)),
   'drain-seconds': z._default(whole(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
@@ -170,6 +187,8 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
     },
     datasets: flags.data.datasets.map((folder) => resolve(folder)),
     strictEnvironments: flags.data['strict-environments'],
+    maxTrials: flags.data['max-trials'],
+    agents: Object.fromEntries(flags.data.agent.map(splitAgent)),
     drainMs: flags.data['drain-seconds'] * 1000,
     validateAnswers: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
@@ -210,6 +229,9 @@ serve
                       may be repeated (the samples that come with Devdeck)
   --strict-environments  fail a trial whose environment is not what its task asks for, as for a skipped install;
                       without it the outcome says so
+  --agent NAME=COMMAND  an agent that benchmark jobs may name; may be repeated. Agents with an install step, secrets
+                      or a rule for tokens stand in agents/NAME/agent.toml of the data folder
+  --max-trials N      trials of all benchmark jobs that run at once (${defaultMaxTrials})
   --drain-seconds N   on SIGTERM or SIGINT with devboxes running: announce their end this long before (2).
                       They run again after the next start. A second signal ends the wait.
   --stop-with-parent  end when standard input does
@@ -237,6 +259,7 @@ const parseFlags = (args: readonly string[]) => {
         ...Object.fromEntries(Object.keys(Flags.shape).map((name) => [name, { type: 'string' as const }])),
         'allow-host': { type: 'string', multiple: true },
         datasets: { type: 'string', multiple: true },
+        agent: { type: 'string', multiple: true },
         'allow-private-network': { type: 'boolean' },
         'stop-with-parent': { type: 'boolean' },
         'strict-environments': { type: 'boolean' },

@@ -23,6 +23,7 @@ const trial = (over: Partial<EndedTrial>): EndedTrial => ({
   attempt: 0,
   warnings: null,
   environment_differs: false,
+  agent_record: null,
   ...over,
 })
 const failed = (exception_type: string) =>

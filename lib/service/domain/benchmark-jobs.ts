@@ -1,4 +1,5 @@
 import type {
+  AgentUsage,
   BenchmarkJobState,
   BenchmarkOutcome,
   ScenarioOutcome,
@@ -70,6 +71,15 @@ export interface EndedTrial {
   attempt: number | null
   warnings: string[] | null
   environment_differs: boolean
+  agent_record: AgentRecord | null
+}
+
+/** What is known of an agent after a trial. */
+export interface AgentRecord {
+  version: string | null
+  usage: AgentUsage
+  /** Log files of the scenario run that have its trajectory. */
+  trajectories: string[]
 }
 
 const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
@@ -86,6 +96,9 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
     attempt: trial.attempt === null ? null : trial.attempt + 1,
     warnings: trial.warnings,
     environment_differs: trial.environment_differs,
+    agent_version: trial.agent_record?.version ?? null,
+    usage: trial.agent_record?.usage ?? null,
+    trajectories: trial.agent_record?.trajectories ?? [],
   }
 }
 
@@ -126,6 +139,7 @@ const setUpFailures = [
   'TaskChangedError',
   'HealthcheckError',
   'AgentSetupTimeoutError',
+  'AgentSetupError',
   // A task or a solution that is not there.
   'FileNotFoundError',
 ]

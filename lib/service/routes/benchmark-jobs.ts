@@ -8,5 +8,6 @@ export const benchmarkJobRoutes = ({ store, jobs }: Deps) =>
     list: ({ query, account }) => listPage('jobs', 'benchmark job', store.benchmarkJobs, account, query),
     create: ({ body, account }) => jobs.create(account, body),
     get: ({ params, account }) => jobs.get(account, params.id),
+    setConcurrency: ({ params, body, account }) => jobs.setConcurrency(account, params.id, body.n_concurrent_trials),
     cancel: ({ params, account }) => jobs.cancel(account, params.id),
   })

@@ -37,11 +37,12 @@ export interface JobWarning {
   tasks: string[]
 }
 
-interface TrialRow extends Omit<EndedTrial, 'failure' | 'warnings' | 'environment_differs'> {
+interface TrialRow extends Omit<EndedTrial, 'failure' | 'warnings' | 'environment_differs' | 'agent_record'> {
   benchmark_run_id: string
   failure: string | null
   warnings: string | null
   environment_differs: number
+  agent_record: string | null
 }
 
 /** A job as its runner sees it; `Plan` is what the runner made of the spec. */
@@ -61,7 +62,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   )
   const trialsOf = database.prepare(`
     SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, failure, start_time_ms, end_time_ms,
-      attempt, warnings, environment_differs
+      attempt, warnings, environment_differs, agent_record
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
   const endedTrials = (runId: string): EndedTrial[] =>
@@ -70,6 +71,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
       failure: row.failure && JSON.parse(row.failure),
       warnings: row.warnings && JSON.parse(row.warnings),
       environment_differs: row.environment_differs === 1,
+      agent_record: row.agent_record && JSON.parse(row.agent_record),
     }))
 
   const ended = new Map<string, BenchmarkOutcome>()

@@ -313,4 +313,7 @@ export const migrations: readonly string[] = [
   ALTER TABLE scenario_runs ADD COLUMN environment_differs INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE benchmark_jobs ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  ALTER TABLE scenario_runs ADD COLUMN agent_record TEXT;
+  `,
 ]

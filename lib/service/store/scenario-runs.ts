@@ -7,7 +7,7 @@ import type {
   ScoringResult,
 } from '#lib/contract/scenario-runs.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
-import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { equals } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, type Page } from './table.ts'
@@ -36,6 +36,8 @@ export interface ScenarioRunRecord {
   /** Of a job's run: what of the task is not as its author meant it; and whether that may have changed the score. */
   warnings: string[] | null
   environment_differs: boolean
+  /** Of a job's run: what is known of its agent once it has run. */
+  agent_record: AgentRecord | null
   /** Of a job's run: which of the attempts at its scenario, counted from 0; and how often its trial had been run before. */
   attempt: number | null
   retry: number | null
@@ -45,7 +47,7 @@ export interface ScenarioRunRecord {
 
 type Ended =
   | ('state' | 'end_time_ms' | 'score' | 'scoring_contract_result' | 'outcome' | 'failure' | 'replaced')
-  | ('warnings' | 'environment_differs')
+  | ('warnings' | 'environment_differs' | 'agent_record')
 
 export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt' | 'retry' | Ended> {
   attempt?: number | undefined
@@ -62,13 +64,14 @@ export interface ScenarioRunMove {
   failure?: RunFailure
   warnings?: string[]
   environment_differs?: boolean
+  agent_record?: AgentRecord
 }
 
 export type ScenarioRunStore = ReturnType<typeof createScenarioRunStore>
 
 export const createScenarioRunStore = (database: Database) => {
   const table = createTable(database, 'scenario_runs', {
-    json: ['metadata', 'profile', 'scoring_contract_result', 'failure', 'warnings'],
+    json: ['metadata', 'profile', 'scoring_contract_result', 'failure', 'warnings', 'agent_record'],
     flags: ['replaced', 'environment_differs'],
     metadata: 'scenario_run_metadata',
     view: toScenarioRun,

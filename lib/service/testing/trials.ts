@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { AgentInstalls } from '#lib/service/benchmarks/agents/installs.ts'
 import { checksumOf } from '#lib/service/benchmarks/harbor/datasets.ts'
 import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/service/benchmarks/harbor/trial.ts'
 import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
@@ -82,6 +83,7 @@ export const startTrials = (): Trials => {
     folderOf,
     privateNetwork: false,
   })
+  const installs = new AgentInstalls({ devboxes, executions, folder: join(folder, 'agent-installs') })
   return {
     folder,
     devboxes,
@@ -92,7 +94,7 @@ export const startTrials = (): Trials => {
       const logFolder = join(folder, 'runs', scenarioRunId)
       let devboxId = ''
       const result = await runHarborTrial(
-        { devboxes, executions, secrets, folderOf },
+        { devboxes, executions, secrets, folderOf, installs },
         {
           account: 'test',
           scenarioRunId,
@@ -101,6 +103,7 @@ export const startTrials = (): Trials => {
           settings,
           warnings: [],
           strictEnvironments: false,
+          definition: null,
           attempt: 1,
           folder: logFolder,
           signal: new AbortController().signal,

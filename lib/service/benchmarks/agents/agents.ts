@@ -1,7 +1,8 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
-import { pythonSeconds, TrialError } from './outcome.ts'
-import { type Finished, isVariableName, maxVariableBytes, type Workbench } from './workbench.ts'
+import { pythonSeconds, TrialError } from '../outcome.ts'
+import { type Finished, isVariableName, maxVariableBytes, type Workbench } from '../workbench.ts'
+import type { NamedAgents } from './named-agents.ts'
 
 /** The one agent that needs no command: it does nothing, so a task that scores with it is broken. */
 const doNothing = 'nop'
@@ -10,24 +11,21 @@ export const defaultAgentTimeoutSeconds = 7200
 
 /**
  * Why a job_agent cannot be run here; fields are below its config. Unspecified: what the name of an agent means. A
- * command in `kwargs.command` makes an agent of any name; without one there is only `nop`.
+ * command in `kwargs.command` makes an agent of any name; without one it is `nop` or an agent that is defined here.
  */
-export const agentProblems = ({
-  type,
-  name,
-  kwargs,
-  timeout_seconds,
-  agent_environment,
-}: AgentConfig): FieldProblem[] => {
+export const agentProblems = (
+  { type, name, kwargs, timeout_seconds, agent_environment }: AgentConfig,
+  namedAgents: Pick<NamedAgents, 'find' | 'refusal'>,
+): FieldProblem[] => {
   const command = kwargs?.command
+  const found = command === undefined && name !== doNothing ? namedAgents.find(name) : undefined
   const problems: (FieldProblem | false)[] = [
     type !== 'job_agent' && { field: 'type', message: 'must be job_agent' },
     name.trim() === '' && { field: 'name', message: 'must not be empty' },
     command === undefined &&
-      name !== doNothing && {
-        field: 'name',
-        message: `there is no agent ${JSON.stringify(name)} here: give it a kwargs.command to run, or name it ${doNothing}`,
-      },
+      name !== doNothing &&
+      !found && { field: 'name', message: `${namedAgents.refusal(name)}; or give it a kwargs.command to run` },
+    ...(found?.problems ?? []).map((message) => ({ field: 'name', message })),
     command !== undefined &&
       !isCommand(command) && {
         field: 'kwargs.command',

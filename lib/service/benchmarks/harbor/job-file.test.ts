@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
+import { NamedAgents } from '../agents/named-agents.ts'
 import type { HarborScenario } from '../plan.ts'
 import { readJobFile } from './job-file.ts'
 import { readTasks } from './job-tasks.ts'
@@ -25,8 +26,9 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true }))
 
+const namedAgents = new NamedAgents({ folder: '/nonexistent', commands: { mine: 'true' } })
 const read = (yaml: string, more: Partial<Parameters<typeof readJobFile>[1]> = {}) =>
-  readJobFile(yaml, { datasetRoots: [root], hasSecret: (name) => name === 'KEY', ...more })
+  readJobFile(yaml, { datasetRoots: [root], hasSecret: (name) => name === 'KEY', namedAgents, ...more })
 const planOf = async (yaml: string, account = 'a') => {
   const { job, problems } = await read(yaml)
   if (!job) throw new Error(JSON.stringify(problems))
@@ -148,10 +150,12 @@ verifier: {disable: true}
 `
     expect(await problemsOf(yaml)).toEqual([
       '1:1 n_concurrent_trials n_concurrent_trials must be at least 1',
-      '3:5 agents[0].name Agent claude-code calls a model over the network, which trials here cannot: use oracle, nop or command',
-      '4:5 agents[1].import_path Agents of your own (import_path) cannot be loaded here; use a command',
+      '3:5 agents[0] agent claude-code needs ANTHROPIC_API_KEY, which is not set: make a secret ANTHROPIC_API_KEY, or give the agent a secret for ANTHROPIC_API_KEY',
+      expect.stringMatching(/^4:5 agents\[1\]\.import_path Agents of your own in Python .* agents\/NAME\/agent\.toml/),
       '6:14 agents[2].kwargs.command Agent command needs the command to run, as text in kwargs.command',
-      '7:5 agents[3].name There is no agent "frobnicate": use oracle, nop or command',
+      expect.stringMatching(
+        /^7:5 agents\[3\]\.name there is no agent "frobnicate" here; .*claude-code, codex, gemini-cli, goose, mine, opencode; .*agents\/frobnicate\/agent\.toml/,
+      ),
       '10:5 agents[4].model_name model_name must be text',
       '12:5 datasets[0].path /etc is no folder in those the service was started with (--datasets)',
       '13:5 datasets[1].name terminal-bench is in a registry, which cannot be reached from here: name a folder with path',

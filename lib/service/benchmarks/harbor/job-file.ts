@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { maxYamlBytes } from '#lib/contract/benchmark-jobs.ts'
+import { reservedAgentNames } from '#lib/service/domain/agent-names.ts'
+import type { AgentDefinition } from '../agents/definition.ts'
+import { type NamedAgents, secretsFor } from '../agents/named-agents.ts'
 import {
   type Environment,
   type HarborAgent,
@@ -20,6 +23,7 @@ interface Surroundings {
   /** Folders that datasets and tasks may be in. */
   datasetRoots: readonly string[]
   hasSecret: (name: string) => boolean
+  namedAgents: Pick<NamedAgents, 'find' | 'refusal'>
 }
 
 const defaultConcurrentTrials = 4
@@ -107,7 +111,8 @@ class Reading implements TaskReading {
   async job(file: JobFile): Promise<HarborJob> {
     this.#warnUnknown()
     this.#refuseUnsupported(file)
-    const agents = this.#agents(file)
+    const found = this.#agents(file)
+    const agents = found.map(({ agent }) => agent)
     const unread = await chooseTasks(file, this)
     const settings = {
       timeoutMultiplier: file.timeout_multiplier,
@@ -141,6 +146,7 @@ class Reading implements TaskReading {
         retry: retryOf(file.retry ?? orchestrator?.retry ?? defaultRetry),
         timeoutMultiplier: 1,
         benchmarkId: null,
+        agents: found.map(({ definition }) => definition),
       },
       harbor: { scenarios: [], unread, agents, settings, warnings: this.#warnings },
     }
@@ -191,43 +197,56 @@ class Reading implements TaskReading {
     for (const [applies, sentence] of warnings) if (isGiven(applies)) this.warn(sentence)
   }
 
-  #agents(file: JobFile): HarborAgent[] {
+  #agents(file: JobFile): { agent: HarborAgent; definition: AgentDefinition | null }[] {
     const agents = file.agents ?? [{}]
     return agents.flatMap((agent, i) => {
       const path: Path = ['agents', i]
       if (this.isMisformed(path)) return []
       const kwargs = agent.kwargs ?? {}
       const name = agent.name ?? 'oracle'
-      if (agent.import_path)
-        this.complain([...path, 'import_path'], 'Agents of your own (import_path) cannot be loaded here; use a command')
-      else if (name !== 'oracle' && name !== 'nop' && name !== 'command')
+      if (agent.import_path) {
+        this.complain(
+          [...path, 'import_path'],
+          'Agents of your own in Python (import_path) cannot be loaded here: put the command that runs it into agents/NAME/agent.toml of the data folder, or start the service with --agent NAME=COMMAND, and name it here; or use name: command with kwargs.command',
+        )
+        return []
+      }
+      const isPlain = reservedAgentNames.includes(name)
+      const named = isPlain ? undefined : this.#surroundings.namedAgents.find(name)
+      if (!isPlain && !named)
         this.complain(
           [...path, 'name'],
-          hostedAgents.includes(name)
-            ? `Agent ${name} calls a model over the network, which trials here cannot: use oracle, nop or command`
-            : `There is no agent ${JSON.stringify(name)}: use oracle, nop or command`,
+          `${this.#surroundings.namedAgents.refusal(name)}; without a definition there are oracle, nop and command`,
         )
-      else {
-        const { command } = kwargs
-        if (name === 'command' && (typeof command !== 'string' || !/\S/.test(command)))
-          this.complain(
-            'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
-            'Agent command needs the command to run, as text in kwargs.command',
-          )
-        for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
-          if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not given to the agent`)
-        return {
+      for (const problem of named?.problems ?? []) this.complain([...path, 'name'], problem)
+      const definition = named?.definition ?? null
+      if (!isPlain && !definition) return []
+      const { command } = kwargs
+      if (name === 'command' && (typeof command !== 'string' || !/\S/.test(command)))
+        this.complain(
+          'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
+          'Agent command needs the command to run, as text in kwargs.command',
+        )
+      for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
+        if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not given to the agent`)
+      const env = this.#environment([...path, 'env'], agent.env)
+      const modelName = agent.model_name ?? null
+      const needed = definition && secretsFor(definition, { modelName, ...env }, this.#surroundings.hasSecret)
+      for (const { field, message } of needed?.problems ?? [])
+        this.complain(field === 'model_name' && modelName !== null ? [...path, 'model_name'] : path, message)
+      return {
+        definition,
+        agent: {
           name,
-          modelName: agent.model_name ?? null,
+          modelName,
           command: name === 'command' && typeof command === 'string' ? command : null,
           kwargs,
           overrideTimeoutSeconds: agent.override_timeout_sec ?? null,
           maxTimeoutSeconds: agent.max_timeout_sec ?? null,
           nConcurrent: agent.n_concurrent ?? null,
-          env: this.#environment([...path, 'env'], agent.env),
-        }
+          env: { ...env, secrets: { ...needed?.secrets, ...env.secrets } },
+        },
       }
-      return []
     })
   }
 
@@ -263,13 +282,6 @@ class Reading implements TaskReading {
     return texts
   }
 }
-
-/** Agents of Harbor's own that need a model. */
-const hostedAgents = [
-  ...['aider', 'claude-code', 'cline-cli', 'codex', 'copilot-cli', 'cursor-cli', 'gemini-cli', 'goose', 'kimi-cli'],
-  ...['mini-swe-agent', 'opencode', 'openhands', 'openhands-sdk', 'qwen-coder', 'rovodev-cli', 'swe-agent'],
-  ...['terminus', 'terminus-1', 'terminus-2', 'trae-agent'],
-]
 
 const maxInstructionBytes = 64 * 1024
 

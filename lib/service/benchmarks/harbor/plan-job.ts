@@ -3,6 +3,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
+import type { NamedAgents } from '../agents/named-agents.ts'
 import {
   type HarborAgent,
   type HarborPart,
@@ -19,18 +20,19 @@ interface Surroundings {
   datasetRoots: readonly string[]
   isolation: 'bubblewrap' | 'none'
   store: Pick<Stores, 'secrets' | 'scenarios'>
+  namedAgents: NamedAgents
 }
 
 const field = 'spec.inline_yaml'
 
 /** Plans the job that a Harbor job file asks for; its tasks are read afterwards. Throws one 400 with every problem, each at its line and key. */
 export const planHarborJob = async (
-  { datasetRoots, isolation, store }: Surroundings,
+  { datasetRoots, isolation, store, namedAgents }: Surroundings,
   account: string,
   yaml: string,
 ): Promise<PlannedJob> => {
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
-  const { job, problems } = await readJobFile(yaml, { datasetRoots, hasSecret })
+  const { job, problems } = await readJobFile(yaml, { datasetRoots, hasSecret, namedAgents })
   if (problems) throw planRefusal(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
   if (isolation === 'none')
     throw new ServiceError(

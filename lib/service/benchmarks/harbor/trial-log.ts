@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Outcome, Rewards, Warning } from '../outcome.ts'
 import type { HarborAgent, HarborScenario, HarborSettings } from '../plan.ts'
 import { createScrubber } from '../scrub.ts'
@@ -130,7 +130,7 @@ export class TrialLog {
   }
 
   /** Writes the files that Harbor writes beside the logs, under Harbor's names. */
-  async write({ rewards, exception, outcome }: Result): Promise<void> {
+  async write({ rewards, exception, outcome, agent: trace }: Result): Promise<void> {
     const { scenarioRunId, scenario, agent, attempt, settings } = this.#trial
     const result = {
       id: scenarioRunId,
@@ -140,7 +140,14 @@ export class TrialLog {
       source: scenario.source,
       task_checksum: scenario.checksum,
       attempt,
-      agent_info: { name: agent.name, version: '1.0.0', model_info: modelInfo(agent.modelName) },
+      agent_info: { name: agent.name, version: trace.version ?? '1.0.0', model_info: modelInfo(agent.modelName) },
+      agent_result: {
+        n_input_tokens: trace.usage.n_input_tokens,
+        n_cache_tokens: trace.usage.n_cache_tokens,
+        n_output_tokens: trace.usage.n_output_tokens,
+        cost_usd: trace.usage.cost_usd,
+        metadata: null,
+      },
       verifier_result: rewards && { rewards },
       exception_info: exception && infoOf(exception, this.#traceback),
       outcome,
@@ -177,6 +184,7 @@ interface Result {
   rewards: Rewards | null
   exception: RunFailure | null
   outcome: Outcome
+  agent: AgentRecord
 }
 
 const infoOf = ({ exception_type, exception_message }: RunFailure, traceback: string) => ({

@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import { agentFailure, runAgent } from '../agents.ts'
+import { agentFailure, runAgent } from '../agents/agents.ts'
+import type { AgentDefinition } from '../agents/definition.ts'
+import type { AgentInstalls } from '../agents/installs.ts'
+import { prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from '../agents/named-run.ts'
+import { sumOfUsages, unknownUsage } from '../agents/usage.ts'
 import {
   asException,
   judgedAllTheSame,
@@ -41,10 +46,13 @@ export interface TrialDeps {
   executions: Executions
   secrets: Pick<SecretStore, 'reveal'>
   folderOf: (devboxId: string) => string
+  installs: AgentInstalls
 }
 
 export interface TrialOptions extends LoggedTrial {
   account: string
+  /** Of an agent with a name of its own; null for oracle, nop and command. */
+  definition: AgentDefinition | null
   /** What the job file asks for and is ignored. */
   warnings: readonly string[]
   /** Whether the trial fails when its environment is not what the task asks for. */
@@ -58,6 +66,7 @@ export interface TrialOptions extends LoggedTrial {
 /** Raw rewards are as the verifier wrote them; only `score` is cut to 0..1. No secret a trial was given is in any of it. */
 export interface TrialResult extends Outcome {
   rewards: Rewards | null
+  agent: AgentRecord
   /** What of the task is not as its author meant it; and whether that may have changed the score. */
   warnings: string[]
   environment_differs: boolean
@@ -96,10 +105,12 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   }
   await trial.end()
   const outcome = outcomeOf(rewards, exception)
-  await log.write({ rewards, exception, outcome })
+  const agent = trial.trace()
+  await log.write({ rewards, exception, outcome, agent })
   return log.withoutSecrets({
     ...outcome,
     rewards,
+    agent,
     warnings: log.warnings.map(({ sentence }) => sentence),
     environment_differs: log.warnings.some(({ differs }) => differs),
   })
@@ -125,6 +136,9 @@ class HarborTrial {
   readonly #log: TrialLog
   readonly #workbench: Workbench
   readonly #reveal: Reveal
+  readonly #usages: AgentUsage[] = []
+  readonly #trajectories: string[] = []
+  #version: string | null = null
 
   constructor(deps: TrialDeps, options: TrialOptions & { devboxId: string }, log: TrialLog) {
     this.#deps = deps
@@ -147,6 +161,7 @@ class HarborTrial {
     await this.#phase('agent_setup', async () => {
       if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
         throw new TrialError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
+      await this.#prepareAgent(task, built.env)
     })
     const isMultiStep = task.steps.some(({ name }) => name !== null)
     const results: (Rewards | null)[] = []
@@ -159,6 +174,39 @@ class HarborTrial {
       break
     }
     return combine(results, isMultiStep ? task.rewardStrategy : 'final')
+  }
+
+  async #prepareAgent(task: Task, env: Record<string, string>): Promise<void> {
+    const { definition, agent, account, scenarioRunId, signal } = this.#options
+    if (!definition) return
+    const given = environmentOf(agent.env, this.#reveal)
+    this.#version = await prepareAgent(this.#workbench, definition, {
+      installs: this.#deps.installs,
+      account,
+      scenarioRunId,
+      env: { ...env, ...variablesOf(this.#workbench, definition, agent.kwargs), ...given },
+      network: task.environment.network,
+      signal,
+    })
+    this.#log.say(`Agent ${definition.name} is defined by ${definition.origin}, version ${this.#version ?? 'unknown'}`)
+  }
+
+  /** What is known of the agent so far. */
+  trace(): AgentRecord {
+    return { version: this.#version, usage: sumOfUsages(this.#usages), trajectories: this.#trajectories }
+  }
+
+  /** Notes what the agent used and did in one step. */
+  async #notice({ name }: TaskStep): Promise<void> {
+    const { agent, definition } = this.#options
+    if (agent.name === 'oracle' || agent.name === 'nop') {
+      this.#usages.push(unknownUsage(`${agent.name} calls no model`))
+      return
+    }
+    const { usage, hasTrajectory } = await traceOf(this.#workbench, definition, agentLogs)
+    this.#usages.push(usage)
+    if (hasTrajectory)
+      this.#trajectories.push(posix.join(name === null ? '' : `steps/${name}`, 'agent', trajectoryFile))
   }
 
   #build(workbench: Workbench, environment: TaskEnvironment): Promise<Built> {
@@ -202,6 +250,7 @@ class HarborTrial {
         if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
         log.fail(exceptionOf(error, signal), error)
       })
+      await this.#notice(step)
       const rewards = await this.#phase('verifier', () => this.#verify(task, step, { env, workdir }))
       log.reward(rewards)
       return rewards
@@ -215,7 +264,7 @@ class HarborTrial {
   }
 
   async #runAgent(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<void> {
-    const { agent, attempt, settings, signal } = this.#options
+    const { agent, definition, attempt, settings, signal } = this.#options
     const seconds =
       Math.min(
         agent.overrideTimeoutSeconds ?? step.agentTimeoutSeconds ?? Number.POSITIVE_INFINITY,
@@ -226,7 +275,10 @@ class HarborTrial {
     await workbench.write(instructionFile, instruction)
     const isOracle = agent.name === 'oracle'
     if (isOracle) await workbench.replace('/solution', solutionOf(task, step) ?? '')
-    const script = isOracle ? runSolution : agent.command && `(\n${agent.command}\n) >/logs/agent/command.txt 2>&1`
+    const command = definition
+      ? scriptOf(definition)
+      : agent.command && `(\n${agent.command}\n) >/logs/agent/command.txt 2>&1`
+    const script = isOracle ? runSolution : command
     if (!script) return
     const { exitStatus } = await runAgent(workbench, {
       script,
@@ -237,6 +289,8 @@ class HarborTrial {
       cwd: workdir,
       env: {
         ...env,
+        ...(definition && variablesOf(workbench, definition, agent.kwargs)),
+        HARBOR_AGENT_LOGS: agentLogs,
         ...environmentOf(agent.env, this.#reveal),
         ...(isOracle && { DEBIAN_FRONTEND: 'noninteractive', ...resolve(task.solutionEnv, this.#reveal) }),
       },
@@ -377,8 +431,9 @@ class HarborTrial {
   }
 }
 
+const agentLogs = '/logs/agent'
 /** Where an agent finds its instruction. */
-const instructionFile = '/logs/agent/instruction.md'
+const instructionFile = `${agentLogs}/instruction.md`
 const runSolution = 'chmod +x /solution/solve.sh && (/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
 /** The caller that cancels waits for this. */
 const cancelledSaveMs = 2000

@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
+import type { Executions } from '#lib/service/executions/executions.ts'
+import { pythonSeconds, TrialError } from '../outcome.ts'
+import { shown, Workbench } from '../workbench.ts'
+import type { AgentDefinition } from './definition.ts'
+
+interface Options {
+  devboxes: Devboxes
+  executions: Executions
+  /** Has what installs left, one archive each. */
+  folder: string
+}
+
+interface Installing {
+  account: string
+  scenarioRunId: string
+  definition: AgentDefinition
+  signal: AbortSignal
+}
+
+/** Unspecified: how much an install may leave. */
+const maxArchiveBytes = 8 * 2 ** 30
+
+/**
+ * What the install steps of agents left, kept for all later trials. An install runs once for each definition and account,
+ * in a devbox of its own with the network that devboxes have: no task is in it, and none can change what is kept.
+ */
+export class AgentInstalls {
+  readonly #options: Options
+  readonly #running = new Map<string, Promise<void>>()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Puts the agent's folder into the devbox of a trial; installs it before where nobody has. Throws a TrialError. */
+  async provide(workbench: Workbench, installing: Installing): Promise<void> {
+    const { definition, account, signal } = installing
+    const { name } = definition
+    if (definition.install === null) return
+    const archive = join(this.#options.folder, `${keyOf(account, definition)}.tar`)
+    while (!existsSync(archive)) {
+      const known = this.#running.get(archive)
+      const install = known ?? this.#install(archive, installing).finally(() => this.#running.delete(archive))
+      if (!known) this.#running.set(archive, install)
+      try {
+        await install
+      } catch (error) {
+        signal.throwIfAborted()
+        // The trial that installed was cancelled, not this one.
+        if (known && !(error instanceof TrialError)) continue
+        throw error
+      }
+    }
+    await workbench.unpack(archive, parentOf(workbench), name)
+  }
+
+  async #install(archive: string, { definition, account, scenarioRunId, signal }: Installing): Promise<void> {
+    const { devboxes, executions, folder } = this.#options
+    const { name, install, installSeconds, env } = definition
+    const { id: devboxId } = await devboxes.create(
+      account,
+      { name: `install of ${name}`, launch_parameters: { keep_alive_time_seconds: 2 * 3600 } },
+      { initiatorType: 'scenario', initiatorId: scenarioRunId },
+    )
+    const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
+    const part = `${archive}.${randomBytes(6).toString('hex')}`
+    try {
+      const late = `Agent setup timed out after ${pythonSeconds(installSeconds)} seconds`
+      await workbench.started(signal)
+      const finished = await workbench.run(
+        `mkdir -p -- "$HARBOR_AGENT_FOLDER" && cd -- "$HARBOR_AGENT_FOLDER" || exit\n${install}`,
+        {
+          env: { ...env, HARBOR_AGENT_FOLDER: agentFolder(workbench, name) },
+          signal,
+          limit: {
+            seconds: installSeconds,
+            error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(late, shown(killed))),
+          },
+        },
+      )
+      if (finished.exitStatus !== 0)
+        throw setupError(
+          withOutput(
+            `Agent ${name} could not be installed: its install command ended with exit code ${finished.exitStatus}`,
+            shown(finished),
+          ),
+        )
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await workbench.pack(part, parentOf(workbench), name, maxArchiveBytes)
+      await rename(part, archive)
+    } finally {
+      await rm(part, { force: true })
+      await devboxes.shutdown(account, devboxId, { force: true })
+    }
+  }
+}
+
+/** Thrown for an agent that cannot begin. */
+export const setupError = (message: string): TrialError => new TrialError('AgentSetupError', message)
+
+const withOutput = (message: string, output: string) => (output ? `${message}: ${output}` : message)
+
+/** The same in every devbox that is isolated: programs may have their own place written into them. */
+const parentOf = (workbench: Workbench) => `${workbench.home}/.agents`
+export const agentFolder = (workbench: Workbench, name: string): string => `${parentOf(workbench)}/${name}`
+
+const keyOf = (account: string, { name, install, version, env }: AgentDefinition): string =>
+  createHash('sha256')
+    .update(JSON.stringify([account, name, install, version, env]))
+    .digest('hex')
+    .slice(0, 32)

@@ -1,0 +1,268 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
+import { createJob, follow, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { writeTask } from '#lib/service/testing/trials.ts'
+import { readZip } from '#lib/service/testing/zip.ts'
+
+let service: TestService
+beforeEach(async () => {
+  service = await startService({
+    isolation: strongestIsolation,
+    agents: { quick: 'echo 1 >~/answer; echo "$HARBOR_MODEL_NAME" said' },
+  })
+})
+afterEach(() => service.close())
+
+const manifest = (name: string, text: string) => {
+  const path = join(service.dataDir, 'agents', name, 'agent.toml')
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+const outcomesOf = ({ benchmark_outcomes }: BenchmarkJob) =>
+  (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) => scenario_outcomes)
+const runOn = async (count: number, agents: object[], more: object = {}) => {
+  const { client } = service
+  const scenario_ids = await makeScenarios(client, count)
+  const agent_configs = agents.map((each) => ({ type: 'job_agent', ...each })) as { name: string; type: string }[]
+  return createJob(client, { type: 'scenarios', scenario_ids, agent_configs, ...more })
+}
+const filesOf = async (scenarioRunId: string) => {
+  const answer = await service.fetch(`/v1/scenarios/runs/${scenarioRunId}/download_logs`, { method: 'POST' })
+  return readZip(Buffer.from(await answer.arrayBuffer()))
+}
+
+const trajectory = JSON.stringify({
+  schema_version: 'ATIF-v1.4',
+  steps: [{ step_id: 1, source: 'agent', message: 'done' }],
+  final_metrics: { total_prompt_tokens: 7, total_completion_tokens: 3, total_cost_usd: 0.5 },
+})
+
+describe('an agent by its name', () => {
+  it('is started by the body that the public command line sends', async () => {
+    const { client } = service
+    const scenario_ids = await makeScenarios(client, 1)
+    const { id: benchmark_id } = await client.benchmarks.create({ body: { name: 'b', scenario_ids } })
+    const answer = await service.fetch('/v1/benchmark_jobs', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'from the command line',
+        metadata: {},
+        spec: {
+          type: 'benchmark',
+          benchmark_id,
+          agent_configs: [{ type: 'job_agent', name: 'quick', model_name: 'some/model', timeout_seconds: 7200 }],
+          orchestrator_config: { n_attempts: 1, n_concurrent_trials: 10, timeout_multiplier: 1 },
+        },
+      }),
+    })
+    expect(answer.status).toBe(200)
+    const job = await untilEnded(client, ((await answer.json()) as BenchmarkJob).id)
+    const [outcome] = outcomesOf(job)
+    expect(outcome).toMatchObject({ state: 'COMPLETED', score: 1, usage: { n_input_tokens: null } })
+    expect(outcome?.usage?.unknown_because).toMatch(/no trajectory/)
+    const files = await filesOf(outcome?.scenario_run_id ?? '')
+    const said = files.find(({ name }) => name.endsWith('_agent_command.txt'))
+    expect(said?.content.toString()).toBe('some/model said\n')
+  })
+
+  it('is installed once for all trials, and tells its version, tokens and cost', async () => {
+    await service.client.secrets.create({ body: { name: 'TOKEN', value: 'sesame-open' } })
+    manifest(
+      'mine',
+      `
+command = '''
+[ "$KEY" = sesame-open ] && [ "$HARBOR_KWARG_TURNS" = 3 ] && [ "$GREETING" = hello ] && program >~/answer
+echo '{"note": 1}'; echo "$KEY"
+echo '{"usage": {"in": 10, "cached": 4, "out": 2}}'; echo '{"usage": {"in": 20, "cached": 5, "out": 3}}'
+echo 'Total: $1,000.25'
+'''
+version_command = 'cat "$HARBOR_AGENT_FOLDER/stamp"'
+programs = ["program"]
+[install]
+command = 'date +%s%N >stamp; mkdir bin; echo "echo 1" >bin/program; chmod +x bin/program; ln -s stamp link'
+[env]
+GREETING = "hello"
+[secrets]
+KEY = "TOKEN"
+[kwargs]
+turns = 2
+[usage]
+take = "sum"
+input_tokens = "usage.in"
+cache_tokens = "usage.cached"
+output_tokens = ["usage.out"]
+cost_usd = { pattern = 'Total: \\$([0-9.,]+)' }
+`,
+    )
+    const job = await runOn(3, [{ name: 'mine', kwargs: { turns: 3 } }], {
+      orchestrator_config: { n_concurrent_trials: 3 },
+    })
+    expect(job.job_spec?.agent_configs[0]?.agent_environment?.secrets).toEqual({ KEY: 'TOKEN' })
+    const outcomes = outcomesOf(await untilEnded(service.client, job.id))
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({
+        state: 'COMPLETED',
+        score: 1,
+        usage: { n_input_tokens: 30, n_cache_tokens: 9, n_output_tokens: 5, cost_usd: 1000.25, unknown_because: null },
+      })
+    expect(outcomes).toHaveLength(3)
+    expect(new Set(outcomes.map(({ agent_version }) => agent_version)).size).toBe(1)
+    expect(outcomes[0]?.agent_version).toMatch(/^\d{19}$/)
+    const texts = (await filesOf(outcomes[0]?.scenario_run_id ?? '')).map(({ content }) => content.toString())
+    expect(texts.join('')).toContain('Total: $1,000.25')
+    expect(texts.join('')).not.toContain('sesame-open')
+  })
+
+  it('keeps the trajectory it leaves, and its tokens also when its time is over', async () => {
+    manifest(
+      'traced',
+      `command = '''
+echo 1 >~/answer
+printf '%s' '${trajectory}' >"$HARBOR_AGENT_LOGS/out.json"
+[ "$HARBOR_INSTRUCTION" = 0 ] || sleep infinity
+'''
+trajectory = "out.json"
+`,
+    )
+    const job = await runOn(2, [{ name: 'traced', timeout_seconds: 2 }], {
+      orchestrator_config: { n_concurrent_trials: 2 },
+    })
+    const outcomes = outcomesOf(await untilEnded(service.client, job.id))
+    expect(outcomes.map(({ state }) => state).sort()).toEqual(['COMPLETED', 'TIMEOUT'])
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({
+        usage: { n_input_tokens: 7, n_cache_tokens: null, n_output_tokens: 3, cost_usd: 0.5, unknown_because: null },
+        trajectories: ['agent/trajectory.json'],
+      })
+      const files = await filesOf(outcome.scenario_run_id ?? '')
+      const kept = files.find(({ name }) => name.endsWith('_agent_trajectory.json'))
+      expect(kept?.content.toString()).toBe(trajectory)
+    }
+  })
+})
+
+describe('what is missing for an agent', () => {
+  it('is told before the job is made: a secret, a model, a definition', async () => {
+    manifest('broken', 'command = "true"\n\n[usage]\ntakes = "sum"\n')
+    const refused = await runOn(1, [
+      { name: 'claude-code' },
+      { name: 'goose' },
+      { name: 'opencode', model_name: 'mystery/x' },
+      { name: 'broken' },
+      { name: 'nobody' },
+    ]).catch((error: Error) => error.message)
+    const lines = String(refused).split('\n')
+    expect(lines[0]).toMatch(/agent_configs\[0\]\.agent_environment\.secrets: .*claude-code needs ANTHROPIC_API_KEY/)
+    expect(lines[1]).toMatch(/agent_configs\[1\]\.model_name: agent goose needs a model/)
+    expect(lines[2]).toMatch(/agent_configs\[2\]\.model_name: agent opencode takes models of anthropic, openai/)
+    expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 3: usage has a key that is not known: takes/)
+    expect(lines[4]).toMatch(/there is no agent "nobody" here; .*broken, claude-code, .*quick.*agents\/nobody/)
+  })
+
+  it('is the reason of the failed trial: a program, an install', async () => {
+    // As the public command line names the secrets it makes.
+    await service.client.secrets.create({ body: { name: 'BMJ_KEY', value: 'x' } })
+    manifest('absent', 'command = "true"\nprograms = ["no-such-program"]\n[secrets]\nKEY = "KEY"\n')
+    manifest('uninstallable', 'command = "true"\n[install]\ncommand = "echo no route to registry >&2; exit 7"\n')
+    const job = await runOn(1, [{ name: 'absent' }, { name: 'uninstallable' }])
+    const ended = await untilEnded(service.client, job.id)
+    const [absent, uninstallable] = outcomesOf(ended)
+    expect(ended.state).toBe('failed')
+    expect(absent).toMatchObject({ state: 'FAILED', failure_reason: { exception_type: 'AgentSetupError' } })
+    expect(absent?.failure_reason?.exception_message).toMatch(
+      /program no-such-program is not installed in the devbox; install it .* agents\/absent\/agent\.toml/,
+    )
+    expect(uninstallable?.failure_reason?.exception_message).toMatch(
+      /Agent uninstallable could not be installed: .* exit code 7: no route to registry/,
+    )
+  })
+})
+
+it('has more or fewer trials of a job at once while it runs', async () => {
+  const { client } = service
+  const wait = 'until [ -e /tmp/go ]; do sleep 0.05; done; echo 1 >~/answer'
+  const job = await runOn(4, [{ name: 'w', kwargs: { command: wait } }], {
+    orchestrator_config: { n_concurrent_trials: 1 },
+  })
+  const runId = async () =>
+    (await follow(client, job.id, (each) => (each.in_progress_runs ?? []).length > 0)).in_progress_runs?.[0]
+      ?.benchmark_run_id ?? ''
+  const id = await runId()
+  const running = async () => {
+    const { runs } = await client.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 100 } })
+    return runs.filter(({ state }) => state === 'running')
+  }
+  await expect.poll(async () => (await running()).length).toBe(1)
+  const changed = await client.benchmarkJobs.setConcurrency({
+    params: { id: job.id },
+    body: { n_concurrent_trials: 30 },
+  })
+  expect(changed.job_spec?.orchestrator_config?.n_concurrent_trials).toBe(30)
+  expect(changed.warnings).toEqual([expect.stringMatching(/is 30; this service runs at most 16 .*--max-trials/)])
+  await expect.poll(async () => (await running()).length).toBe(4)
+  const lowered = await client.benchmarkJobs.setConcurrency({
+    params: { id: job.id },
+    body: { n_concurrent_trials: 2 },
+  })
+  expect(lowered.warnings).toEqual([])
+  for (const { devbox_id } of await running()) {
+    await expect.poll(async () => (await client.devboxes.get({ params: { id: devbox_id } })).status).toBe('running')
+    await client.executions.executeSync({ params: { id: devbox_id }, body: { command: 'touch /tmp/go' } })
+  }
+  expect((await untilEnded(client, job.id)).state).toBe('completed')
+  await expect(
+    client.benchmarkJobs.setConcurrency({ params: { id: job.id }, body: { n_concurrent_trials: 2 } }),
+  ).rejects.toMatchObject({ status: 409 })
+})
+
+describe.runIf(strongestIsolation === 'bubblewrap')('an agent by its name in a Harbor job', () => {
+  it('works at the task, and is refused where the task has no network', async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-agents-')))
+    const verify = { 'tests/test.sh': '[ -s /app/made ] && echo 1 >/logs/verifier/reward.txt\n' }
+    writeTask(join(root, 'set', 'open'), verify)
+    writeTask(join(root, 'set', 'shut'), {
+      ...verify,
+      'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n',
+    })
+    await service.close()
+    service = await startService({ isolation: strongestIsolation, datasets: [root] })
+    manifest(
+      'worker',
+      `command = '''
+cat "$HARBOR_INSTRUCTION_FILE" >made && printf '%s' '${trajectory}' >"$HARBOR_AGENT_LOGS/trajectory.json"
+'''
+version = "2.1"
+network = ["api.example.com"]
+`,
+    )
+    const yaml = 'agents:\n  - name: worker\n    model_name: a/b\ndatasets:\n  - path: set\n'
+    const job = await service.client.benchmarkJobs.create({ body: { spec: { type: 'harbor', inline_yaml: yaml } } })
+    const outcomes = outcomesOf(await untilEnded(service.client, job.id))
+    const of = (name: string) => outcomes.find(({ scenario_name }) => scenario_name === name)
+    expect(of('open')).toMatchObject({
+      state: 'COMPLETED',
+      score: 1,
+      agent_version: '2.1',
+      usage: { n_input_tokens: 7, n_output_tokens: 3, cost_usd: 0.5 },
+      trajectories: ['agent/trajectory.json'],
+    })
+    expect(of('shut')?.failure_reason).toEqual({
+      exception_type: 'AgentSetupError',
+      exception_message:
+        'Agent worker cannot start: it calls api.example.com, and the task allows no network (network_mode, allow_internet)',
+    })
+    const files = await filesOf(of('open')?.scenario_run_id ?? '')
+    const result = files.find(({ name }) => /_result\.json$/.test(name))
+    expect(JSON.parse(result?.content.toString() ?? '{}')).toMatchObject({
+      agent_info: { name: 'worker', version: '2.1' },
+      agent_result: { n_input_tokens: 7, n_cache_tokens: null, n_output_tokens: 3, cost_usd: 0.5 },
+    })
+    rmSync(root, { recursive: true })
+  })
+})

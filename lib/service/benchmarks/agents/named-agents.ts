@@ -1,0 +1,138 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StringMap } from '#lib/contract/common.ts'
+import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
+import { type AgentDefinition, readManifest } from './definition.ts'
+
+interface Options {
+  /** Has a folder NAME with an agent.toml for each agent of the operator. */
+  folder: string
+  /** Commands that the service was started with, by the names of their agents. */
+  commands: Readonly<Record<string, string>>
+}
+
+type Found = { definition: AgentDefinition; problems?: undefined } | { definition?: undefined; problems: string[] }
+
+const recipes = join(import.meta.dirname, 'recipes')
+const maxManifestBytes = 256 * 1024
+
+/**
+ * The agents that have a name here: those the service was started with, then those of the data folder, then the recipes
+ * that come with Devdeck. Read anew for each job, so that an edit needs no restart.
+ */
+export class NamedAgents {
+  readonly #options: Options
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Undefined when there is none of that name; with problems when it is defined wrongly. */
+  find(name: string): Found | undefined {
+    const { commands, folder } = this.#options
+    if (!isAgentName(name) || reservedAgentNames.includes(name)) return undefined
+    if (Object.hasOwn(commands, name)) return ofCommand(name, commands[name] ?? '')
+    const own = join(folder, name, 'agent.toml')
+    if (existsSync(own)) return ofFile(name, own, `agents/${name}/agent.toml`)
+    const recipe = join(recipes, `${name}.toml`)
+    return existsSync(recipe) ? ofFile(name, recipe, `recipe ${name}`) : undefined
+  }
+
+  /** In the order of the alphabet. */
+  names(): string[] {
+    const own = namesIn(this.#options.folder).filter((name) =>
+      existsSync(join(this.#options.folder, name, 'agent.toml')),
+    )
+    const ready = namesIn(recipes).map((file) => file.replace(/\.toml$/, ''))
+    return [...new Set([...Object.keys(this.#options.commands), ...own, ...ready])].filter(isAgentName).sort()
+  }
+
+  /** What to say of a name that is none. */
+  refusal(name: string): string {
+    const how = isAgentName(name)
+      ? `; an operator adds it with agents/${name}/agent.toml in the data folder, or with --agent ${name}=COMMAND`
+      : ''
+    return `there is no agent ${JSON.stringify(name)} here; agents with a name are ${this.names().join(', ')}${how}`
+  }
+}
+
+const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // No operator has made the folder.
+    return []
+  }
+}
+
+const ofFile = (name: string, path: string, origin: string): Found => {
+  try {
+    if (statSync(path).size > maxManifestBytes)
+      return { problems: [`${origin} is longer than ${maxManifestBytes} bytes`] }
+    return readManifest(name, origin, readFileSync(path, 'utf8'))
+  } catch (error) {
+    return { problems: [`${origin} cannot be read: ${(error as Error).message}`] }
+  }
+}
+
+const ofCommand = (name: string, command: string): Found => ({
+  definition: {
+    name,
+    origin: `--agent ${name}`,
+    command,
+    install: null,
+    installSeconds: 0,
+    version: null,
+    versionCommand: null,
+    programs: [],
+    hosts: [],
+    needsModel: false,
+    env: {},
+    secrets: {},
+    providers: {},
+    kwargs: {},
+    usage: null,
+    trajectory: 'trajectory.json',
+  },
+})
+
+interface Given {
+  modelName: string | null | undefined
+  variables: StringMap
+  secrets: StringMap
+}
+
+/**
+ * The secrets of an agent that a job does not give itself, found by name in the account, and in words what is missing.
+ * The public command line makes its own under BMJ_NAME.
+ */
+export const secretsFor = (
+  { name, needsModel, secrets, providers, env }: AgentDefinition,
+  given: Given,
+  hasSecret: (name: string) => boolean,
+): { secrets: StringMap; problems: { field: 'model_name' | 'secrets'; message: string }[] } => {
+  const problems: { field: 'model_name' | 'secrets'; message: string }[] = []
+  const model = given.modelName?.trim() ?? ''
+  if (needsModel && model === '')
+    problems.push({ field: 'model_name', message: `agent ${name} needs a model: give it a model_name` })
+  const provider = model.includes('/') ? model.slice(0, model.indexOf('/')) : ''
+  const known = Object.keys(providers)
+  const ofProvider = Object.hasOwn(providers, provider) ? providers[provider] : undefined
+  if (known.length > 0 && model !== '' && !ofProvider)
+    problems.push({
+      field: 'model_name',
+      message: `agent ${name} takes models of ${known.join(', ')}, written provider/model, not ${JSON.stringify(model)}`,
+    })
+  const found: StringMap = {}
+  for (const [variable, secret] of Object.entries({ ...secrets, ...ofProvider })) {
+    if ([given.variables, given.secrets, env].some((each) => Object.hasOwn(each, variable))) continue
+    const stored = [secret, `BMJ_${variable}`].find(hasSecret)
+    if (stored !== undefined) found[variable] = stored
+    else
+      problems.push({
+        field: 'secrets',
+        message: `agent ${name} needs ${variable}, which is not set: make a secret ${secret}, or give the agent a secret for ${variable}`,
+      })
+  }
+  return { secrets: found, problems }
+}

@@ -1,0 +1,137 @@
+import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
+import type { Workbench } from '../workbench.ts'
+import type { AgentDefinition } from './definition.ts'
+import { type AgentInstalls, agentFolder, setupError } from './installs.ts'
+import { unknownUsage, usageByRule, usageOfTrajectory } from './usage.ts'
+
+interface Beginning {
+  installs: AgentInstalls
+  account: string
+  scenarioRunId: string
+  /** Everything the agent's command will see. */
+  env: Record<string, string>
+  /** Whether the devbox may reach what is outside of it. */
+  network: 'host' | 'none'
+  signal: AbortSignal
+}
+
+/** Of an output only the end is looked at; what counts tokens stands there. */
+const maxUsageBytes = 4 * 1024 * 1024
+const maxTrajectoryBytes = 32 * 1024 * 1024
+const versionSeconds = 60
+const maxVersionLength = 100
+
+/**
+ * Makes a devbox ready for an agent with a name: what is missing is a TrialError in words. Resolves to the agent's
+ * version, where it tells one.
+ */
+export const prepareAgent = async (
+  workbench: Workbench,
+  definition: AgentDefinition,
+  { installs, account, scenarioRunId, env, network, signal }: Beginning,
+): Promise<string | null> => {
+  const { name, hosts, programs, secrets, version, versionCommand, install } = definition
+  const unset = Object.keys(secrets).filter((variable) => !env[variable])
+  if (unset.length > 0) throw setupError(`Agent ${name} cannot start: ${unset.join(' and ')} is not set`)
+  if (network === 'none' && hosts.length > 0)
+    throw setupError(
+      `Agent ${name} cannot start: it calls ${hosts.join(', ')}, and the task allows no network (network_mode, allow_internet)`,
+    )
+  await installs.provide(workbench, { account, scenarioRunId, definition, signal })
+  const run = (command: string, seconds: number) =>
+    workbench.run(`${searchPath}${command}`, {
+      cwd: '/',
+      env: { ...env, HARBOR_AGENT_FOLDER: agentFolder(workbench, name) },
+      signal,
+      limit: { seconds, error: () => setupError(`Agent ${name} did not answer ${command} within ${seconds} seconds`) },
+    })
+  for (const program of programs) {
+    const { exitStatus } = await run(`command -v -- ${quote(program)} >/dev/null`, versionSeconds)
+    if (exitStatus === 0) continue
+    const hint =
+      install === null
+        ? `install it on the machine of the service, or give ${definition.origin} an install command`
+        : `its install command ran and left no such program in HARBOR_AGENT_FOLDER/bin: ${install.trim()}`
+    throw setupError(`Agent ${name} cannot start: the program ${program} is not installed in the devbox; ${hint}`)
+  }
+  if (version !== null || versionCommand === null) return version
+  const { exitStatus, stdout } = await run(`(\n${versionCommand}\n)`, versionSeconds)
+  const [line = ''] = stdout.trim().split('\n')
+  return exitStatus === 0 && line !== '' ? line.slice(0, maxVersionLength) : null
+}
+
+/** Where an install leaves programs comes before the rest of the machine. */
+const searchPath =
+  'export PATH="$HARBOR_AGENT_FOLDER/bin:$HARBOR_AGENT_FOLDER/.local/bin:$HARBOR_AGENT_FOLDER/node_modules/.bin:$PATH"\n'
+
+/** The script that runs an agent: all that it says is in command.txt of its logs. */
+export const scriptOf = ({ command }: Pick<AgentDefinition, 'command'>): string =>
+  `${searchPath}(\n${command}\n) >"$HARBOR_AGENT_LOGS/command.txt" 2>&1`
+
+/** Variables of an agent with a name. Unspecified: how it learns its kwargs. Each one by itself, and all as JSON. */
+export const variablesOf = (
+  workbench: Workbench,
+  definition: AgentDefinition,
+  given: Record<string, unknown> | null | undefined,
+): Record<string, string> => {
+  const kwargs = { ...definition.kwargs, ...given }
+  const single = Object.entries(kwargs).flatMap(([key, value]) => {
+    const variable = `HARBOR_KWARG_${key.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')}`
+    return value === null || value === undefined
+      ? []
+      : [[variable, typeof value === 'string' ? value : JSON.stringify(value)]]
+  })
+  return {
+    ...definition.env,
+    ...Object.fromEntries(single),
+    HARBOR_KWARGS: JSON.stringify(kwargs),
+    HARBOR_AGENT_FOLDER: agentFolder(workbench, definition.name),
+  }
+}
+
+/**
+ * What an agent left behind that tells how it worked; what cannot be read is told as unknown. Its trajectory is in
+ * trajectory.json of its logs afterwards.
+ */
+export const traceOf = async (
+  workbench: Workbench,
+  definition: AgentDefinition | null,
+  logs: string,
+): Promise<{ usage: AgentUsage; hasTrajectory: boolean }> => {
+  const at = (file: string) => (file.startsWith('/') ? file : `${logs}/${file}`)
+  const path = at(definition?.trajectory ?? trajectoryFile)
+  try {
+    const text = await workbench.read(path, maxTrajectoryBytes).catch(() => undefined)
+    const hasTrajectory = text !== undefined && isTrajectory(text)
+    if (hasTrajectory && path !== at(trajectoryFile)) await workbench.write(at(trajectoryFile), text)
+    return { usage: await usageOf(workbench, definition, at, hasTrajectory ? text : undefined), hasTrajectory }
+  } catch (error) {
+    const reason = `what the agent left could not be read: ${(error as Error).message}`
+    return { usage: unknownUsage(reason), hasTrajectory: false }
+  }
+}
+
+export const trajectoryFile = 'trajectory.json'
+
+const usageOf = async (
+  workbench: Workbench,
+  definition: AgentDefinition | null,
+  at: (file: string) => string,
+  trajectory: string | undefined,
+): Promise<AgentUsage> => {
+  const rule = definition?.usage
+  if (rule) return usageByRule(rule, await workbench.readEnd(at(rule.file), maxUsageBytes).catch(() => undefined))
+  if (trajectory !== undefined) return usageOfTrajectory(trajectory)
+  return unknownUsage('the agent left no trajectory, and no rule tells where it writes its tokens')
+}
+
+/** A JSON object with steps; the rest is for its reader. */
+const isTrajectory = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && Array.isArray((value as { steps?: unknown }).steps)
+  } catch {
+    return false
+  }
+}

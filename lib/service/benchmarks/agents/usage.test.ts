@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import type { UsageRule } from './definition.ts'
+import { sumOfUsages, unknownUsage, usageByRule, usageOfTrajectory } from './usage.ts'
+
+const rule = (more: Partial<UsageRule>): UsageRule => ({
+  file: 'command.txt',
+  take: 'last',
+  input: [],
+  cache: [],
+  output: [],
+  cost: [],
+  ...more,
+})
+
+it('takes the last number, or the sum, from lines of JSON among others', () => {
+  const text = 'hello\n{"a":{"b":1}}\n{broken\n{"a":{"b":5}}\n[{"a":1}]\n{"a":"7"}\n'
+  expect(usageByRule(rule({ input: [{ path: 'a.b' }] }), text).n_input_tokens).toBe(5)
+  expect(usageByRule(rule({ take: 'sum', input: [{ path: 'a.b' }] }), text).n_input_tokens).toBe(6)
+})
+
+it('adds up several places, and every key of a star', () => {
+  const text = JSON.stringify({ models: { x: { in: 2 }, y: { in: 3 } }, more: 10 })
+  const usage = usageByRule(rule({ take: 'sum', input: [{ path: 'models.*.in' }, { path: 'more' }] }), text)
+  expect(usage.n_input_tokens).toBe(15)
+})
+
+it('knows nothing of what is not there, negative, broken or no number', () => {
+  const text = '{"in": -1, "out": 1.5, "cost": 1e999}\nTokens: none\n'
+  const usage = usageByRule(
+    rule({
+      input: [{ path: 'in' }],
+      output: [{ path: 'out' }],
+      cost: [{ path: 'cost' }],
+      cache: [{ pattern: 'Tokens: (.*)' }],
+    }),
+    text,
+  )
+  expect(usage).toEqual(unknownUsage('command.txt does not have the numbers that the rule of the agent names'))
+  expect(usageByRule(rule({}), undefined).unknown_because).toBe('the agent did not write command.txt')
+})
+
+it('gives up on an expression that never ends', () => {
+  const usage = usageByRule(rule({ input: [{ pattern: '^(a+)+$' }] }), `${'a'.repeat(60)}!`)
+  expect(usage.n_input_tokens).toBeNull()
+})
+
+it('reads what a trajectory says at its end', () => {
+  const final_metrics = { total_prompt_tokens: 5, total_cached_tokens: 2, total_completion_tokens: 1 }
+  expect(usageOfTrajectory(JSON.stringify({ steps: [], final_metrics }))).toEqual({
+    n_input_tokens: 5,
+    n_cache_tokens: 2,
+    n_output_tokens: 1,
+    cost_usd: null,
+    unknown_because: null,
+  })
+  expect(usageOfTrajectory('{"steps": []}').unknown_because).toMatch(/no final_metrics/)
+})
+
+it('does not know a sum of which a part is not known', () => {
+  const one = { n_input_tokens: 1, n_cache_tokens: 1, n_output_tokens: 1, cost_usd: null, unknown_because: null }
+  expect(sumOfUsages([one, { ...one, n_cache_tokens: null }])).toMatchObject({
+    n_input_tokens: 2,
+    n_cache_tokens: null,
+  })
+  expect(sumOfUsages([]).unknown_because).toBe('the agent did not run')
+})
