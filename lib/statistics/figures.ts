@@ -9,6 +9,26 @@ export interface AttemptOutcome {
   state: string
   score?: number | null | undefined
   duration_ms?: number | null | undefined
+  usage?: (AttemptUsage & { unknown_because?: string | null | undefined }) | null | undefined
+}
+
+export interface AttemptUsage {
+  n_input_tokens?: number | null | undefined
+  n_cache_tokens?: number | null | undefined
+  n_output_tokens?: number | null | undefined
+  cost_usd?: number | null | undefined
+}
+
+/** Sums over the attempts that tell them. */
+export interface UsageFigures {
+  /** With those from a cache. */
+  n_input_tokens: number | null
+  n_cache_tokens: number | null
+  n_output_tokens: number | null
+  cost_usd: number | null
+  /** The attempts that tell their tokens, and those that tell their cost. */
+  n_with_tokens: number
+  n_with_cost: number
 }
 
 /** An agent of a job. Two of one job may have the same name and model; their runs tell them apart. */
@@ -34,7 +54,7 @@ export interface JudgedJob {
 /** Why a figure is null, by its name. */
 export type Reasons = Readonly<Record<string, string>>
 
-export interface AgentFigures extends AgentIdentity {
+export interface AgentFigures extends AgentIdentity, UsageFigures {
   /** The scenarios the mean is taken over. */
   n_scenarios: number
   /** The attempts at them that count. */

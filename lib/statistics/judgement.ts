@@ -13,6 +13,7 @@ import type {
 } from './figures.ts'
 import { meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
 import { durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
+import { usageOf } from './usage.ts'
 
 /** Unspecified: how sure a job of that many scenarios is to settle a difference that stays as it is. */
 const settlingPower = 0.95
@@ -116,6 +117,7 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies): AgentFigures => {
     n_other: agent.outcomes.length - inStates('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'),
     duration_median_ms: quantile(durations, 0.5),
     duration_p95_ms: quantile(durations, 0.95),
+    ...usageOf(agent.outcomes, reasons),
     rank_low: null,
     rank_high: null,
     reasons,

@@ -8,6 +8,7 @@ import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/report
 import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
 import { AgentName } from '../score.tsx'
+import { UsageText } from '../usage-text.tsx'
 import { sideNames } from './side-names.ts'
 
 /** Every agent of every job, as it stands by itself. */
@@ -27,7 +28,7 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
   </section>
 )
 
-const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
+const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] => [
   {
     id: 'agent',
     header: 'Agent',
@@ -89,7 +90,17 @@ const sideColumns = ({ jobs }: CompareReport): Column<AgentFigures>[] => [
     cell: ({ duration_median_ms, reasons }) =>
       duration_median_ms === null ? <Missing why={reasons.duration_median_ms} /> : formatDurationMs(duration_median_ms),
   },
+  ...(agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0) ? [usageColumn] : []),
 ]
+
+const usageColumn: Column<AgentFigures> = {
+  id: 'usage',
+  header: <span title="As the agents count them, over the attempts that tell">Tokens · cost</span>,
+  priority: 3,
+  width: '9rem',
+  align: 'right',
+  cell: (figures) => <UsageText figures={figures} />,
+}
 
 /** Each side against its baseline, on the scenarios both have, with the test beside the difference. */
 export const DifferenceTable = ({ report }: { report: CompareReport }) => {

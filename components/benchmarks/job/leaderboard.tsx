@@ -7,6 +7,7 @@ import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
+import { UsageText } from '../usage-text.tsx'
 import { IntervalBar } from './interval-bar.tsx'
 import { three } from './verdict.ts'
 
@@ -40,11 +41,13 @@ export const Leaderboard = ({ agents, figures, otherFigures, rule }: Leaderboard
       }),
     )
     .sort((a, b) => (b.figures?.mean ?? -1) - (a.figures?.mean ?? -1))
+  const hasUsage = rows.some(({ figures }) => figures !== null && figures.n_with_tokens + figures.n_with_cost > 0)
   const hasAttempts = rows.some(({ figures }) => largestOf(figures?.pass_at_k) > 1)
+  const hidden = [hasAttempts ? 'passes' : 'pass_at_k', ...(hasUsage ? [] : ['usage'])]
   return (
     <DataTable
       caption="Agents of the job, highest mean first"
-      columns={columns.filter(({ id }) => id !== (hasAttempts ? 'passes' : 'pass_at_k'))}
+      columns={columns.filter(({ id }) => !hidden.includes(id))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
     />
@@ -170,6 +173,14 @@ const columns: Column<Row>[] = [
     cell: ({ figures }) =>
       figures?.duration_median_ms != null &&
       `${formatDurationMs(figures.duration_median_ms)} · ${figures.duration_p95_ms === null ? '–' : formatDurationMs(figures.duration_p95_ms)}`,
+  },
+  {
+    id: 'usage',
+    header: <span title="As the agents count them, over the attempts that tell">Tokens · cost</span>,
+    priority: 3,
+    width: '9rem',
+    align: 'right',
+    cell: ({ figures }) => figures && <UsageText figures={figures} />,
   },
   {
     id: 'counts',

@@ -1,4 +1,12 @@
 /** 1234567 as "1,234,567". */
+/** `12.3K`: a number of tokens in few digits. */
+export const formatTokens = (tokens: number): string =>
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
+
+/** `$1.23`; what is less than a cent has as many digits as tell it. */
+export const formatUsd = (usd: number): string =>
+  usd === 0 || usd >= 0.01 ? `$${usd.toFixed(2)}` : `$${Number(usd.toPrecision(2))}`
+
 export const formatCount = (count: number): string => new Intl.NumberFormat('en-US').format(count)
 
 /** Binary units with three digits: "1.21 MiB". */

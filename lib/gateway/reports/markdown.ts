@@ -89,6 +89,9 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
       'Cancelled',
       'Median',
       'p95',
+      'Tokens in',
+      'Tokens out',
+      'Cost',
       'Rank',
     ],
     agents.map((agent) => [
@@ -107,6 +110,9 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
       `${agent.n_cancelled}`,
       seconds(agent.duration_median_ms),
       seconds(agent.duration_p95_ms),
+      told(agent.n_input_tokens, agent.n_with_tokens, agent),
+      told(agent.n_output_tokens, agent.n_with_tokens, agent),
+      told(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`),
       agent.rank_low === null
         ? 'n/a'
         : agent.rank_low === agent.rank_high
@@ -114,6 +120,13 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
           : `${agent.rank_low} to ${agent.rank_high}`,
     ]),
   )
+}
+
+/** A sum, with how many of the attempts it is of where that is not all. */
+const told = (sum: number | null, n: number, agent: AgentFigures, shown = (value: number) => `${value}`) => {
+  if (sum === null) return 'n/a'
+  const all = agent.n_completed + agent.n_failed + agent.n_timeout + agent.n_cancelled + agent.n_other
+  return n === all ? shown(sum) : `${shown(sum)} (${n} of ${all} attempts)`
 }
 
 const pairTable = (pairs: readonly PairFigures[], name: NameOf) =>

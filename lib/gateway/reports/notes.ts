@@ -24,6 +24,10 @@ export const notesOf = (
     'Attempts are averaged per scenario first; means, errors and 95 % intervals are of the means of the scenarios.',
     'A scenario passes where the mean of its attempts is 1; in pass@k an attempt passes with the score 1.',
   ]
+  if (agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0))
+    notes.push(
+      'Tokens and cost are sums over the attempts that tell them, as the agents themselves count; those of retries are not in them.',
+    )
   if (unknown > 0) notes.push(`${numberOf(unknown, 'attempt')} in a state that is not known do not count.`)
   if (pairs.length > 0)
     notes.push(

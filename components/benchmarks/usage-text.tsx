@@ -1,0 +1,40 @@
+import { formatCount, formatTokens, formatUsd } from '#lib/console/frame/format.ts'
+import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentFigures } from '#lib/wire/reports.ts'
+
+/** Tokens and cost of an agent in a table, with how many of its attempts told them. */
+export const UsageText = ({ figures }: { figures: AgentFigures }) => {
+  const { n_input_tokens, n_output_tokens, cost_usd, n_with_tokens, n_with_cost, reasons } = figures
+  const { n_completed, n_failed, n_timeout, n_cancelled, n_other } = figures
+  const all = n_completed + n_failed + n_timeout + n_cancelled + n_other
+  const tokens = sumOf(n_input_tokens, n_output_tokens)
+  if (tokens === null && cost_usd === null)
+    return (
+      <span className="text-muted" title={reasons.n_input_tokens ?? reasons.cost_usd}>
+        not told
+      </span>
+    )
+  const n = tokens === null ? n_with_cost : n_with_tokens
+  const isSame = tokens === null || cost_usd === null || n_with_cost === n_with_tokens
+  return (
+    <span className="tabular block whitespace-nowrap" title={tokenWords(figures)}>
+      {tokens === null ? '–' : formatTokens(tokens)} · {cost_usd === null ? '–' : formatUsd(cost_usd)}
+      <span className="block text-sm text-muted">
+        {isSame
+          ? `of ${formatCount(n)} of ${formatCount(all)} attempts`
+          : `of ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}
+      </span>
+    </span>
+  )
+}
+
+const sumOf = (a: number | null | undefined, b: number | null | undefined): number | null =>
+  a == null && b == null ? null : (a ?? 0) + (b ?? 0)
+
+/** `12,345 in, 2,000 of them cached, 678 out`. */
+export const tokenWords = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsage): string =>
+  [
+    n_input_tokens == null ? 'input not told' : `${formatCount(n_input_tokens)} in`,
+    ...(n_cache_tokens == null ? [] : [`${formatCount(n_cache_tokens)} of them cached`]),
+    n_output_tokens == null ? 'output not told' : `${formatCount(n_output_tokens)} out`,
+  ].join(', ')

@@ -1,0 +1,39 @@
+import type { AttemptOutcome, AttemptUsage, UsageFigures } from './figures.ts'
+
+const figures = ['n_input_tokens', 'n_cache_tokens', 'n_output_tokens', 'cost_usd'] as const
+
+/**
+ * What an agent used over all its attempts, retried ones left out. A sum is of the attempts that tell the figure, and is
+ * null where none does: what is not told is not 0.
+ */
+export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<string, string>): UsageFigures => {
+  const told = (figure: keyof AttemptUsage) =>
+    outcomes.flatMap(({ usage }) => {
+      const value = usage?.[figure]
+      return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? [value] : []
+    })
+  const sum = (values: readonly number[]) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0))
+  const why = outcomes.find(({ usage }) => usage?.unknown_because)?.usage?.unknown_because
+  const values = Object.fromEntries(figures.map((figure) => [figure, told(figure)])) as Record<
+    (typeof figures)[number],
+    number[]
+  >
+  for (const figure of figures)
+    if (values[figure].length === 0) reasons[figure] = why ?? `no attempt tells its ${wordOf[figure]}`
+  return {
+    n_input_tokens: sum(values.n_input_tokens),
+    n_cache_tokens: sum(values.n_cache_tokens),
+    n_output_tokens: sum(values.n_output_tokens),
+    cost_usd: sum(values.cost_usd),
+    n_with_tokens: outcomes.filter(({ usage }) => usage?.n_input_tokens != null || usage?.n_output_tokens != null)
+      .length,
+    n_with_cost: values.cost_usd.length,
+  }
+}
+
+const wordOf: Record<(typeof figures)[number], string> = {
+  n_input_tokens: 'input tokens',
+  n_cache_tokens: 'cached tokens',
+  n_output_tokens: 'output tokens',
+  cost_usd: 'cost',
+}
