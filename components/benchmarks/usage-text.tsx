@@ -1,3 +1,4 @@
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatTokens, formatUsd } from '#lib/console/frame/format.ts'
 import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
 import type { AgentFigures } from '#lib/wire/reports.ts'
@@ -28,11 +29,32 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   )
 }
 
+/** Tokens and cost of one attempt, or why they are not known. */
+export const AttemptUsage = ({ usage }: { usage: AgentUsage }) => {
+  const { n_input_tokens, n_output_tokens, cost_usd, unknown_because } = usage
+  if (n_input_tokens == null && n_output_tokens == null && cost_usd == null)
+    return (
+      <span className="text-muted">
+        Not known
+        {unknown_because && (
+          <>
+            : <VisibleText max={200}>{unknown_because}</VisibleText>
+          </>
+        )}
+      </span>
+    )
+  return (
+    <span className="tabular">
+      {tokenWords(usage)} · {cost_usd == null ? <span className="text-muted">cost not told</span> : formatUsd(cost_usd)}
+    </span>
+  )
+}
+
 const sumOf = (a: number | null | undefined, b: number | null | undefined): number | null =>
   a == null && b == null ? null : (a ?? 0) + (b ?? 0)
 
 /** `12,345 in, 2,000 of them cached, 678 out`. */
-export const tokenWords = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsage): string =>
+const tokenWords = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsage): string =>
   [
     n_input_tokens == null ? 'input not told' : `${formatCount(n_input_tokens)} in`,
     ...(n_cache_tokens == null ? [] : [`${formatCount(n_cache_tokens)} of them cached`]),

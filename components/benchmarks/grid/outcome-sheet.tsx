@@ -22,6 +22,7 @@ import { formatScore } from '../job-figures.ts'
 import { OutcomeWarnings } from '../job-warnings.tsx'
 import { LogDownload } from '../log-download.tsx'
 import { AgentName } from '../score.tsx'
+import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
 import type { Neighbour, OutcomePlace } from './outcome-place.ts'
 
@@ -156,6 +157,16 @@ const Outcome = ({
         {run.data?.start_time_ms != null && (
           <Fact label="Started">
             <RelativeTime ms={run.data.start_time_ms} />
+          </Fact>
+        )}
+        {outcome.usage && (
+          <Fact label="Tokens and cost">
+            <AttemptUsage usage={outcome.usage} />
+          </Fact>
+        )}
+        {outcome.agent_version && (
+          <Fact label="Agent version">
+            <VisibleText max={120}>{outcome.agent_version}</VisibleText>
           </Fact>
         )}
         <Fact label="Scenario run">
