@@ -2,6 +2,7 @@ import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { SnapshotCreate, SnapshotListQuery, SnapshotUpdate } from '#lib/contract/snapshots.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 import { listPages, metadataWords } from './list-pages.ts'
 
@@ -47,9 +48,12 @@ export const snapshotMutations = {
       api.snapshots.createAsync({ params: { id: devboxId }, body }),
     ),
   update: (api: Api = pageApi) =>
-    change('update', ({ id, ...body }: SnapshotUpdate & { id: string }) =>
-      api.snapshots.update({ params: { id }, body }),
-    ),
+    /** Rejects with `ChangedMeanwhile` when the snapshot is not described as in `base` any more. */
+    change('update', async ({ id, base, ...body }: SnapshotUpdate & { id: string; base: Described }) => {
+      const { snapshot } = await api.snapshots.status({ params: { id } })
+      if (snapshot) refuseIfChanged(base, snapshot)
+      return api.snapshots.update({ params: { id }, body })
+    }),
   delete: (api: Api = pageApi) => change('delete', (id: string) => api.snapshots.delete({ params: { id } })),
 }
 
