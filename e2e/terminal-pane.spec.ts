@@ -136,7 +136,14 @@ test('an eviction is counted down in the terminal, which comes back with its dev
 test('the terminal can be left by keyboard, for what is the matter or for its bar', async ({ page }) => {
   await openTerminal(page, 'left')
   await page.keyboard.press('Control+Shift+X')
-  await expect(page.getByRole('button', { name: 'Back to the terminal' })).toBeFocused()
+  const back = page.getByRole('button', { name: 'Back to the terminal' })
+  await expect(back).toBeFocused()
+  // Past the shell, which would keep every further Tab.
+  await page.keyboard.press('Shift+Tab')
+  await expect(back).not.toBeFocused()
+  await expect(page.locator('.xterm-helper-textarea')).not.toBeFocused()
+  await page.keyboard.press('Tab')
+  await expect(back).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.locator('.xterm-helper-textarea')).toBeFocused()
   network.break()

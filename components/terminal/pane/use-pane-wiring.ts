@@ -56,6 +56,8 @@ export const usePaneFocus = (
   useEffect(() => {
     const { textarea } = terminal
     textarea?.setAttribute('aria-describedby', hintId)
+    // A terminal keeps Tab for its shell: who walks the page with it would be caught in each. The bar leads into it.
+    if (textarea) textarea.tabIndex = -1
     const tell = () => tellFocus()
     textarea?.addEventListener('focus', tell)
     const forget = onKey((event) => {
