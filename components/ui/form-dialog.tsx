@@ -1,5 +1,5 @@
 'use client'
-import { type FormEvent, useId } from 'react'
+import { type FormEvent, useEffect, useId, useState } from 'react'
 import { Button, type ButtonProps } from './button.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
 import { InlineError } from './error-state.tsx'
@@ -29,7 +29,8 @@ export const FormDialog = ({
   ...dialog
 }: FormDialogProps) => {
   const formId = useId()
-  const { busy, onOpenChange } = dialog
+  const { busy = false, onOpenChange } = dialog
+  const isSlow = useSlow(busy)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!busy) onSubmit()
@@ -37,10 +38,16 @@ export const FormDialog = ({
   return (
     <Dialog
       {...dialog}
+      busy={busy && !isSlow}
       footer={
         <>
-          <Button onClick={() => onOpenChange(false)} disabledReason={busy ? 'work is under way' : null}>
-            {cancelLabel}
+          {isSlow && (
+            <p role="status" className="min-w-0 flex-1 basis-52 text-sm text-muted">
+              The service has not answered yet. To stop waiting does not take back what was sent.
+            </p>
+          )}
+          <Button onClick={() => onOpenChange(false)} disabledReason={busy && !isSlow ? 'work is under way' : null}>
+            {isSlow ? 'Stop waiting' : cancelLabel}
           </Button>
           <Button type="submit" form={formId} variant={tone} busy={busy} disabledReason={refusal}>
             {submitLabel}
@@ -54,4 +61,20 @@ export const FormDialog = ({
       </form>
     </Dialog>
   )
+}
+
+/** Most answers come sooner; who waits longer may leave. */
+const slowMs = 3_000
+
+const useSlow = (busy: boolean): boolean => {
+  const [isSlow, setIsSlow] = useState(false)
+  useEffect(() => {
+    if (!busy) return
+    const timer = setTimeout(() => setIsSlow(true), slowMs)
+    return () => {
+      clearTimeout(timer)
+      setIsSlow(false)
+    }
+  }, [busy])
+  return isSlow
 }
