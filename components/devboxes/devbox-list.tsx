@@ -31,7 +31,7 @@ import { timeLeftOf } from './time-left.ts'
 import { TimeLeftText } from './time-left-text.tsx'
 import { useDevboxMoves } from './use-devbox-moves.tsx'
 
-const CreateDevboxDialog = loadOnUse(async () => (await import('./create-devbox-dialog.tsx')).CreateDevboxDialog)
+const CreateDevboxDialog = loadOnUse(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
 
 const source = {
   noun: 'devbox',

@@ -1,13 +1,17 @@
 'use client'
 import { useQueryClient } from '@tanstack/react-query'
-import { Play, SquareTerminal } from 'lucide-react'
+import { LoaderCircle, Play, SquareTerminal } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { TerminalWorkspace } from '#components/terminal/workspace/terminal-workspace.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devbox-keys.ts'
+import { isMoving } from '#lib/console/queries/devboxes.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
+
+const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
 
 export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
   const queryClient = useQueryClient()
@@ -16,6 +20,7 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
   const [hasRun, setHasRun] = useState(refusal === null)
   if (refusal === null && !hasRun) setHasRun(true)
 
+  const hasFailed = devbox.status === 'failure'
   const resume = devbox.status === 'suspended' && (
     <Button icon={Play} busy={moves.busyId === devbox.id} onClick={() => moves.resume(devbox)}>
       Resume devbox
@@ -23,9 +28,19 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
   )
   if (!hasRun)
     return (
-      <EmptyState icon={SquareTerminal} title="There is no shell to open" action={resume || undefined}>
-        {refusal}.
-      </EmptyState>
+      <div className="space-y-4">
+        {isMoving(devbox) ? (
+          <p role="status" className="flex items-center gap-2 text-muted">
+            <LoaderCircle aria-hidden className="size-4 motion-safe:animate-spin" />
+            The terminal opens as soon as the devbox runs. Until then its log:
+          </p>
+        ) : (
+          <EmptyState icon={SquareTerminal} title="There is no shell to open" action={resume || undefined}>
+            {refusal}.{hasFailed && ' What its commands wrote is below.'}
+          </EmptyState>
+        )}
+        {(hasFailed || isMoving(devbox)) && <LogPanel devboxId={devbox.id} />}
+      </div>
     )
   return (
     <TerminalWorkspace

@@ -15,8 +15,9 @@ import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contr
 import { SnapshotSize } from './snapshot-size.tsx'
 
 const CreateDevboxDialog = loadOnUse(
-  async () => (await import('#components/devboxes/create-devbox-dialog.tsx')).CreateDevboxDialog,
+  async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
 )
+const SnapshotSheet = loadOnUse(async () => (await import('./snapshot-sheet.tsx')).SnapshotSheet)
 const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
 interface SnapshotTableProps {
@@ -31,7 +32,9 @@ export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
   const [editing, setEditing] = useState<Snapshot>()
   const [deleting, setDeleting] = useState<Snapshot>()
   const remove = useMutation(snapshotMutations.delete())
-  const columns = useMemo(() => columnsFor(query), [query])
+  const [shownId, setShownId] = useState<string>()
+  const shown = rows.find(({ id }) => id === shownId)
+  const columns = useMemo(() => columnsFor(query, setShownId), [query])
   return (
     <>
       <DataTable
@@ -67,6 +70,14 @@ export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
           )
         }}
       />
+      {shown && (
+        <SnapshotSheet
+          snapshot={shown}
+          onCreate={() => setStarting(shown)}
+          onEdit={() => setEditing(shown)}
+          onClose={() => setShownId(undefined)}
+        />
+      )}
       {starting && <CreateDevboxDialog open snapshot={starting} onOpenChange={() => setStarting(undefined)} />}
       {editing && <SnapshotDialog snapshot={editing} onClose={() => setEditing(undefined)} />}
       {deleting && (
@@ -92,12 +103,12 @@ export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
   )
 }
 
-const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
+const columnsFor = (query: Partial<SnapshotListQuery>, onShow: (id: string) => void): Column<Snapshot>[] => [
   {
     id: 'name',
     header: 'Name',
     priority: 1,
-    cell: ({ name, commit_message }) => <Named name={name} message={commit_message} />,
+    cell: ({ id, name, commit_message }) => <Named name={name} message={commit_message} onShow={() => onShow(id)} />,
   },
   {
     id: 'size',
@@ -113,9 +124,17 @@ const columnsFor = (query: Partial<SnapshotListQuery>): Column<Snapshot>[] => [
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
-const Named = ({ name, message }: { name: Snapshot['name']; message: Snapshot['commit_message'] }): ReactNode => (
+interface NamedProps {
+  name: Snapshot['name']
+  message: Snapshot['commit_message']
+  onShow: () => void
+}
+
+const Named = ({ name, message, onShow }: NamedProps): ReactNode => (
   <>
-    <NameText>{name}</NameText>
+    <button type="button" aria-haspopup="dialog" onClick={onShow} className="min-h-6 hover:underline">
+      <NameText>{name}</NameText>
+    </button>
     {message && (
       <span className="ml-2 font-normal text-muted">
         <VisibleText max={200}>{message}</VisibleText>

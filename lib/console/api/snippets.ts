@@ -1,5 +1,6 @@
 import { encodeQuery } from '#lib/contract/encode-query.ts'
 import { type AxonFilter, type AxonView, apiQueryOf } from '../address/axon-view.ts'
+import { publicClient } from './public-client.ts'
 
 /** The list a page shows, as calls to paste elsewhere. What the API cannot filter is said in a comment. */
 
@@ -35,13 +36,7 @@ export const asTypeScript = (view: AxonView, serviceUrl: string): string => {
     return `  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${isPlain ? value : JSON.stringify(value)},\n`
   })
   const query = fields.length > 0 ? `{\n${fields.join('')}}` : ''
-  return `import Runloop from '@runloop/api-client'
-
-const client = new Runloop({
-  baseURL: ${JSON.stringify(serviceUrl)},
-  bearerToken: process.env.DEVDECK_API_KEY,
-})
-
+  return `${publicClient(serviceUrl)}
 ${comment(view, '//')}for await (const axon of client.axons.list(${query})) console.log(axon.id, axon.name)
 `
 }

@@ -1,0 +1,87 @@
+'use client'
+import { Box, Pencil } from 'lucide-react'
+import Link from 'next/link'
+import { Button } from '#components/ui/button.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { SheetFrame } from '#components/ui/overlay/sheet-frame.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
+import type { Snapshot } from '#lib/contract/snapshots.ts'
+import { SnapshotSize } from './snapshot-size.tsx'
+
+interface SnapshotSheetProps {
+  snapshot: Snapshot
+  onCreate: () => void
+  onEdit: () => void
+  onClose: () => void
+}
+
+/** All there is to know of one snapshot, and the ways on from it. */
+export const SnapshotSheet = ({ snapshot, onCreate, onEdit, onClose }: SnapshotSheetProps) => (
+  <SheetFrame
+    title={snapshot.name ? <VisibleText max={200}>{snapshot.name}</VisibleText> : 'Unnamed snapshot'}
+    onClose={onClose}
+  >
+    <div className="flex flex-wrap gap-2">
+      <Button
+        icon={Box}
+        disabledReason={snapshot.size_bytes != null ? null : 'The snapshot is not complete'}
+        onClick={onCreate}
+      >
+        Create devbox
+      </Button>
+      <Button icon={Pencil} onClick={onEdit}>
+        Edit snapshot
+      </Button>
+    </div>
+    <Facts>
+      <Fact label="Id">
+        <CopyableId value={snapshot.id} full />
+      </Fact>
+      <Fact label="Created">
+        <RelativeTime ms={snapshot.create_time_ms} />
+      </Fact>
+      <Fact label="Size">
+        <SnapshotSize snapshot={snapshot} />
+        {snapshot.size_bytes != null && (
+          <span className="text-muted"> ({formatCount(snapshot.size_bytes)} bytes beyond its base)</span>
+        )}
+      </Fact>
+      <Fact label="Of devbox">
+        <Link
+          href={paths.devbox(snapshot.source_devbox_id)}
+          className="font-mono text-sm break-all text-accent hover:underline"
+        >
+          {snapshot.source_devbox_id}
+        </Link>
+      </Fact>
+      {snapshot.source_blueprint_id && (
+        <Fact label="Of blueprint">
+          <CopyableId value={snapshot.source_blueprint_id} label="blueprint id" full />
+        </Fact>
+      )}
+    </Facts>
+    <section aria-label="Commit message" className="space-y-1">
+      <h3 className="font-medium">Commit message</h3>
+      {snapshot.commit_message ? (
+        <p className="break-words whitespace-pre-wrap">
+          <VisibleText max={1000}>{snapshot.commit_message}</VisibleText>
+        </p>
+      ) : (
+        <p className="text-muted">None.</p>
+      )}
+    </section>
+    <section aria-label="Metadata" className="space-y-1">
+      <h3 className="font-medium">Metadata</h3>
+      <MetadataChips
+        metadata={snapshot.metadata}
+        hrefFor={(key, value) => paths.snapshots({ metadata: [{ key, op: 'eq', value }] })}
+        empty={<p className="text-muted">None.</p>}
+      />
+    </section>
+  </SheetFrame>
+)
