@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
+import { Camera, Copy, Ellipsis, Pause, Pencil, Play, Power, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { EvictedBadge } from '#components/evictions/evicted.tsx'
@@ -15,7 +15,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { evictionOf } from '#lib/console/live/eviction-feed.ts'
-import { devboxQueries } from '#lib/console/queries/devboxes.ts'
+import { devboxQueries, isMoving } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
 import { devboxPage } from './devbox-missing.tsx'
@@ -27,7 +27,7 @@ import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
 // The code of a tab comes with its page, which the server draws: what is typed before it is alive would be lost.
 const CommandPanel = dynamic(() => import('./command-panel.tsx').then((tab) => tab.CommandPanel))
-const DevboxOverview = dynamic(() => import('./devbox-overview.tsx').then((tab) => tab.DevboxOverview))
+const DevboxOverview = dynamic(() => import('./overview/devbox-overview.tsx').then((tab) => tab.DevboxOverview))
 const DevboxSnapshots = dynamic(() =>
   import('#components/snapshots/devbox-snapshots.tsx').then((tab) => tab.DevboxSnapshots),
 )
@@ -37,33 +37,59 @@ const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPa
 // Begun before the terminal's own code, which would begin it once the rest of the page is alive.
 if (typeof location === 'object' && new URLSearchParams(location.search).get('tab') === 'terminal')
   import('#components/terminal/pane/draw-terminal.ts').catch(() => undefined)
+const CreateDevboxDialog = loadOnUse(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
+const SnapshotProgress = loadOnUse(
+  async () => (await import('#components/snapshots/snapshot-progress.tsx')).SnapshotProgress,
+)
 const EditDevboxDialog = loadOnUse(async () => (await import('./edit-devbox-dialog.tsx')).EditDevboxDialog)
+
+const SnapshotDialog = loadOnUse(async () => (await import('#components/snapshots/snapshot-dialog.tsx')).SnapshotDialog)
+
+type Opened = 'edit' | 'copy' | 'snapshot'
 
 export const DevboxDetail = ({ id, tab, serviceUrl }: { id: string; tab: DevboxTab; serviceUrl: string }) => {
   const moves = useDevboxMoves()
+  const [opened, setOpened] = useState<Opened>()
+  const [takenId, setTakenId] = useState<string>()
+  const close = () => setOpened(undefined)
   return (
     <DetailPage {...devboxPage} query={useQuery(devboxQueries.get(id))}>
       {(devbox) => (
         <>
-          <Header devbox={devbox} tab={tab} moves={moves} />
-          {tab === 'overview' && <DevboxOverview devbox={devbox} />}
+          <Header devbox={devbox} tab={tab} moves={moves} onOpen={setOpened} />
+          {takenId && <SnapshotProgress id={takenId} devboxId={id} tab={tab} onDismiss={() => setTakenId(undefined)} />}
+          {tab === 'overview' && (
+            <DevboxOverview devbox={devbox} serviceUrl={serviceUrl} moves={moves} onOpen={setOpened} />
+          )}
           {tab === 'terminal' && <DevboxTerminal devbox={devbox} moves={moves} />}
           {tab === 'commands' && <CommandPanel devbox={devbox} serviceUrl={serviceUrl} />}
           {tab === 'files' && <FilesTab devbox={devbox} busy={moves.busyId === id} onResume={moves.resume} />}
           {tab === 'log' && <LogPanel devboxId={id} />}
           {tab === 'snapshots' && <DevboxSnapshots devbox={devbox} />}
           {moves.dialogs}
+          {opened === 'edit' && <EditDevboxDialog devbox={devbox} onClose={close} />}
+          {opened === 'copy' && <CreateDevboxDialog open like={devbox} onOpenChange={close} />}
+          {opened === 'snapshot' && (
+            <SnapshotDialog devboxId={id} onClose={close} onTaken={(snapshot) => setTakenId(snapshot.id)} />
+          )}
         </>
       )}
     </DetailPage>
   )
 }
 
-const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves: DevboxMoves }) => {
-  const [isEditing, setIsEditing] = useState(false)
+interface HeaderProps {
+  devbox: Devbox
+  tab: DevboxTab
+  moves: DevboxMoves
+  onOpen: (what: Opened) => void
+}
+
+const Header = ({ devbox, tab, moves, onOpen }: HeaderProps) => {
   const { data: feed } = useQuery(evictionQueries.feed())
   const eviction = evictionOf(feed, devbox.id)
   const { id, name, status } = devbox
+  useQuery({ ...devboxQueries.next(id, status), enabled: isMoving(devbox) })
   const left = timeLeftOf(devbox, eviction)
   const terminals = useTerminalsHref(id)
   const busy = moves.busyId === id
@@ -114,7 +140,14 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
             label="More actions"
             trigger={<IconButton icon={Ellipsis} variant="secondary" label="More actions" />}
             items={[
-              { label: 'Edit name and metadata', icon: Pencil, onSelect: () => setIsEditing(true) },
+              {
+                label: 'Take snapshot',
+                icon: Camera,
+                disabledReason: devboxRefusal('snapshot', status),
+                onSelect: () => onOpen('snapshot'),
+              },
+              { label: 'Edit name and metadata', icon: Pencil, onSelect: () => onOpen('edit') },
+              { label: 'Create one like it', icon: Copy, onSelect: () => onOpen('copy') },
               {
                 label: 'Start keep-alive time anew',
                 icon: RefreshCw,
@@ -138,7 +171,6 @@ const Header = ({ devbox, tab, moves }: { devbox: Devbox; tab: DevboxTab; moves:
           { id: 'snapshots', label: 'Snapshots', href: paths.devbox(id, 'snapshots') },
         ]}
       />
-      {isEditing && <EditDevboxDialog devbox={devbox} onClose={() => setIsEditing(false)} />}
     </PageHeader>
   )
 }

@@ -1,6 +1,6 @@
 'use client'
 import { Download, Search, SquareTerminal, X } from 'lucide-react'
-import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { memo, useCallback, useMemo, useState } from 'react'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
@@ -16,21 +16,18 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import { styledPieces, withoutStyles } from '#lib/console/live/ansi.ts'
 import { logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
+import { samplesOf } from '#lib/console/live/resource-use.ts'
 import { devboxLog } from '#lib/console/queries/logs.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
 import { Check } from './check.tsx'
 import { LogState } from './log-state.tsx'
 import { StyledText } from './styled-text.tsx'
+import { UseCharts } from './use-charts.tsx'
+import { useFollowed } from './use-followed.ts'
 
 /** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
 export const LogPanel = ({ devboxId }: { devboxId: string }) => {
-  const feed = useMemo(() => devboxLog(devboxId), [devboxId])
-  useEffect(() => {
-    const leaving = new AbortController()
-    void feed.follow(leaving.signal)
-    return () => leaving.abort()
-  }, [feed])
-  const log = useSyncExternalStore(feed.subscribe, feed.getSnapshot, feed.getSnapshot)
+  const log = useFollowed(devboxId, devboxLog)
   const path = useMemo(() => logViewPath(devboxId), [devboxId])
   const { view, change, problems } = useAddress({ schema: LogView, path })
   const [wraps, setWraps] = useState(true)
@@ -72,6 +69,7 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
           </Button>
         </span>
       </div>
+      {(view.stats === 'shown' || view.source === 'stats') && <Statistics records={log.records} />}
       <Records
         records={shown}
         isEmpty={log.records.length === 0}
@@ -79,6 +77,17 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
         onSend={send}
         onExecution={(execution) => change({ execution }, 'push')}
       />
+    </section>
+  )
+}
+
+/** The statistics as pictures, above their records. */
+const Statistics = ({ records }: { records: readonly NumberedRecord[] }) => {
+  const samples = useMemo(() => samplesOf(records), [records])
+  if (samples.length === 0) return null
+  return (
+    <section aria-label="Statistics" className="rounded-md border border-line p-3">
+      <UseCharts samples={samples} />
     </section>
   )
 }

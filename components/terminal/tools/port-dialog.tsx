@@ -39,20 +39,23 @@ export const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: Por
       </Dialog>
     )
   const enableAndOpen = () =>
-    enable.mutate(id, {
-      onSuccess: ({ tunnel_key }) => {
-        onClose()
-        const address = tunnelAddress(service, tunnel_key, port, path)
-        if (!address) return
-        onOpen(address)
-        // Some browsers take the time the service needed for a page that opens windows by itself.
-        toast.ok('The devbox has a tunnel now', {
-          description: `Port ${port} is at ${address}`,
-          action: { label: 'Open', onClick: () => onOpen(address) },
-          durationMs: 12_000,
-        })
+    enable.mutate(
+      { id, auth_mode: 'open' },
+      {
+        onSuccess: ({ tunnel_key }) => {
+          onClose()
+          const address = tunnelAddress(service, tunnel_key, port, path)
+          if (!address) return
+          onOpen(address)
+          // Some browsers take the time the service needed for a page that opens windows by itself.
+          toast.ok('The devbox has a tunnel now', {
+            description: `Port ${port} is at ${address}`,
+            action: { label: 'Open', onClick: () => onOpen(address) },
+            durationMs: 12_000,
+          })
+        },
       },
-    })
+    )
   const isLocal = isLoopback(URL.parse(service)?.hostname ?? '')
   return (
     <ConfirmDialog

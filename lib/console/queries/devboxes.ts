@@ -1,13 +1,16 @@
 import { type MutationFunctionContext, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { ApiError } from '#lib/client/api-error.ts'
 import {
   type Devbox,
   type DevboxCreate,
   type DevboxListQuery,
   type DevboxUpdate,
   devboxes,
+  devboxStatuses,
   hasEnded,
 } from '#lib/contract/devboxes.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
 import { devboxKeys } from './devbox-keys.ts'
 import { listPages, metadataWords } from './list-pages.ts'
@@ -17,8 +20,9 @@ type Api = typeof pageApi
 
 const restingMs = 15_000
 const movingMs = 2_000
+const heldSeconds = 20
 /** On its way from one state to another, so that the next look is worth taking soon. */
-const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
+export const isMoving = ({ status }: Devbox) => status !== 'running' && status !== 'suspended' && !hasEnded(status)
 
 /** How long until the next look: soon while the service is away, never once asking again cannot help. */
 const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : asksAgainInMs(error) || ms)
@@ -44,7 +48,7 @@ export const devboxQueries = {
       queryKey: devboxKeys.one(id),
       queryFn: ({ signal }) => api.devboxes.get({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
-        pace(error, !data ? restingMs : hasEnded(data.status) ? false : isMoving(data) ? movingMs : restingMs / 3),
+        pace(error, !data ? restingMs : hasEnded(data.status) ? false : restingMs / 3),
     }),
 
   /**
@@ -57,6 +61,33 @@ export const devboxQueries = {
       queryFn: async ({ signal }) => (await api.devboxes.get({ params: { id }, signal })).name ?? null,
       staleTime: 60_000,
       refetchInterval: false,
+    }),
+
+  /** Asked for while the devbox leaves `status`: the call is held until it has, and what it is then is put in the cache. */
+  next: (id: string, status: string, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: [...devboxKeys.all, 'next', id, status] as const,
+      queryFn: async ({ signal, client }) => {
+        const statuses = devboxStatuses.filter((each) => each !== status)
+        const body = { statuses, timeout_seconds: heldSeconds }
+        const devbox = await api.devboxes.waitForStatus({ params: { id }, body, signal })
+        client.setQueryData(devboxKeys.one(id), devbox)
+        return devbox.status
+      },
+      // The time is over: ask again at once. After anything else the page's own looks go on.
+      retry: (_count, error) => error instanceof ApiError && error.code === 'timeout',
+      retryDelay: 250,
+      refetchInterval: false,
+      staleTime: 0,
+      gcTime: 0,
+    }),
+
+  /** What it has used so far. */
+  usage: (id: string, isFinal: boolean, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: [...devboxKeys.all, 'usage', id, isFinal] as const,
+      queryFn: ({ signal }) => api.devboxes.usage({ params: { id }, signal }),
+      refetchInterval: ({ state: { error } }) => pace(error, isFinal ? false : 2 * restingMs),
     }),
 
   metadataKeys: (api: Api = pageApi) =>
@@ -82,8 +113,11 @@ export const devboxMutations = {
   update: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'update'],
-      mutationFn: ({ id, change }: { id: string; change: DevboxUpdate }) =>
-        api.devboxes.update({ params: { id }, body: change }),
+      /** Rejects with `ChangedMeanwhile` when the devbox is not described as in `base` any more. */
+      mutationFn: async ({ id, base, change }: { id: string; base: Described; change: DevboxUpdate }) => {
+        refuseIfChanged(base, await api.devboxes.get({ params: { id } }))
+        return api.devboxes.update({ params: { id }, body: change })
+      },
       onSuccess: written,
     }),
 

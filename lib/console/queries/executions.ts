@@ -54,6 +54,17 @@ export const executionMutations = {
       },
     }),
 
+  /** Answers once the command has ended. Nothing is streamed, and the answer has no id: the log has the execution. */
+  executeSync: (api: Api = pageApi) =>
+    mutationOptions({
+      mutationKey: ['executions', 'execute-sync'],
+      mutationFn: ({ devboxId, command, shellName }: Start) =>
+        api.executions.executeSync({
+          params: { id: devboxId },
+          body: { command, ...(shellName && { shell_name: shellName }) },
+        }),
+    }),
+
   /** The run's own stream tells when the process has gone; nothing is invalidated. */
   kill: (api: Api = pageApi) =>
     mutationOptions({

@@ -5,6 +5,7 @@ import { browserApi } from '../api/browser-api.ts'
 import { ExecutionLog } from '../live/execution-log.ts'
 import { follow } from '../live/follow.ts'
 import { LogFeed } from '../live/log-feed.ts'
+import { ResourceUse } from '../live/resource-use.ts'
 
 /** The log of a devbox, to be followed while it is on screen. Not in the query cache: nothing else reads it. */
 export const devboxLog = (id: string): LogFeed =>
@@ -13,6 +14,10 @@ export const devboxLog = (id: string): LogFeed =>
 /** The executions that the log of a devbox names, whoever started them. */
 export const devboxExecutions = (id: string): ExecutionLog =>
   new ExecutionLog((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
+
+/** What a devbox uses, as its log tells. */
+export const devboxUse = (id: string): ResourceUse =>
+  new ResourceUse((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
 
 const pageApi = browserApi({ logs })
 

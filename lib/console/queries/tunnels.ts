@@ -1,6 +1,6 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import type { Tunnel } from '#lib/contract/tunnels.ts'
+import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
 import { tunnels } from '#lib/contract/tunnels.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { devboxKeys } from './devbox-keys.ts'
@@ -13,10 +13,11 @@ export const tunnelMutations = {
   enable: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['tunnels', 'enable'],
-      mutationFn: (id: string) => api.tunnels.enable({ params: { id }, body: { auth_mode: 'open' } }),
-      onSuccess: (tunnel, id, _result, { client }) => remember(client, id, tunnel),
+      mutationFn: ({ id, auth_mode }: { id: string; auth_mode: NonNullable<TunnelOptions['auth_mode']> }) =>
+        api.tunnels.enable({ params: { id }, body: { auth_mode } }),
+      onSuccess: (tunnel, { id }, _result, { client }) => remember(client, id, tunnel),
       // Somebody else may have made one meanwhile.
-      onError: (_error, id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
+      onError: (_error, { id }, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
     }),
 
   remove: (api: Api = pageApi) =>

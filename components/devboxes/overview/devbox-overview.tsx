@@ -1,6 +1,9 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { Pencil, RefreshCw } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { EvictedBanner } from '#components/evictions/evicted.tsx'
-import { Banner } from '#components/ui/banner.tsx'
+import { Button } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
@@ -8,49 +11,95 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
-import type { Devbox } from '#lib/contract/devboxes.ts'
-import { Lifetime } from './lifetime.tsx'
+import { evictionOf } from '#lib/console/live/eviction-feed.ts'
+import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
+import { Lifetime } from '../lifetime.tsx'
+import { timeLeftOf } from '../time-left.ts'
+import { TimeLeftText } from '../time-left-text.tsx'
+import type { DevboxMoves } from '../use-devbox-moves.tsx'
+import { Ending } from './ending.tsx'
+import { Origin } from './origin.tsx'
+import { RawDevbox } from './raw-devbox.tsx'
 import { StateHistory } from './state-history.tsx'
+import { Tunnel } from './tunnel.tsx'
+import { Usage } from './usage.tsx'
 
-export const DevboxOverview = ({ devbox }: { devbox: Devbox }) => (
+interface DevboxOverviewProps {
+  devbox: Devbox
+  serviceUrl: string
+  moves: DevboxMoves
+  onOpen: (what: 'edit' | 'copy') => void
+}
+
+export const DevboxOverview = ({ devbox, serviceUrl, moves, onOpen }: DevboxOverviewProps) => (
   <div className="grid items-start gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,3fr)_minmax(18rem,2fr)]">
     <div className="min-w-0 space-y-8">
-      <Ending devbox={devbox} />
+      <Ending devbox={devbox} onCopy={() => onOpen('copy')} />
       <EvictedBanner devbox={devbox} />
       <Section title="Devbox">
-        <DevboxFacts devbox={devbox} />
+        <DevboxFacts devbox={devbox} moves={moves} />
       </Section>
-      <Section title="Metadata">
+      <Section
+        title="Metadata"
+        action={
+          <Button size="sm" variant="ghost" icon={Pencil} onClick={() => onOpen('edit')}>
+            Edit metadata
+          </Button>
+        }
+      >
         <MetadataChips
           metadata={devbox.metadata}
           hrefFor={(key, value) => paths.devboxes({ metadata: [{ key, op: 'eq', value }] })}
           empty={<p className="text-muted">None. Metadata makes a devbox findable in the list.</p>}
         />
       </Section>
+      <Section title="Usage">
+        <Usage devbox={devbox} />
+      </Section>
+      <Section title="Launch parameters">
+        <LaunchParameters devbox={devbox} />
+      </Section>
+      <RawDevbox devbox={devbox} />
+    </div>
+    <div className="min-w-0 space-y-8">
+      <Section title="State history">
+        <StateHistory devbox={devbox} />
+      </Section>
+      <Section title="Tunnel">
+        <Tunnel devbox={devbox} serviceUrl={serviceUrl} />
+      </Section>
       {devbox.isolation && (
         <Section title="Isolation">
           <Isolation isolation={devbox.isolation} />
         </Section>
       )}
-      <Section title="Launch parameters">
-        <LaunchParameters devbox={devbox} />
-      </Section>
     </div>
-    <Section title="State history">
-      <StateHistory devbox={devbox} />
-    </Section>
   </div>
 )
 
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+interface SectionProps {
+  title: string
+  action?: ReactNode
+  children: ReactNode
+}
+
+const Section = ({ title, action, children }: SectionProps) => (
   <section aria-label={title} className="min-w-0 space-y-3">
-    <h2 className="border-b border-line pb-1.5 text-lg font-medium">{title}</h2>
+    <div className="flex min-h-8 flex-wrap items-center justify-between gap-2 border-b border-line pb-1">
+      <h2 className="text-lg font-medium">{title}</h2>
+      {action}
+    </div>
     {children}
   </section>
 )
 
-const DevboxFacts = ({ devbox }: { devbox: Devbox }) => {
-  const { launch_parameters: launch, tunnel } = devbox
+type DevboxFactsProps = Pick<DevboxOverviewProps, 'devbox' | 'moves'>
+
+const DevboxFacts = ({ devbox, moves }: DevboxFactsProps) => {
+  const { data: feed } = useQuery(evictionQueries.feed())
+  const left = timeLeftOf(devbox, evictionOf(feed, devbox.id))
+  const { launch_parameters: launch, status } = devbox
   return (
     <Facts>
       <Fact label="Created">
@@ -64,6 +113,21 @@ const DevboxFacts = ({ devbox }: { devbox: Devbox }) => {
       <Fact label="Lifetime">
         <Lifetime devbox={devbox} />
       </Fact>
+      {left && (
+        <Fact label="Time left" className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <TimeLeftText left={left} />
+          {left.cause === 'keep_alive' && (
+            <Button
+              size="sm"
+              icon={RefreshCw}
+              disabledReason={devboxRefusal('keep_alive', status)}
+              onClick={() => moves.keepAlive(devbox)}
+            >
+              Keep alive
+            </Button>
+          )}
+        </Fact>
+      )}
       {launch.keep_alive_time_seconds != null && (
         <Fact label="Keep-alive time">{formatDurationMs(launch.keep_alive_time_seconds * 1000)}</Fact>
       )}
@@ -79,11 +143,8 @@ const DevboxFacts = ({ devbox }: { devbox: Devbox }) => {
           <CopyableId value={devbox.snapshot_id} label="snapshot id" />
         </Fact>
       )}
-      {devbox.initiator_type && (
-        <Fact label="Started by">{[devbox.initiator_type, devbox.initiator_id].filter(Boolean).join(' ')}</Fact>
-      )}
+      <Origin devbox={devbox} />
       {devbox.capabilities.length > 0 && <Fact label="Capabilities">{devbox.capabilities.join(', ')}</Fact>}
-      <Fact label="Tunnel">{tunnel ? `${tunnel.auth_mode}, key ${tunnel.tunnel_key}` : 'None'}</Fact>
     </Facts>
   )
 }
@@ -158,37 +219,3 @@ const Isolation = ({ isolation: { sandbox, not_enforced } }: { isolation: NonNul
     )}
   </div>
 )
-
-/** Why it ended, in words. */
-const Ending = ({ devbox: { status, failure_reason, shutdown_reason } }: { devbox: Devbox }) => {
-  if (status === 'failure')
-    return (
-      <Banner tone="danger" title="This devbox failed">
-        {failure_reason ? wordsFor(failureWords, failure_reason) : 'The service gave no reason.'}
-      </Banner>
-    )
-  if (status === 'shutdown')
-    return (
-      <Banner tone="neutral" title="This devbox was shut down">
-        {shutdown_reason ? wordsFor(shutdownWords, shutdown_reason) : 'The service gave no reason.'}
-      </Banner>
-    )
-  return null
-}
-
-const wordsFor = (words: Record<string, string>, reason: string): ReactNode =>
-  (Object.hasOwn(words, reason) && words[reason]) || <VisibleText max={300}>{reason}</VisibleText>
-
-const failureWords: Record<string, string> = {
-  out_of_memory: 'It ran out of memory.',
-  out_of_disk: 'It ran out of disk.',
-  execution_failed: 'A launch command or its entrypoint failed.',
-  health_check_failed: 'It stopped answering health checks.',
-}
-const shutdownWords: Record<string, string> = {
-  api_shutdown: 'By a call of the API or by this console.',
-  keep_alive_timeout: 'Its keep-alive time was over.',
-  entrypoint_exit: 'Its entrypoint ended.',
-  idle: 'It was idle for longer than it was allowed to be.',
-  ttl_expired: 'It reached the end of its lifetime.',
-}

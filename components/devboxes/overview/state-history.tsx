@@ -5,7 +5,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs, formatElapsedMs } from '#lib/console/frame/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
-import { DevboxStatusBadge } from './devbox-status.tsx'
+import { DevboxStatusBadge } from '../devbox-status.tsx'
 
 /** The states the devbox has been in, the newest first, and how long it stayed in each. */
 export const StateHistory = ({ devbox: { id, state_transitions: transitions } }: { devbox: Devbox }) => {

@@ -1,0 +1,138 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { ExternalLink, Plug, Unplug } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { CommandBlock } from '#components/ui/command-block.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Field, TextField } from '#components/ui/field.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { isPort, tunnelAddress } from '#lib/console/address/tunnel-address.ts'
+import { tunnelMutations } from '#lib/console/queries/tunnels.ts'
+import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import { type Tunnel as DevboxTunnel, tunnelModes } from '#lib/contract/tunnels.ts'
+import { type TunnelMode, tunnelModeWords } from '../tunnel-words.ts'
+
+/** The way to the ports of a devbox, or the button that makes it. */
+export const Tunnel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: string }) =>
+  devbox.tunnel && !hasEnded(devbox.status) ? (
+    <Ports devbox={devbox} tunnel={devbox.tunnel} serviceUrl={serviceUrl} />
+  ) : (
+    <NoTunnel devbox={devbox} />
+  )
+
+const NoTunnel = ({ devbox: { id, status } }: { devbox: Devbox }) => {
+  const [mode, setMode] = useState<TunnelMode>('open')
+  const enable = useMutation(tunnelMutations.enable())
+  if (hasEnded(status)) return <p className="text-muted">None: the devbox has ended.</p>
+  return (
+    <div className="space-y-2">
+      <p className="text-muted">None, so no port of it can be reached from outside.</p>
+      <div className="flex flex-wrap items-end gap-2">
+        <Field label="Who may use it">
+          {(control) => (
+            <Select
+              {...control}
+              value={mode}
+              onChange={({ target }) => setMode(target.value as TunnelMode)}
+              options={tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] }))}
+            />
+          )}
+        </Field>
+        <Button
+          icon={Plug}
+          busy={enable.isPending}
+          disabledReason={devboxRefusal('enable_tunnel', status)}
+          onClick={() => enable.mutate({ id, auth_mode: mode })}
+        >
+          Enable tunnel
+        </Button>
+      </div>
+      <p className="text-sm text-muted">Every port the devbox listens on can be reached through it.</p>
+      {enable.error && <InlineError error={enable.error} />}
+    </div>
+  )
+}
+
+interface PortsProps {
+  devbox: Devbox
+  tunnel: DevboxTunnel
+  serviceUrl: string
+}
+
+const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsProps) => {
+  const given = launch_parameters.available_ports ?? []
+  const [text, setText] = useState('')
+  const remove = useMutation(tunnelMutations.remove())
+  const asked = text === '' ? [] : [Number(text)]
+  const isWrong = asked.some((port) => !isPort(port))
+  const addresses = [...new Set([...given, ...(isWrong ? [] : asked)])].map((port) => ({
+    port,
+    address: tunnelAddress(serviceUrl, tunnel.tunnel_key, port),
+  }))
+  const { auth_mode, auth_token, create_time_ms } = tunnel
+  const isReachable = tunnelAddress(serviceUrl, tunnel.tunnel_key, 80) !== null
+  return (
+    <div className="space-y-3">
+      <p>
+        {tunnelModeWords[auth_mode as TunnelMode] ?? auth_mode}, made <RelativeTime ms={create_time_ms} />
+        {tunnel.http_keep_alive && '. A request counts as use'}
+        {tunnel.wake_on_http && '. A request resumes the devbox'}
+      </p>
+      {!isReachable && (
+        <p className="text-muted">
+          The service is at {serviceUrl}, and tunnels need a name: an IP address has none to put before it.
+        </p>
+      )}
+      {isReachable && (
+        <>
+          <TextField
+            label="Port"
+            mono
+            inputMode="numeric"
+            placeholder="8080"
+            hint="What a server in the devbox listens on"
+            error={isWrong ? 'A port is a whole number from 1 to 65535' : null}
+            value={text}
+            onText={(typed) => setText(typed.trim())}
+          />
+          <ul className="space-y-1.5" aria-label="Addresses">
+            {addresses.map(
+              ({ port, address }) =>
+                address && (
+                  <li key={port} className="min-w-0">
+                    {auth_mode === 'open' ? (
+                      <a
+                        href={address}
+                        target="_blank"
+                        rel="noopener noreferrer"
+                        className="inline-flex min-h-6 max-w-full items-center gap-1.5 font-mono text-sm break-all text-accent hover:underline"
+                      >
+                        {address}
+                        <ExternalLink aria-hidden className="size-3.5 shrink-0" />
+                        <span className="sr-only">, in a new tab</span>
+                      </a>
+                    ) : (
+                      <CommandBlock
+                        label={`the request to port ${port}`}
+                        command={`curl -H 'X-Runloop-Tunnel-Authorization: Bearer ${shownToken(auth_token)}' '${address}'`}
+                      />
+                    )}
+                  </li>
+                ),
+            )}
+          </ul>
+        </>
+      )}
+      <Button icon={Unplug} size="sm" busy={remove.isPending} onClick={() => remove.mutate(id)}>
+        Remove tunnel
+      </Button>
+      {remove.error && <InlineError error={remove.error} />}
+    </div>
+  )
+}
+
+/** A token of other characters could leave the quotes of the command. */
+const shownToken = (token: string | null | undefined): string =>
+  token && /^[\w.~+/=-]+$/.test(token) ? token : '$TUNNEL_TOKEN'

@@ -1,0 +1,73 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { Box } from 'lucide-react'
+import { useState } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { formatBytes } from '#lib/console/frame/format.ts'
+import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
+
+const CreateDevboxDialog = loadOnUse(
+  async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
+)
+
+interface SnapshotProgressProps {
+  id: string
+  devboxId: string
+  /** The tab that is open. */
+  tab: string
+  onDismiss: () => void
+}
+
+/** How far a snapshot is that was taken from this page, and what can be done with it. */
+export const SnapshotProgress = ({ id, devboxId, tab, onDismiss }: SnapshotProgressProps) => {
+  const [isCreating, setIsCreating] = useState(false)
+  const { data, error } = useQuery(snapshotQueries.status(id))
+  const snapshot = data?.snapshot
+  const isComplete = data?.status === 'complete'
+  const hasFailed = data?.status === 'error'
+  const name = snapshot?.name ? <VisibleText max={80}>{snapshot.name}</VisibleText> : id
+  return (
+    <>
+      <Banner
+        tone={hasFailed ? 'danger' : isComplete ? 'ok' : 'progress'}
+        role="status"
+        className="mb-4 rounded-md"
+        title={
+          hasFailed ? (
+            <>Snapshot {name} was not taken</>
+          ) : isComplete ? (
+            <>Snapshot {name} is taken</>
+          ) : (
+            <>Snapshot {name} is being taken</>
+          )
+        }
+        onDismiss={onDismiss}
+        actions={
+          <>
+            {isComplete && snapshot && (
+              <Button size="sm" icon={Box} onClick={() => setIsCreating(true)}>
+                Create devbox from it
+              </Button>
+            )}
+            {tab !== 'snapshots' && (
+              <ButtonLink size="sm" href={paths.devbox(devboxId, 'snapshots')}>
+                All snapshots of this devbox
+              </ButtonLink>
+            )}
+          </>
+        }
+      >
+        {hasFailed && (data.error_message ?? 'The service gave no reason.')}
+        {isComplete && snapshot?.size_bytes != null && formatBytes(snapshot.size_bytes)}
+        {error && !data && 'How far it is could not be read.'}
+      </Banner>
+      {isCreating && snapshot && (
+        <CreateDevboxDialog open snapshot={snapshot} onOpenChange={() => setIsCreating(false)} />
+      )}
+    </>
+  )
+}
