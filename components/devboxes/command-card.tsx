@@ -256,7 +256,7 @@ const RunBadge = ({ snapshot: { execution, hasEnded, lost } }: { snapshot: Comma
   return <ExitBadge status={execution.exit_status} />
 }
 
-const ExitBadge = ({ status }: { status: number | null | undefined }) => (
+export const ExitBadge = ({ status }: { status: number | null | undefined }) => (
   <Badge tone={status === 0 ? 'ok' : 'danger'} icon={status === 0 ? CircleCheck : CircleX}>
     {status == null ? 'Ended' : exitText(status)}
   </Badge>

@@ -1,25 +1,30 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Play, Search } from 'lucide-react'
+import { Play, Search, X } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
-import { type FormEvent, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { useAskTerminals } from '#components/terminal/workspace/use-ask-terminals.ts'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { styledPieces } from '#lib/console/live/ansi.ts'
 import type { CommandRun } from '#lib/console/live/command-run.ts'
 import type { LoggedExecution } from '#lib/console/live/execution-log.ts'
 import { executionMutations, executionQueries, foundRun } from '#lib/console/queries/executions.ts'
 import { devboxExecutions } from '#lib/console/queries/logs.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
+import type { SyncExecution } from '#lib/contract/executions.ts'
 import { Check } from './check.tsx'
-import { type CommandActions, CommandCard, CommandRow } from './command-card.tsx'
+import { type CommandActions, CommandCard, CommandRow, ExitBadge } from './command-card.tsx'
 import { LogState } from './log-state.tsx'
+import { StyledText } from './styled-text.tsx'
+import { useFollowed } from './use-followed.ts'
 
 /** Runs commands on the devbox, and shows those that anyone ran. */
 export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUrl: string }) => {
@@ -27,19 +32,22 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
   const [command, setCommand] = useState('')
   const [shellName, setShellName] = useState('')
   const [attachStdin, setAttachStdin] = useState(false)
+  const [isHeld, setIsHeld] = useState(false)
   const execute = useMutation(executionMutations.executeAsync())
+  const executeSync = useMutation(executionMutations.executeSync())
+  const isStarting = execute.isPending || executeSync.isPending
   const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
   // The server draws the field: it may hold what was typed before this code was there.
   useLayoutEffect(() => setCommand(box.current?.value ?? ''), [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (command.trim() === '' || refusal || execute.isPending) return
+    if (command.trim() === '' || refusal || isStarting) return
+    const start = { devboxId: devbox.id, command, shellName: shellName.trim() }
     // What was typed stays if the service refuses it.
-    execute.mutate(
-      { devboxId: devbox.id, command, shellName: shellName.trim(), attachStdin },
-      { onSuccess: () => setCommand('') },
-    )
+    const onSuccess = () => setCommand('')
+    if (isHeld) executeSync.mutate(start, { onSuccess })
+    else execute.mutate({ ...start, attachStdin }, { onSuccess })
   }
   const actions: CommandActions = {
     onEdit: (text) => {
@@ -47,7 +55,7 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
       box.current?.focus()
     },
     onRun: (text, shell) => {
-      if (!refusal && !execute.isPending) execute.mutate({ devboxId: devbox.id, command: text, shellName: shell })
+      if (!refusal && !isStarting) execute.mutate({ devboxId: devbox.id, command: text, shellName: shell })
     },
     onSend: (text) => ask('prompt', text),
     asCurl: (text, shell) => executeCall(serviceUrl, devbox.id, text, shell),
@@ -71,6 +79,7 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
           )}
         </Field>
         {execute.error && <InlineError error={execute.error} />}
+        {executeSync.error && <InlineError error={executeSync.error} />}
         <div className="flex flex-wrap items-end gap-3">
           <TextField
             label="Shell"
@@ -80,31 +89,55 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
             onText={setShellName}
             placeholder="a name keeps its directory and variables"
           />
-          <label className="inline-flex min-h-8 cursor-pointer items-center gap-1.5 text-sm text-muted">
-            <input
-              type="checkbox"
-              className="size-4 accent-(--accent-solid)"
-              checked={attachStdin}
-              onChange={({ target }) => setAttachStdin(target.checked)}
-            />
-            with standard input
-          </label>
+          <span className="inline-flex flex-wrap gap-x-3 text-sm">
+            {!isHeld && <Check label="with standard input" checked={attachStdin} onCheck={setAttachStdin} />}
+            <Check label="in one call, without a stream (deprecated)" checked={isHeld} onCheck={setIsHeld} />
+          </span>
           <Button
             type="submit"
             variant="primary"
             icon={Play}
-            busy={execute.isPending}
+            busy={isStarting}
             disabledReason={refusal ?? (command.trim() === '' ? 'type a command first' : null)}
           >
             Run command
           </Button>
-          <span className="self-center text-sm text-muted">or Ctrl+Enter</span>
+          <span className="pb-1.5 text-sm text-muted">or Ctrl+Enter</span>
         </div>
       </form>
+      {executeSync.data && <SyncResult result={executeSync.data} onClose={executeSync.reset} />}
       <CommandList devbox={devbox} actions={actions} />
     </div>
   )
 }
+
+/** What a call that was held until its command ended brought back. */
+const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () => void }) => (
+  <section aria-label="Result of the call" className="overflow-hidden rounded-lg border border-line">
+    <header className="flex items-center gap-2 bg-surface-1 px-3 py-1.5">
+      <span className="flex-1 font-medium">The call ended</span>
+      <span role="status">
+        <ExitBadge status={result.exit_status} />
+      </span>
+      <IconButton size="sm" icon={X} label="Close this result" onClick={onClose} />
+    </header>
+    {(['stdout', 'stderr'] as const).map(
+      (stream) =>
+        result[stream] !== '' && (
+          <div key={stream} className="border-t border-line px-3 py-2">
+            <p className="text-sm text-muted">{stream}</p>
+            <pre
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+              tabIndex={0}
+              className="max-h-96 overflow-auto font-mono text-sm break-all whitespace-pre-wrap"
+            >
+              <StyledText pieces={styledPieces(result[stream]).pieces} />
+            </pre>
+          </div>
+        ),
+    )}
+  </section>
+)
 
 /** In single quotes, which end and begin anew around each one inside. */
 const executeCall = (serviceUrl: string, id: string, command: string, shellName: string | null): string =>
@@ -117,7 +150,7 @@ const executeCall = (serviceUrl: string, id: string, command: string, shellName:
 const shownAtOnce = 50
 
 const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActions }) => {
-  const log = useExecutions(devbox.id)
+  const log = useFollowed(devbox.id, devboxExecutions)
   const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
   const { opened, toggle } = useOpened(devbox.id)
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
@@ -152,7 +185,9 @@ const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActi
         />
         <p className="tabular">
           {formatCount(shown.length)} of {formatCount(all.length + log.dropped)} commands
-          {!showsReads && reads.length > 0 && `; ${formatCount(reads.length)} reads of the Files tab are left out`}
+          {!showsReads &&
+            reads.length > 0 &&
+            `; ${formatCount(reads.length)} ${reads.length === 1 ? 'read' : 'reads'} of the Files tab left out`}
           {log.dropped > 0 && `; the oldest ${formatCount(log.dropped)} are not kept here`}
           {log.unnamed > 0 && `; ${formatCount(log.unnamed)} without an id are in the Log alone`}
         </p>
@@ -199,16 +234,6 @@ const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActi
       </p>
     </section>
   )
-}
-
-const useExecutions = (devboxId: string) => {
-  const feed = useMemo(() => devboxExecutions(devboxId), [devboxId])
-  useEffect(() => {
-    const leaving = new AbortController()
-    void feed.follow(leaving.signal)
-    return () => leaving.abort()
-  }, [feed])
-  return useSyncExternalStore(feed.subscribe, feed.getSnapshot, feed.getSnapshot)
 }
 
 /** The executions that are open; the address names the one opened last. */
