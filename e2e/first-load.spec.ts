@@ -19,7 +19,7 @@ const budgets = [
   { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 229 },
   { name: 'recordings', path: '/recordings', budgetKiB: 221 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 210 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 217 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 226 },
   { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 358 },
 ]
 

@@ -26,7 +26,7 @@ export const MetadataChanges = ({ before, after, title = 'What will change' }: M
       )}
       {removed > 0 && (
         <p className="text-sm text-danger">
-          {removed} of {Object.keys(before).length} keys vanish.
+          {removed} of {Object.keys(before).length} {removed === 1 ? 'vanishes' : 'vanish'} with the save.
         </p>
       )}
     </section>
