@@ -18,13 +18,14 @@ import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { downloadScenarioRunLogs, scenarioRunQueries } from '#lib/console/queries/scenario-runs.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { formatScore } from '../job-figures.ts'
+import { type AgentRow, formatScore } from '../job-figures.ts'
 import { OutcomeWarnings } from '../job-warnings.tsx'
 import { LogDownload } from '../log-download.tsx'
 import { AgentName } from '../score.tsx'
 import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
 import type { Neighbour, OutcomePlace } from './outcome-place.ts'
+import { OutcomeRecord } from './outcome-record.tsx'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
@@ -78,7 +79,7 @@ export const OutcomeSheet = ({ place, neighbours, onAttempt, onClose }: OutcomeS
       </p>
       {attempts.length > 1 && <Attempts attempts={attempts} attempt={attempt} onAttempt={onAttempt} />}
       {outcome ? (
-        <Outcome outcome={outcome} runId={agent.runId} attempts={attempts} />
+        <Outcome outcome={outcome} agent={agent} attempts={attempts} />
       ) : (
         <p className="text-muted">
           {agent.state === 'finished'
@@ -125,11 +126,11 @@ const Attempts = ({
 
 const Outcome = ({
   outcome,
-  runId,
+  agent: { runId, state },
   attempts,
 }: {
   outcome: ScenarioOutcome
-  runId: string | null
+  agent: AgentRow
   attempts: readonly ScenarioOutcome[]
 }) => {
   const id = outcome.scenario_run_id
@@ -233,6 +234,7 @@ const Outcome = ({
           ))}
         </section>
       )}
+      {runId && id != null && <OutcomeRecord key={id} runId={runId} scenarioRunId={id} goesOn={state !== 'finished'} />}
       {id != null && (
         <div className="flex flex-wrap items-center gap-2">
           <LogDownload key={id} id={id} name={outcome.scenario_name} request={downloadScenarioRunLogs} />

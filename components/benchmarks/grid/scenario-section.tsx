@@ -143,7 +143,7 @@ const Controls = ({
         icon={Search}
         type="search"
         label="Search scenarios"
-        className="w-full sm:w-56"
+        className="w-full sm:w-44"
         value={view.search}
         onFilter={(search) => change({ search }, 'type')}
       />
@@ -167,7 +167,7 @@ const Controls = ({
       />
       <Select
         aria-label="Order"
-        className="w-44 max-sm:flex-1 max-sm:basis-32"
+        className="w-42 max-sm:flex-1 max-sm:basis-32"
         value={view.sort ?? ''}
         onChange={({ target }) => change({ sort: target.value || undefined }, 'replace')}
         options={agent && view.sort ? [...orders, { value: view.sort, label: `By ${agentLabel(agent)}` }] : orders}
@@ -210,7 +210,7 @@ const GroupSelect = ({ group, onGroup }: GroupSelectProps) => {
   return (
     <Select
       aria-label="Groups"
-      className="w-40 max-sm:flex-1 max-sm:basis-32"
+      className="w-36 max-sm:flex-1 max-sm:basis-32"
       value={group ?? ''}
       onChange={({ target }) => onGroup(target.value || undefined)}
       options={[

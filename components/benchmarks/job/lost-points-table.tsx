@@ -1,7 +1,7 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
-import { type AgentRow, agentLabel, formatScore } from '../job-figures.ts'
+import { type AgentRow, agentLabel, formatScore, shortLabels } from '../job-figures.ts'
 import { type LossCause, lossCauses, lostPoints } from './lost-points.ts'
 
 const words: Record<LossCause, string> = { wrong: 'Wrong answers', exception: 'Exceptions', timeout: 'Timeouts' }
@@ -16,6 +16,7 @@ const fills: Record<LossCause, string> = {
 /** For each agent, what it is short of a mean of 1 and why, failures counting 0. */
 export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]; agents: readonly AgentRow[] }) => {
   const lost = agents.map((agent, at) => ({ agent, points: lostPoints(rows, at) }))
+  const labels = shortLabels(agents)
   if (lost.every(({ points }) => points === null)) return null
   return (
     <section aria-label="Where the points went" className="space-y-2">
@@ -53,10 +54,10 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
             </tr>
           </thead>
           <tbody className="tabular">
-            {lost.map(({ agent, points }) => (
+            {lost.map(({ agent, points }, at) => (
               <tr key={agent.key} className="border-b border-line">
-                <th scope="row" className="border-b border-line px-3 py-1.5 font-medium">
-                  <VisibleText max={80}>{agentLabel(agent)}</VisibleText>
+                <th scope="row" title={agentLabel(agent)} className="border-b border-line px-3 py-1.5 font-medium">
+                  <VisibleText max={80}>{labels[at] ?? ''}</VisibleText>
                 </th>
                 {points === null ? (
                   <td colSpan={7} className="border-b border-line px-3 py-1.5 text-muted">

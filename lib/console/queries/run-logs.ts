@@ -41,6 +41,29 @@ export const runLogQueries = {
       },
     }),
 
+  /** The end of a file as text: its last bytes, from the line on that begins among them at `start`. */
+  end: (
+    id: string,
+    { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>,
+    bytes: number,
+  ) =>
+    queryOptions({
+      queryKey: [...logsKey(id), 'end', path, version, bytes] as const,
+      queryFn: async ({ signal }) => {
+        const from = Math.max(0, size_bytes - bytes)
+        const answer = await askConsoleSignedIn(`${runLogAddress(id, path)}&version=${version}`, {
+          signal,
+          headers: { range: `bytes=${from}-${Math.max(1, size_bytes) - 1}` },
+        })
+        const text = await answer.text()
+        const start = from === 0 ? 0 : text.indexOf('\n') + 1
+        return { start: from + start, text: text.slice(start) }
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 30_000,
+      retry: false,
+    }),
+
   /** A file from its beginning, piece by piece. */
   file: (id: string, { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>) =>
     infiniteQueryOptions({

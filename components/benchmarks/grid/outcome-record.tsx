@@ -1,0 +1,193 @@
+import { useQuery } from '@tanstack/react-query'
+import Link from 'next/link'
+import { useId, useState } from 'react'
+import { problemOf } from '#components/ui/problem.ts'
+import { Select } from '#components/ui/select.tsx'
+import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
+import { runViewPath } from '#lib/console/address/run-view.ts'
+import { formatBytes, formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import { withoutStyles } from '#lib/console/live/ansi.ts'
+import {
+  type AttemptFile,
+  attemptRecord,
+  filesOfAttempt,
+  isRewardFile,
+  logsOfAttempt,
+  type Phase,
+} from '#lib/console/logs/attempt-files.ts'
+import { runLogQueries } from '#lib/console/queries/run-logs.ts'
+import { formatScore } from '../job-figures.ts'
+
+interface OutcomeRecordProps {
+  runId: string
+  scenarioRunId: string
+  /** The run of the agent goes on: its archive is read anew for an attempt it does not have yet. */
+  goesOn: boolean
+}
+
+/** What the log archive of a run has of one attempt: how long its phases took, its rewards, and the end of its logs. */
+export const OutcomeRecord = ({ runId, scenarioRunId, goesOn }: OutcomeRecordProps) => {
+  const { data, error } = useQuery(runLogQueries.list(runId, { isGoingOn: goesOn, isFollowed: goesOn, staleAtMs: 0 }))
+  if (error) return <p className="text-muted">The logs could not be read: {problemOf(error).message}</p>
+  const files = filesOfAttempt(data?.archive?.files ?? [], scenarioRunId)
+  if (files.length === 0)
+    return (
+      <p className="text-muted" role="status">
+        {data?.archive && !goesOn ? 'The archive of the run has no files of this attempt.' : 'Reading the logs …'}
+      </p>
+    )
+  const result = files.find(({ name }) => name === 'result.json')
+  return (
+    <>
+      {result && <Result runId={runId} result={result} />}
+      <RewardFiles runId={runId} files={files.filter(isRewardFile)} />
+      <LogEnd runId={runId} logs={logsOfAttempt(files)} />
+    </>
+  )
+}
+
+/** Larger files are no results. */
+const maxResultBytes = 1024 * 1024
+
+const Result = ({ runId, result: { file } }: { runId: string; result: AttemptFile }) => {
+  const { data } = useQuery(runLogQueries.end(runId, file, maxResultBytes))
+  const record = data && attemptRecord(data.text)
+  if (!record) return null
+  const rewards = Object.entries(record.rewards)
+  return (
+    <>
+      {record.phases.length > 0 && <Phases phases={record.phases} />}
+      {rewards.length > 0 && (
+        <section aria-label="Rewards" className="space-y-1">
+          <h3 className="font-medium">Rewards</h3>
+          <dl className="flex flex-wrap gap-x-6">
+            {rewards.slice(0, mostRewards).map(([name, value]) => (
+              <div key={name} className="flex gap-2">
+                <dt className="font-mono text-sm text-muted">
+                  <VisibleText max={80}>{name}</VisibleText>
+                </dt>
+                <dd className="tabular">{formatScore(value)}</dd>
+              </div>
+            ))}
+            {rewards.length > mostRewards && (
+              <div className="text-muted">and {formatCount(rewards.length - mostRewards)} more</div>
+            )}
+          </dl>
+        </section>
+      )}
+    </>
+  )
+}
+
+const mostRewards = 30
+
+const Phases = ({ phases }: { phases: readonly Phase[] }) => {
+  const longest = Math.max(1, ...phases.map(({ duration_ms }) => duration_ms ?? 0))
+  return (
+    <section aria-label="Phases" className="space-y-1">
+      <h3 className="font-medium">Phases</h3>
+      <dl className="grid grid-cols-[minmax(7rem,auto)_minmax(0,1fr)] items-center gap-x-4 gap-y-1">
+        {phases.map(({ name, duration_ms }) => (
+          <div key={name} className="contents">
+            <dt className="text-muted">{name}</dt>
+            <dd className="flex items-center gap-3">
+              <span className="tabular w-16 shrink-0 text-right">
+                {duration_ms === null ? 'no end' : formatDurationMs(duration_ms)}
+              </span>
+              <span aria-hidden className="h-2 flex-1 bg-surface-3">
+                <span
+                  style={{ width: `${((duration_ms ?? 0) / longest) * 100}%` }}
+                  className="block h-2 min-w-px bg-(--accent)"
+                />
+              </span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+const RewardFiles = ({ runId, files }: { runId: string; files: readonly AttemptFile[] }) =>
+  files.length === 0 ? null : (
+    <section aria-label="Reward files" className="space-y-1">
+      <h3 className="font-medium">Reward files</h3>
+      {files.map((file) => (
+        <RewardFile key={file.file.path} runId={runId} {...file} />
+      ))}
+    </section>
+  )
+
+const maxRewardBytes = 4 * 1024
+
+const RewardFile = ({ runId, name, file }: AttemptFile & { runId: string }) => {
+  const { data, error } = useQuery(runLogQueries.end(runId, file, maxRewardBytes))
+  return (
+    <div className="space-y-0.5">
+      <FileLink runId={runId} name={name} path={file.path} />
+      {error && <p className="text-muted">{problemOf(error).message}</p>}
+      {data && <Text>{data.text.trim() || 'The file is empty.'}</Text>}
+    </div>
+  )
+}
+
+const tailBytes = 32 * 1024
+const tailLines = 40
+
+/** The last lines of one log, and a choice of the others. */
+const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }) => {
+  const label = useId()
+  const [chosen, setChosen] = useState<string>()
+  const log = logs.find(({ name }) => name === chosen) ?? logs[0]
+  const { data, error } = useQuery({
+    ...runLogQueries.end(runId, log?.file ?? noFile, tailBytes),
+    enabled: log !== undefined,
+  })
+  if (!log) return null
+  const lines = data && withoutStyles(data.text).replace(/\n$/, '').split('\n')
+  const isCut = data !== undefined && (data.start > 0 || (lines?.length ?? 0) > tailLines)
+  return (
+    <section aria-label="End of the log" className="space-y-1">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h3 id={label} className="font-medium">
+          {isCut ? `Last ${formatCount(Math.min(tailLines, lines?.length ?? 0))} lines of` : 'Log'}
+        </h3>
+        <Select
+          aria-labelledby={label}
+          className="min-w-0 flex-1 font-mono text-sm"
+          value={log.name}
+          onChange={({ target }) => setChosen(target.value)}
+          options={logs.map(({ name, file }) => ({
+            value: name,
+            label: `${name.slice(-80)}, ${formatBytes(file.size_bytes)}`,
+          }))}
+        />
+        <FileLink runId={runId} name="Whole file" path={log.file.path} />
+      </div>
+      {error && <p className="text-muted">The log could not be read: {problemOf(error).message}</p>}
+      {lines && <Text>{lines.slice(-tailLines).join('\n') || 'The file is empty.'}</Text>}
+    </section>
+  )
+}
+
+const noFile = { path: '', version: '', size_bytes: 0 }
+
+const FileLink = ({ runId, name, path }: { runId: string; name: string; path: string }) => (
+  <Link
+    href={runViewPath(runId)({ tab: 'logs', file: path })}
+    prefetch={false}
+    className="inline-block min-h-6 text-accent hover:underline"
+  >
+    <VisibleText max={160}>{name}</VisibleText>
+  </Link>
+)
+
+const Text = ({ children }: { children: string }) => (
+  <pre
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    tabIndex={0}
+    className="relative max-h-72 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
+  >
+    <VisibleLines max={tailBytes}>{children}</VisibleLines>
+  </pre>
+)
