@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
+import { finishedJob, makeScenarios } from './small-jobs.ts'
 import { expect, isLive, type Product, signIn, test } from './product.ts'
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -61,9 +62,6 @@ test('lists have no accessibility violation, in both themes, wide and narrow', a
     '/evictions',
     '/evictions/history',
     '/snapshots',
-    '/benchmark-jobs',
-    '/benchmark-jobs/compare',
-    '/benchmark-runs',
     '/nowhere',
     '/devboxes',
   ])
@@ -106,6 +104,44 @@ test('pages of one have no accessibility violation, in both themes, wide and nar
   ])
   await service.devboxes.shutdown({ params: { id: devbox.id } })
   await service.snapshots.delete({ params: { id: snapshot.id } })
+})
+
+test('pages of benchmarks have no accessibility violation, in both themes, wide and narrow', async ({
+  signedIn: page,
+  product,
+}) => {
+  test.setTimeout(300_000)
+  const names = ['axe__<img onerror>', 'axe__second', 'axe__third']
+  const scenarioIds = await makeScenarios(product, names)
+  await product.service.benchmarks.create({ body: { name: 'axe benchmark', scenario_ids: scenarioIds } })
+  const before = await finishedJob(product, 'axe before', scenarioIds, [1, 0.5, 0])
+  const jobId = await finishedJob(product, 'axe after', scenarioIds, [0, 1, 0])
+  const job = await product.service.benchmarkJobs.get({ params: { id: jobId } })
+  const runId = job.benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
+  const main = page.getByRole('main')
+  const look = async (path: string, isThere: Locator) => {
+    await page.goto(product.url + path)
+    await expect(isThere).toBeVisible()
+    await check(page, path)
+  }
+  await look(`/benchmark-jobs/${jobId}?group=prefix`, main.getByText('solver scores').first())
+  await look(
+    `/benchmark-jobs/${jobId}?scenario=${scenarioIds[0]}&run=${runId}`,
+    page.getByRole('combobox', { name: /^(Log|Last)/ }),
+  )
+  await look(`/benchmark-jobs/compare?jobs=${before},${jobId}`, main.getByRole('region', { name: 'Differences' }))
+  await look(`/benchmark-jobs/trend?job=${jobId}`, main.getByRole('row', { name: /axe before/ }))
+  await look(`/benchmark-runs/${runId}?tab=logs`, page.getByRole('tree', { name: 'Files of the archive' }))
+  await look(`/benchmark-runs/${runId}`, main.getByRole('row', { name: /axe__second/ }))
+  await look('/benchmark-runs', main.getByRole('row', { name: /axe before/ }))
+  await look('/benchmarks', main.getByRole('row', { name: /axe benchmark/ }))
+  await look('/benchmarks/scenarios', main.getByRole('row', { name: /axe__second/ }))
+  await look(`/benchmarks/scenarios/${scenarioIds[0]}`, main.getByRole('table', { name: 'Attempts at the scenario' }))
+  await look('/benchmark-jobs', main.getByRole('row', { name: /axe before/ }))
+  await isLive(page)
+  await page.getByRole('button', { name: 'Create job' }).first().click()
+  await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Job file' })).toBeVisible()
+  await check(page, 'create job')
 })
 
 test('the keyboard alone goes everywhere and is never left without focus', async ({ signedIn: page, product }) => {

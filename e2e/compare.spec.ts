@@ -1,51 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { expect, type Product, test } from './product.ts'
+import { finishedJob, makeScenarios } from './small-jobs.ts'
+import { expect, test } from './product.ts'
 
 test.use({ journeys: 'compare' })
-
-/** A job of one agent over these scenarios, which answers the i-th with the i-th score; ended. */
-const finishedJob = async ({ service }: Product, name: string, scenario_ids: string[], scores: number[]) => {
-  const cases = scores.map((score, i) => `${i}) echo ${score} > ~/answer ;;`).join(' ')
-  const { id } = await service.benchmarkJobs.create({
-    body: {
-      name,
-      spec: {
-        type: 'scenarios',
-        scenario_ids,
-        agent_configs: [
-          {
-            name: 'solver',
-            type: 'job_agent',
-            kwargs: { command: `case $(<"$HARBOR_INSTRUCTION_FILE") in ${cases} esac` },
-          },
-        ],
-        orchestrator_config: { n_concurrent_trials: 4 },
-      },
-    },
-  })
-  const state = async () => (await service.benchmarkJobs.get({ params: { id } })).state
-  await expect.poll(async () => hasJobEnded(await state()), { timeout: 100_000 }).toBe(true)
-  return id
-}
 
 test('two jobs are found, selected and compared, and the address brings the comparison back', async ({
   signedIn: page,
   product,
 }) => {
   test.setTimeout(240_000)
-  const scenarioIds: string[] = []
-  for (const i of [0, 1, 2]) {
-    const scorer = { type: 'bash_script_scorer' as const, bash_script: 'echo score=$(cat ~/answer)' }
-    const { id } = await product.service.scenarios.create({
-      body: {
-        name: `scenario ${i}`,
-        input_context: { problem_statement: `${i}` },
-        scoring_contract: { scoring_function_parameters: [{ name: 'answer', weight: 1, scorer }] },
-      },
-    })
-    scenarioIds.push(id)
-  }
+  const scenarioIds = await makeScenarios(product, ['scenario 0', 'scenario 1', 'scenario 2'])
   const before = await finishedJob(product, 'before the change', scenarioIds, [1, 0.5, 0])
   const after = await finishedJob(product, 'after the change', scenarioIds, [1, 1, 0])
 

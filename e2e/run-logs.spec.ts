@@ -1,28 +1,8 @@
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { expect, type Product, test } from './product.ts'
+import { makeScenarios, startJob } from './small-jobs.ts'
+import { expect, test } from './product.ts'
 
 test.use({ journeys: 'run logs' })
-
-const makeScenario = async ({ service }: Product, name: string) => {
-  const scorer = { type: 'bash_script_scorer' as const, bash_script: 'echo score=$(cat ~/answer)' }
-  const { id } = await service.scenarios.create({
-    body: {
-      name,
-      input_context: { problem_statement: name },
-      scoring_contract: { scoring_function_parameters: [{ name: 'answer', weight: 1, scorer }] },
-    },
-  })
-  return id
-}
-
-const startJob = async ({ service }: Product, name: string, scenario_ids: string[], command: string) => {
-  const agent = { name: 'solver', type: 'job_agent', kwargs: { command } }
-  const spec = { type: 'scenarios' as const, scenario_ids, agent_configs: [agent] }
-  const { id } = await service.benchmarkJobs.create({
-    body: { name, spec: { ...spec, orchestrator_config: { n_concurrent_trials: 2 } } },
-  })
-  return { id, read: () => service.benchmarkJobs.get({ params: { id } }) }
-}
 
 test('a job of chosen scenarios is created, and a log file of it is found, searched and linked to by its line', async ({
   signedIn: page,
@@ -30,7 +10,7 @@ test('a job of chosen scenarios is created, and a log file of it is found, searc
 }) => {
   const command =
     'echo 1 > ~/answer; for i in $(seq 1200); do printf "\\033[32mstep\\033[0m %s <img src=x onerror=alert(1)>\\n" $i; done'
-  await makeScenario(product, 'talkative')
+  await makeScenarios(product, ['talkative'])
 
   await page.goto(`${product.url}/benchmark-jobs`)
   await page.getByRole('button', { name: 'Create job' }).first().click()
@@ -83,8 +63,8 @@ test('a job is cancelled, what has no score is run again, and the job is cloned'
   signedIn: page,
   product,
 }) => {
-  const scenarios = [await makeScenario(product, 'fast'), await makeScenario(product, 'slow')]
-  const command = '[ "$(<"$HARBOR_INSTRUCTION_FILE")" = slow ] && sleep infinity; echo 1 > ~/answer'
+  const scenarios = await makeScenarios(product, ['fast', 'slow'])
+  const command = '[ "$(<"$HARBOR_INSTRUCTION_FILE")" = 1 ] && sleep infinity; echo 1 > ~/answer'
   const job = await startJob(product, 'half done', scenarios, command)
   const ended = async () => (await job.read()).benchmark_outcomes?.[0]?.scenario_outcomes.length ?? 0
   await expect.poll(ended, { timeout: 100_000 }).toBe(1)

@@ -1,45 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { expect, type Product, test } from './product.ts'
+import { finishedJob, makeScenarios } from './small-jobs.ts'
+import { expect, test } from './product.ts'
 
 test.use({ journeys: 'trend' })
-
-/** A job of one agent over these scenarios, which answers the i-th with the i-th score; ended. */
-const finishedJob = async ({ service }: Product, name: string, scenario_ids: string[], scores: number[]) => {
-  const cases = scores.map((score, i) => `${i}) echo ${score} > ~/answer ;;`).join(' ')
-  const kwargs = { command: `case $(<"$HARBOR_INSTRUCTION_FILE") in ${cases} esac` }
-  const { id } = await service.benchmarkJobs.create({
-    body: {
-      name,
-      spec: {
-        type: 'scenarios',
-        scenario_ids,
-        agent_configs: [{ name: 'solver', type: 'job_agent', kwargs }],
-        orchestrator_config: { n_concurrent_trials: 4 },
-      },
-    },
-  })
-  const state = async () => (await service.benchmarkJobs.get({ params: { id } })).state
-  await expect.poll(async () => hasJobEnded(await state()), { timeout: 100_000 }).toBe(true)
-  return id
-}
 
 test('the trend of an agent shows what became worse, and a scenario what every agent made of it', async ({
   signedIn: page,
   product,
 }) => {
-  const scenarioIds: string[] = []
-  for (const i of [0, 1, 2, 3]) {
-    const scorer = { type: 'bash_script_scorer' as const, bash_script: 'echo score=$(cat ~/answer)' }
-    const { id } = await product.service.scenarios.create({
-      body: {
-        name: `trend ${i}`,
-        input_context: { problem_statement: `${i}` },
-        scoring_contract: { scoring_function_parameters: [{ name: 'answer', weight: 1, scorer }] },
-      },
-    })
-    scenarioIds.push(id)
-  }
+  const scenarioIds = await makeScenarios(product, ['trend 0', 'trend 1', 'trend 2', 'trend 3'])
   const first = await finishedJob(product, 'monday', scenarioIds, [1, 1, 1, 0])
   await finishedJob(product, 'tuesday', scenarioIds, [1, 1, 0, 0])
 

@@ -1,0 +1,53 @@
+import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { expect, type Product } from './product.ts'
+
+/** Scenarios of these names that ask for their number, and take for their score what an agent leaves in `~/answer`. */
+export const makeScenarios = async ({ service }: Product, names: readonly string[]): Promise<string[]> => {
+  const ids: string[] = []
+  for (const [number, name] of names.entries()) {
+    const scorer = { type: 'bash_script_scorer' as const, bash_script: 'echo score=$(cat ~/answer)' }
+    const { id } = await service.scenarios.create({
+      body: {
+        name,
+        input_context: { problem_statement: `${number}` },
+        scoring_contract: { scoring_function_parameters: [{ name: 'answer', weight: 1, scorer }] },
+      },
+    })
+    ids.push(id)
+  }
+  return ids
+}
+
+/** A job of one agent, which runs this command at each scenario. */
+export const startJob = async ({ service }: Product, name: string, scenario_ids: string[], command: string) => {
+  const { id } = await service.benchmarkJobs.create({
+    body: {
+      name,
+      spec: {
+        type: 'scenarios',
+        scenario_ids,
+        agent_configs: [{ name: 'solver', type: 'job_agent', kwargs: { command } }],
+        orchestrator_config: { n_concurrent_trials: 4 },
+      },
+    },
+  })
+  return { id, read: () => service.benchmarkJobs.get({ params: { id } }) }
+}
+
+/** A job over scenarios of `makeScenarios`, whose agent answers the i-th with the i-th score; ended. */
+export const finishedJob = async (
+  product: Product,
+  name: string,
+  scenarioIds: string[],
+  scores: readonly number[],
+): Promise<string> => {
+  const cases = scores.map((score, i) => `${i}) echo ${score} > ~/answer ;;`).join(' ')
+  const { id, read } = await startJob(
+    product,
+    name,
+    scenarioIds,
+    `case $(<"$HARBOR_INSTRUCTION_FILE") in ${cases} esac`,
+  )
+  await expect.poll(async () => hasJobEnded((await read()).state), { timeout: 100_000 }).toBe(true)
+  return id
+}
