@@ -215,7 +215,7 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'name',
     header: 'Name',
     priority: 1,
-    width: 'max(8rem, 13%)',
+    width: '11rem',
     cell: ({ name }) => <VisibleText truncate>{name}</VisibleText>,
   },
   {

@@ -165,7 +165,11 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
         <FileLink runId={runId} name="Whole file" path={log.file.path} />
       </div>
       {error && <p className="text-muted">The log could not be read: {problemOf(error).message}</p>}
-      {lines && <Text>{lines.slice(-tailLines).join('\n') || 'The file is empty.'}</Text>}
+      {lines && (
+        <Text key={log.file.path} isEnd>
+          {lines.slice(-tailLines).join('\n') || 'The file is empty.'}
+        </Text>
+      )}
     </section>
   )
 }
@@ -182,8 +186,10 @@ const FileLink = ({ runId, name, path }: { runId: string; name: string; path: st
   </Link>
 )
 
-const Text = ({ children }: { children: string }) => (
+/** `isEnd`: its last line is the one that is looked for. */
+const Text = ({ isEnd, children }: { isEnd?: boolean; children: string }) => (
   <pre
+    ref={isEnd ? scrollToEnd : undefined}
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     tabIndex={0}
     className="relative max-h-72 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm break-words whitespace-pre-wrap"
@@ -191,3 +197,7 @@ const Text = ({ children }: { children: string }) => (
     <VisibleLines max={tailBytes}>{children}</VisibleLines>
   </pre>
 )
+
+const scrollToEnd = (element: HTMLElement | null) => {
+  if (element) element.scrollTop = element.scrollHeight
+}
