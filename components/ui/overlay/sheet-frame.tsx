@@ -33,13 +33,13 @@ export const SheetFrame = ({ title, actions, onClose, onKeyDown, children }: She
           onKeyDown={onKeyDown}
           className="animate-appear fixed inset-y-0 right-0 z-30 flex w-full flex-col border-l border-line bg-overlay shadow-overlay outline-none sm:w-[30rem] sm:max-w-[92vw]"
         >
-          <header className="flex items-start gap-2 border-b border-line px-4 py-3">
+          <div className="flex items-start gap-2 border-b border-line px-4 py-3">
             <Primitive.Title className="min-w-0 flex-1 text-lg font-semibold break-words">{title}</Primitive.Title>
             {actions}
             <Primitive.Close asChild>
               <IconButton label="Close" icon={X} size="sm" />
             </Primitive.Close>
-          </header>
+          </div>
           <div className="min-h-0 flex-1 space-y-5 overflow-y-auto px-4 py-4">{children}</div>
         </Primitive.Content>
       </Primitive.Portal>
