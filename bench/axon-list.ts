@@ -5,6 +5,7 @@ import { type Product, signIn, startProduct } from '#e2e/product.ts'
 import { createAxonStore } from '#lib/service/store/axons/axons.ts'
 import { databaseName } from '#lib/service/store/data-dir.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
+import { report, reportLong, reportParts, tracedTasks } from './page-tasks.ts'
 
 const whole = 5_000
 const many = 100_000
@@ -98,26 +99,6 @@ const shows = (page: Page, text: string) =>
     timeout: 120_000,
   })
 
-const report = (what: string, values: number[], goal: string) => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const [median = 0, worst = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
-  console.log(`  ${what.padEnd(52)} ${median.toFixed(0).padStart(5)} ${worst.toFixed(0).padStart(5)}   ${goal}`)
-}
-
-/** The goal is that no task keeps the page longer than a person notices. */
-const longMs = 100
-
-const reportLong = (what: string, tasks: number[]) => {
-  const long = tasks.filter((ms) => ms > longMs)
-  report(`${what}: tasks over ${longMs} ms`, long, `none (${long.length})`)
-}
-
-const reportParts = (what: string, values: number[]) => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const parts = [0.5, 0.95, 0.99, 1].map((part) => sorted[Math.ceil(sorted.length * part) - 1] ?? 0)
-  console.log(`  ${what.padEnd(52)} ${parts.map((part) => part.toFixed(0).padStart(5)).join(' ')}`)
-}
-
 const benchPaint = async (page: Page, { url }: Product) => {
   const times: number[] = []
   for (let round = 0; round < 7; round++) {
@@ -182,42 +163,6 @@ const tasksDuring = async (page: Page, act: () => Promise<unknown>): Promise<num
   })
   await act()
   return page.evaluate(() => window.observed.longTasks)
-}
-
-/** Tasks shorter than this draw no frame. */
-const frameMs = 2
-
-/** The tasks of the page's main thread that drew a frame, as long as they lasted and as long as they had a processor. */
-const tracedTasks = async (page: Page, act: () => Promise<unknown>) => {
-  const session = await page.context().browser()?.newBrowserCDPSession()
-  if (!session) throw new Error('the page has no browser of its own')
-  const tasks: { thread: string; ms: number; cpuMs: number }[] = []
-  session.on('Tracing.dataCollected', ({ value }) => {
-    for (const { name, pid, tid, dur = 0, tdur = 0 } of value as unknown as TraceEvent[])
-      if (name === 'ThreadControllerImpl::RunTask' && dur >= frameMs * 1000)
-        tasks.push({ thread: `${pid} ${tid}`, ms: dur / 1000, cpuMs: tdur / 1000 })
-  })
-  await session.send('Tracing.start', {
-    transferMode: 'ReportEvents',
-    traceConfig: { includedCategories: ['toplevel'], excludedCategories: ['*'] },
-  })
-  await act()
-  const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve))
-  await session.send('Tracing.end')
-  await complete
-  await session.detach()
-  // The page has more of them than any other thread of the browser.
-  const threads = Map.groupBy(tasks, ({ thread }) => thread)
-  return [...threads.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
-}
-
-/** Times in microseconds. */
-interface TraceEvent {
-  name: string
-  pid: number
-  tid: number
-  dur?: number
-  tdur?: number
 }
 
 /** Runs in the page: to the end, as often as there is more. */

@@ -3,6 +3,7 @@ import { benchAxonPages } from './axon-list.ts'
 import { benchAxons } from './axons.ts'
 import { benchEvictions } from './evictions.ts'
 import { benchExecutions } from './executions.ts'
+import { benchJobPage } from './job-page.ts'
 import { benchJobs } from './jobs.ts'
 import { benchLogArchive } from './log-archive.ts'
 import { benchStartup } from './startup.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, () => Promise<void>> = {
 /** Run only when they are asked for by name: long ones, and parts of others. */
 const onlyByName: typeof benches = {
   jobs: benchJobs,
+  'job-page': benchJobPage,
   'axon-events': benchAxonEvents,
   evictions: benchEvictions,
   terminal: benchTerminal,

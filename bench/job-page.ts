@@ -1,0 +1,255 @@
+import { join } from 'node:path'
+import { chromium, type Page } from '@playwright/test'
+import { findChromium } from '#e2e/chromium.ts'
+import { type Product, signIn, startProduct } from '#e2e/product.ts'
+import { newId } from '#lib/service/kit/ids.ts'
+import { createBenchmarkJobStore } from '#lib/service/store/benchmark-jobs.ts'
+import { createBenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
+import { databaseName } from '#lib/service/store/data-dir.ts'
+import { openDatabase } from '#lib/service/store/database.ts'
+import { createScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
+import { report, reportLong, reportParts, tracedTasks } from './page-tasks.ts'
+
+const agents = 8
+const scenarios = 1_250
+
+/** The page of a large job in a browser: how soon it is painted, how its grid scrolls, and how long an order or a filter takes. */
+export const benchJobPage = async () => {
+  const product = await startProduct()
+  const browser = await chromium.launch(await findChromium())
+  try {
+    const id = await seed(product)
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+    await page.addInitScript(observe)
+    await signIn(page, product)
+    console.log(
+      `a job of ${agents} agents x ${scenarios} scenarios in Chromium at 1440 x 900; ms, median and worst, beside the goal`,
+    )
+    await benchPaint(page, `${product.url}/benchmark-jobs/${id}`)
+    await benchScroll(page)
+    await benchChanges(page)
+  } finally {
+    await browser.close()
+    await product.stop()
+  }
+}
+
+/** Straight into the service's database: ten thousand trials would take an hour. */
+const seed = async ({ service, output }: Product): Promise<string> => {
+  const folder = /data in (\S+)\)/.exec(output())?.[1] ?? ''
+  const database = openDatabase(join(folder, databaseName))
+  database.exec('PRAGMA synchronous = OFF')
+  const { id: account } = await service.accounts.me()
+  const runs = createBenchmarkRunStore(database)
+  const jobs = createBenchmarkJobStore(database, runs)
+  const trials = createScenarioRunStore(database)
+  const scenarioIds = Array.from({ length: scenarios }, () => newId('scn'))
+  const configs = Array.from({ length: agents }, (_, at) => ({
+    name: 'solver',
+    type: 'job_agent',
+    model_name: `model-${at + 1}`,
+  }))
+  const id = newId('bmj')
+  const startMs = Date.now() - 3_600_000
+  jobs.insert({
+    id,
+    account,
+    name: 'large',
+    create_time_ms: startMs,
+    metadata: {},
+    source: { type: 'scenarios', scenario_ids: scenarioIds },
+    spec: { scenario_ids: scenarioIds, agent_configs: configs },
+    warnings: [],
+    plan: null,
+  })
+  trials.together(() => {
+    for (const [at, agent] of configs.entries()) {
+      const run = newId('bmr')
+      const ofAll = { account, metadata: {}, profile: {}, start_time_ms: startMs }
+      runs.insert({ ...ofAll, id: run, benchmark_id: null, name: 'large', job_id: id, agent_index: at, agent })
+      for (const [number, scenario_id] of scenarioIds.entries()) {
+        const trial = newId('scr')
+        const scenario_name = `set-${number % 25}__task-${number}`
+        trials.insert({
+          ...ofAll,
+          id: trial,
+          scenario_id,
+          scenario_name,
+          benchmark_run_id: run,
+          devbox_id: null,
+          name: scenario_name,
+          attempt: 0,
+          retry: 0,
+        })
+        // The better an agent the more it solves, and no two the same.
+        const fate = (number * 7_919 + at * 104_729) % 1_000
+        const failure = { exception_type: 'AgentError', exception_message: `exit code ${number % 7}` }
+        const score = fate < 300 + at * 40 ? 1 : fate % 4 === 0 ? 0.5 : 0
+        const timeMs = startMs + 1_000 + fate * 300
+        if (fate > 950) trials.move(trial, { from: 'running', to: 'failed', timeMs, outcome: 'FAILED', failure })
+        else
+          trials.move(trial, {
+            from: 'running',
+            to: 'completed',
+            timeMs,
+            outcome: 'COMPLETED',
+            result: { score, scoring_function_results: [] },
+          })
+      }
+      runs.end(run, { state: 'completed', end_time_ms: startMs + 1_000_000, score: null })
+    }
+    jobs.move(id, 'completed', startMs + 1_000_000, null)
+  })
+  database.close()
+  return id
+}
+
+interface GridObserved {
+  /** When something was last pressed, chosen or typed. */
+  actedAt: number
+  /** The time that tasks took which were longer than 50 ms. */
+  longTasks: number[]
+  /** What the grid showed, and when that was painted. */
+  shown: { words: string; paintedAt: number }[]
+}
+declare global {
+  interface Window {
+    gridObserved: GridObserved
+  }
+}
+
+/** Runs in the page before anything of it. */
+const observe = () => {
+  const observed: GridObserved = { actedAt: 0, longTasks: [], shown: [] }
+  window.gridObserved = observed
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) observed.longTasks.push(duration)
+  }).observe({ type: 'longtask' })
+  for (const kind of ['click', 'change', 'input'])
+    addEventListener(
+      kind,
+      ({ timeStamp }) => {
+        observed.actedAt = timeStamp
+      },
+      true,
+    )
+  let last = ''
+  new MutationObserver(() => {
+    const grid = document.querySelector('[role=grid]')
+    if (!grid) return
+    const words = [
+      document.querySelector('#scenarios [role=status]')?.textContent,
+      ...[...grid.querySelectorAll('tbody tr')].map((row) => row.getAttribute('data-key') ?? row.className),
+    ].join(' ')
+    if (words === last) return
+    last = words
+    // The frame after the next begins once this one was painted.
+    requestAnimationFrame(() => requestAnimationFrame((paintedAt) => observed.shown.push({ words, paintedAt })))
+  }).observe(document, { childList: true, subtree: true, characterData: true })
+}
+
+const benchPaint = async (page: Page, address: string) => {
+  const [painted, judged]: [number[], number[]] = [[], []]
+  for (let round = 0; round < 5; round++) {
+    await page.goto(address)
+    await page.getByText('solver · model-8 is ahead').or(page.getByText('is ahead of solver')).first().waitFor()
+    const times = await page.evaluate(async () => {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      const [document] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+      const answers = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/report?'))
+      const grid = window.gridObserved.shown[0]?.paintedAt ?? Number.NaN
+      return {
+        painted: grid - (document?.responseEnd ?? Number.NaN),
+        judged: performance.now() - (answers[0] as PerformanceResourceTiming).responseEnd,
+      }
+    })
+    painted.push(times.painted)
+    judged.push(times.judged)
+  }
+  // The first round warms up.
+  report('the document has arrived until its grid is painted', painted.slice(1), '<= 1000')
+  report('the report has arrived until its verdict is painted', judged.slice(1), '<= 1000')
+}
+
+const benchScroll = async (page: Page) => {
+  await page.getByRole('grid').scrollIntoViewIfNeeded()
+  for (const [what, step] of [
+    ['the grid by screens', 600],
+    ['by many screens', 9_000],
+  ] as const) {
+    await page.evaluate(() => {
+      window.gridObserved.longTasks = []
+    })
+    const frames = await tracedTasks(page, () => page.evaluate(throughGrid, step))
+    reportLong(what, await page.evaluate(() => window.gridObserved.longTasks))
+    reportParts(
+      '  each frame of it: 50, 95, 99 % and worst',
+      frames.map(({ ms }) => ms),
+    )
+    reportParts(
+      '  the same in processor time',
+      frames.map(({ cpuMs }) => cpuMs),
+    )
+  }
+}
+
+/** Runs in the page: down through the grid, `step` pixels with each frame, and back. */
+const throughGrid = async (step: number) => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  const region = document.querySelector('[role=grid]')?.parentElement
+  if (!region) throw new Error('there is no grid')
+  for (const way of [step, -step])
+    for (;;) {
+      const before = region.scrollTop
+      region.scrollBy({ top: way, behavior: 'instant' })
+      await frame()
+      if (region.scrollTop === before) break
+    }
+}
+
+const benchChanges = async (page: Page) => {
+  const grid = page.getByRole('grid')
+  const sort = ['model-3', 'model-3', 'model-8', 'Scenario', 'model-1', 'model-1']
+  report(
+    'another order is painted',
+    await timesOf(page, sort, (label) => grid.getByRole('button', { name: label, exact: true }).click()),
+    '<= 150',
+  )
+  const state = page.getByRole('combobox', { name: 'State' })
+  report(
+    'a filter of states is painted',
+    await timesOf(page, ['FAILED', 'COMPLETED', 'FAILED', ''], (value) => state.selectOption(value)),
+    '<= 150',
+  )
+  const search = page.getByRole('searchbox', { name: 'Search scenarios' })
+  report(
+    'a key in the search is painted',
+    await timesOf(page, ['7', '1', '2', 'Backspace', 'Backspace', 'Backspace'], (key) => search.press(key)),
+    '<= 150',
+  )
+  const groups = page.getByRole('combobox', { name: 'Groups' })
+  report(
+    'groups are painted',
+    await timesOf(page, ['prefix', '', 'prefix', ''], (value) => groups.selectOption(value)),
+    '<= 150',
+  )
+}
+
+/** From each act until what it changes is painted. */
+const timesOf = async <Act>(page: Page, acts: readonly Act[], perform: (act: Act) => Promise<unknown>) => {
+  const times: number[] = []
+  for (const act of acts) {
+    await page.evaluate(() => {
+      window.gridObserved.shown = []
+    })
+    await perform(act)
+    await page.waitForFunction(() => window.gridObserved.shown.length > 0)
+    times.push(
+      await page.evaluate(() => {
+        const { shown, actedAt } = window.gridObserved
+        return (shown[0]?.paintedAt ?? Number.NaN) - actedAt
+      }),
+    )
+  }
+  return times
+}
