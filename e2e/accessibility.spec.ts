@@ -1,34 +1,37 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
-import { finishedJob, makeScenarios } from './small-jobs.ts'
 import { expect, isLive, type Product, signIn, test } from './product.ts'
+import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+type Look = readonly [width: number, colorScheme: 'light' | 'dark']
+const looks: readonly Look[] = [1440, 390].flatMap((width): Look[] => [
+  [width, 'light'],
+  [width, 'dark'],
+])
+
 /** Reads the page as it is: all rules in light, in both widths; the dark theme differs in its colours and in nothing else. */
-const check = async (page: Page, name: string) => {
-  for (const width of [1440, 390])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      // Colours are on their way from one theme to the other otherwise.
-      await page.evaluate(() => {
-        for (const animation of document.getAnimations())
-          if (Number.isFinite(Number(animation.effect?.getComputedTiming().endTime))) animation.finish()
-      })
-      const where = `${name}, ${colorScheme}, ${width} px`
-      const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      await expect.soft.poll(tooWide, { message: `${where} is too wide` }).toBeLessThanOrEqual(0)
-      const axe = new AxeBuilder({ page }).setLegacyMode()
-      const { violations } = await (colorScheme === 'light'
-        ? axe.withTags(tags)
-        : axe.withRules('color-contrast')
-      ).analyze()
-      const found = violations.map(
-        ({ id, nodes }) => `${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-      )
-      expect.soft(found, where).toEqual([])
-    }
+const check = async (page: Page, name: string, asked = looks) => {
+  for (const [width, colorScheme] of asked) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // Colours are on their way from one theme to the other otherwise.
+    await page.evaluate(() => {
+      for (const animation of document.getAnimations())
+        if (Number.isFinite(Number(animation.effect?.getComputedTiming().endTime))) animation.finish()
+    })
+    const where = `${name}, ${colorScheme}, ${width} px`
+    const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    await expect.soft.poll(tooWide, { message: `${where} is too wide` }).toBeLessThanOrEqual(0)
+    const axe = new AxeBuilder({ page }).setLegacyMode()
+    const { violations } = await (colorScheme === 'light'
+      ? axe.withTags(tags)
+      : axe.withRules('color-contrast')
+    ).analyze()
+    const found = violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+    expect.soft(found, where).toEqual([])
+  }
 }
 
 const checkAll = async (page: Page, { url }: Product, paths: readonly string[]) => {
@@ -119,25 +122,25 @@ test('pages of benchmarks have no accessibility violation, in both themes, wide 
   const job = await product.service.benchmarkJobs.get({ params: { id: jobId } })
   const runId = job.benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
   const main = page.getByRole('main')
-  const look = async (path: string, isThere: Locator) => {
+  const look = async (path: string, isThere: Locator, asked?: readonly Look[]) => {
     await page.goto(product.url + path)
     await expect(isThere).toBeVisible()
-    await check(page, path)
+    await check(page, path, asked)
   }
-  await look(`/benchmark-jobs/${jobId}?group=prefix`, main.getByText('solver scores').first())
-  await look(
-    `/benchmark-jobs/${jobId}?scenario=${scenarioIds[0]}&run=${runId}`,
-    page.getByRole('combobox', { name: /^(Log|Last)/ }),
-  )
+  // The sheet stands beside the page, and both are read.
+  const cell = `?group=prefix&scenario=${scenarioIds[0]}&run=${runId}`
+  await look(`/benchmark-jobs/${jobId}${cell}`, page.getByRole('combobox', { name: /^(Log|Last)/ }))
   await look(`/benchmark-jobs/compare?jobs=${before},${jobId}`, main.getByRole('region', { name: 'Differences' }))
   await look(`/benchmark-jobs/trend?job=${jobId}`, main.getByRole('row', { name: /axe before/ }))
   await look(`/benchmark-runs/${runId}?tab=logs`, page.getByRole('tree', { name: 'Files of the archive' }))
-  await look(`/benchmark-runs/${runId}`, main.getByRole('row', { name: /axe__second/ }))
-  await look('/benchmark-runs', main.getByRole('row', { name: /axe before/ }))
-  await look('/benchmarks', main.getByRole('row', { name: /axe benchmark/ }))
-  await look('/benchmarks/scenarios', main.getByRole('row', { name: /axe__second/ }))
   await look(`/benchmarks/scenarios/${scenarioIds[0]}`, main.getByRole('table', { name: 'Attempts at the scenario' }))
-  await look('/benchmark-jobs', main.getByRole('row', { name: /axe before/ }))
+  // Lists are made of one kit: each is looked at once wide and once narrow.
+  const twice = [looks[0], looks[3]].filter((each) => each !== undefined)
+  await look(`/benchmark-runs/${runId}`, main.getByRole('row', { name: /axe__second/ }), twice)
+  await look('/benchmark-runs', main.getByRole('row', { name: /axe before/ }), twice)
+  await look('/benchmarks', main.getByRole('row', { name: /axe benchmark/ }), twice)
+  await look('/benchmarks/scenarios', main.getByRole('row', { name: /axe__second/ }), twice)
+  await look('/benchmark-jobs', main.getByRole('row', { name: /axe before/ }), twice)
   await isLive(page)
   await page.getByRole('button', { name: 'Create job' }).first().click()
   await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Job file' })).toBeVisible()

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect, isLive, signIn, test } from './product.ts'
+import { finishedJob, makeScenarios } from './small-jobs.ts'
 import { untilPrompt } from './terminal-page.ts'
 
 /**
@@ -13,10 +14,11 @@ const budgets = [
   { name: 'axons', path: '/axons', budgetKiB: 230 },
   { name: 'devboxes', path: '/devboxes', budgetKiB: 231 },
   { name: 'snapshots', path: '/snapshots', budgetKiB: 225 },
-  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 230 },
-  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 228 },
-  { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 227 },
-  { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 229 },
+  { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 221 },
+  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 240 },
+  { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 220 },
+  { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 219 },
+  { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 220 },
   { name: 'recordings', path: '/recordings', budgetKiB: 221 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 210 },
   { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 226 },
@@ -27,6 +29,7 @@ test('every page loads within its budget of JavaScript', async ({ browser, produ
   const { service } = product
   const devbox = await service.devboxes.createAndAwaitRunning({ body: { name: 'first-load' } })
   const axon = await service.axons.create({ body: { name: 'first-load' } })
+  const job = await finishedJob(product, 'first-load', await makeScenarios(product, ['one', 'two']), [1, 0])
   const signedIn = await browser.newContext()
   await signIn(await signedIn.newPage(), product)
   const storageState = await signedIn.storageState()
@@ -36,7 +39,7 @@ test('every page loads within its budget of JavaScript', async ({ browser, produ
     const context = await browser.newContext(name === 'sign-in' ? {} : { storageState })
     const page = await context.newPage()
     const loaded = countScripts(page)
-    await page.goto(product.url + path.replace('{devbox}', devbox.id).replace('{axon}', axon.id))
+    await page.goto(product.url + path.replace('{devbox}', devbox.id).replace('{axon}', axon.id).replace('{job}', job))
     if (name === 'terminal') await untilPrompt(page)
     else await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
     await page.waitForLoadState('networkidle')

@@ -1,6 +1,6 @@
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { makeScenarios, startJob } from './small-jobs.ts'
 import { expect, test } from './product.ts'
+import { makeScenarios, startJob } from './small-jobs.ts'
 
 test.use({ journeys: 'run logs' })
 

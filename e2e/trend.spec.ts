@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { finishedJob, makeScenarios } from './small-jobs.ts'
 import { expect, test } from './product.ts'
+import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'trend' })
 
