@@ -24,6 +24,7 @@ import {
   benchmarkRunQueries,
   downloadRunLogs,
   followRun,
+  ownOrigin,
 } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
@@ -217,7 +218,9 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
 
 /** The job and the agent of a run; nothing for one that a script started. */
 const Origin = ({ run }: { run: BenchmarkRun }) => {
-  const { data: origin } = useQuery(benchmarkRunQueries.origin(run))
+  const own = ownOrigin(run)
+  const { data: found } = useQuery({ ...benchmarkRunQueries.origin(run), enabled: own === null })
+  const origin = own ?? found
   if (!origin) return null
   return (
     <>

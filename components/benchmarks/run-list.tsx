@@ -14,13 +14,13 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { benchmarkRunQueries, type RunOrigins } from '#lib/console/queries/benchmark-runs.ts'
+import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
 import type { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
-import { agentLabel } from './job-figures.ts'
 import { RunScore } from './run-score.tsx'
+import { AgentLines } from './score.tsx'
 
 const source = {
   noun: 'run',
@@ -41,8 +41,12 @@ const source = {
 export const RunList = () => {
   const page = useListPage(source)
   const { view, narrow } = page
-  const { data: origins, isPending } = useQuery(benchmarkRunQueries.origins())
-  const columns = useMemo(() => columnsFor(view, origins, isPending), [view, origins, isPending])
+  const isAsked = page.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
+  const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: isAsked })
+  const columns = useMemo(
+    () => columnsFor(view, !isAsked || !isPending, (run) => ownOrigin(run) ?? origins?.[run.id] ?? null),
+    [view, origins, isAsked, isPending],
+  )
   return (
     <ListPage
       title="Benchmark runs"
@@ -95,8 +99,9 @@ const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
 
 const columnsFor = (
   query: BenchmarkRunListQuery,
-  origins: RunOrigins | undefined,
-  isPending: boolean,
+  /** What was asked for of where runs come from has come, or is not needed. */
+  isKnown: boolean,
+  originOf: (run: BenchmarkRun) => RunOrigin | null,
 ): Column<BenchmarkRun>[] => [
   nameColumn,
   {
@@ -104,13 +109,9 @@ const columnsFor = (
     header: 'Agent',
     priority: 3,
     width: '11rem',
-    cell: ({ id }) => {
-      const origin = origins?.[id]
-      return (
-        origin && (
-          <VisibleText truncate>{agentLabel({ name: origin.agent_name, model: origin.model_name })}</VisibleText>
-        )
-      )
+    cell: (run) => {
+      const origin = originOf(run)
+      return origin && <AgentLines name={origin.agent_name} model={origin.model_name} />
     },
   },
   {
@@ -118,8 +119,8 @@ const columnsFor = (
     header: 'Job',
     priority: 3,
     width: '10rem',
-    cell: ({ id }) => {
-      const origin = origins?.[id]
+    cell: (run) => {
+      const origin = originOf(run)
       return (
         origin && (
           <Link
@@ -144,9 +145,8 @@ const columnsFor = (
     id: 'score',
     header: 'Score',
     priority: 3,
-    width: '14rem',
-    // A run that has ended has as many scenario runs as outcomes; those of no job are asked for one by one.
-    cell: (run) => !isPending && <RunScore run={run} known={origins?.[run.id]?.outcomes} />,
+    width: '13rem',
+    cell: (run) => isKnown && <RunScore run={run} outcomes={originOf(run)?.outcomes} />,
   },
   metadataColumn(query, paths.benchmarkRuns),
   durationColumn,

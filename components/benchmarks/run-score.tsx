@@ -5,8 +5,16 @@ import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import { formatScore } from './job-figures.ts'
 
-/** The score of a run and how many scenario runs it was taken over, completed or not; `known` where a list knows it. */
-export const RunScore = ({ run: { id, state, score }, known }: { run: BenchmarkRun; known?: number | undefined }) => {
+interface RunScoreProps {
+  run: BenchmarkRun
+  /** From elsewhere, of a service whose runs do not tell. */
+  outcomes?: number | undefined
+}
+
+/** The score of a run and how many scenario runs it was taken over, completed or not. */
+export const RunScore = ({ run, outcomes }: RunScoreProps) => {
+  const { id, state, score } = run
+  const known = run.n_scenario_runs ?? outcomes
   const isAsked = score != null && known === undefined
   const { data } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: isAsked })
   const count = known ?? data

@@ -19,6 +19,11 @@ export const BenchmarkRun = z.object({
   environment_variables: z.nullish(StringMap),
   /** Environment variable name to the name of a secret. */
   secrets_provided: z.nullish(StringMap),
+  /** Beside the interface: how many scenario runs it has, which its score is divided by, and what it is of, where a job made it. */
+  n_scenario_runs: z.nullish(z.int()),
+  job_id: z.nullish(z.string()),
+  agent_name: z.nullish(z.string()),
+  model_name: z.nullish(z.string()),
 })
 export type BenchmarkRun = z.infer<typeof BenchmarkRun>
 

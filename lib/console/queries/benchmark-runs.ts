@@ -30,6 +30,24 @@ export interface RunOrigin {
   outcomes: number
 }
 
+/** Where a run comes from, as far as it tells itself; its name begins with that of its job. */
+export const ownOrigin = ({
+  name,
+  job_id,
+  agent_name,
+  model_name = null,
+  n_scenario_runs,
+}: BenchmarkRun): RunOrigin | null =>
+  job_id == null || agent_name == null
+    ? null
+    : {
+        job_id,
+        job_name: name?.slice(0, Math.max(0, name.lastIndexOf(': '))) || job_id,
+        agent_name,
+        model_name,
+        outcomes: n_scenario_runs ?? 0,
+      }
+
 /** By the id of the run. */
 export type RunOrigins = Readonly<Record<string, RunOrigin>>
 
@@ -87,7 +105,7 @@ export const benchmarkRunQueries = {
         api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
     }),
 
-  /** Where the runs of the newest jobs come from: a run itself does not tell. */
+  /** Where the runs of the newest jobs come from, for a service whose runs do not tell. */
   origins: (api: Api = pageApi) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'origins'] as const,

@@ -77,6 +77,7 @@ describe('a job of scenarios', () => {
       ),
     )
     expect(runs[0]).toMatchObject({ state: 'completed', score: 1 })
+    expect(runs[1]).toMatchObject({ n_scenario_runs: 3, job_id: job.id, agent_name: 'uneven', model_name: 'm/1' })
     expect(runs[1]?.score).toBeCloseTo((0.25 + 0.5 + 1) / 3, 12)
     // Over all scenario runs, where the average of the outcome is over the completed ones.
     expect(runs[2]?.score).toBe(0)

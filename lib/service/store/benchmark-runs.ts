@@ -32,10 +32,20 @@ export type NewBenchmarkRun = Omit<BenchmarkRunRecord, 'seq' | 'state' | 'end_ti
 export type BenchmarkRunStore = ReturnType<typeof createBenchmarkRunStore>
 
 export const createBenchmarkRunStore = (database: Database) => {
+  const count = database.prepare('SELECT count(*) AS n FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0')
+  /** Of runs that have ended, which get no more; a page of a list may hold thousands. */
+  const counted = new Map<string, number>()
+  const countOf = ({ id, end_time_ms }: BenchmarkRunRecord): number => {
+    const known = counted.get(id)
+    if (known !== undefined) return known
+    const { n } = count.get(id) as { n: number }
+    if (end_time_ms !== null) counted.set(id, n)
+    return n
+  }
   const table = createTable(database, 'benchmark_runs', {
     json: ['metadata', 'profile', 'agent'],
     metadata: 'benchmark_run_metadata',
-    view: toBenchmarkRun,
+    view: (run: BenchmarkRunRecord) => toBenchmarkRun(run, countOf(run)),
   })
 
   return {
@@ -62,7 +72,7 @@ export const createBenchmarkRunStore = (database: Database) => {
   }
 }
 
-const toBenchmarkRun = (run: BenchmarkRunRecord): BenchmarkRun => ({
+const toBenchmarkRun = (run: BenchmarkRunRecord, n_scenario_runs: number): BenchmarkRun => ({
   id: run.id,
   start_time_ms: run.start_time_ms,
   state: run.state,
@@ -74,4 +84,8 @@ const toBenchmarkRun = (run: BenchmarkRunRecord): BenchmarkRun => ({
   purpose: run.profile.purpose ?? null,
   environment_variables: run.profile.envVars ?? null,
   secrets_provided: run.profile.secrets ?? null,
+  n_scenario_runs,
+  job_id: run.job_id,
+  agent_name: run.agent?.name ?? null,
+  model_name: run.agent?.model_name ?? null,
 })
