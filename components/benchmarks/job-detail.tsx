@@ -1,6 +1,7 @@
 'use client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ChartLine } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { memo, useEffect, useMemo } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
@@ -21,7 +22,6 @@ import { noFilter, ScenarioSection, scenarioSectionId } from './grid/scenario-se
 import { useKnownScenarios } from './grid/use-known-scenarios.ts'
 import { FailureList } from './job/failure-list.tsx'
 import { JobActions } from './job/job-actions.tsx'
-import { JobProgress } from './job/job-progress.tsx'
 import { JudgementSection } from './job/judgement-section.tsx'
 import { LostPointsTable } from './job/lost-points-table.tsx'
 import { type Unscored, unscoredOf } from './job/run-again.ts'
@@ -33,6 +33,8 @@ import { JobSource } from './job-source.tsx'
 import { FoldedWarnings } from './job-warnings.tsx'
 import { Progress } from './score.tsx'
 
+// Most jobs that are looked at have ended.
+const JobProgress = dynamic(() => import('./job/job-progress.tsx').then((part) => part.JobProgress))
 const JobPlots = loadOnUse(async () => (await import('./job/job-plots.tsx')).JobPlots)
 
 export const JobDetail = ({ id }: { id: string }) => (
