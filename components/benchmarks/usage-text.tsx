@@ -18,9 +18,9 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   const n = tokens === null ? n_with_cost : n_with_tokens
   const isSame = tokens === null || cost_usd === null || n_with_cost === n_with_tokens
   return (
-    <span className="tabular block whitespace-nowrap" title={tokenWords(figures)}>
+    <span className="tabular block leading-4 whitespace-nowrap" title={tokenWords(figures)}>
       {tokens === null ? '–' : formatTokens(tokens)} · {cost_usd === null ? '–' : formatUsd(cost_usd)}
-      <span className="block text-sm text-muted">
+      <span className="block text-xs leading-4 text-muted">
         {isSame
           ? `of ${formatCount(n)} of ${formatCount(all)} attempts`
           : `of ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}

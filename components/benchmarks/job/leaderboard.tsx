@@ -57,7 +57,7 @@ export const Leaderboard = ({ agents, figures, otherFigures, rule }: Leaderboard
 const largestOf = (byK: Readonly<Record<string, number>> | null | undefined): number =>
   Math.max(0, ...Object.keys(byK ?? {}).map(Number))
 
-const ruleWords: Record<FailureRule, string> = { zero: 'Failures count 0', leave_out: 'Failures left out' }
+const ruleWords: Record<FailureRule, string> = { zero: 'failures as 0', leave_out: 'without failures' }
 
 const Nothing = ({ why }: { why: string | undefined }) => (
   <span className="text-muted" title={why}>
@@ -88,19 +88,9 @@ const columns: Column<Row>[] = [
     id: 'mean',
     header: 'Mean score',
     priority: 2,
-    width: '8.5rem',
+    width: '11rem',
     align: 'right',
-    cell: ({ figures }) =>
-      figures === null ? (
-        <span className="text-muted">…</span>
-      ) : figures.mean === null ? (
-        <Nothing why={figures.reasons.mean} />
-      ) : (
-        <span className="whitespace-nowrap" title={`Mean of ${scenarioWords(figures)}`}>
-          <b className="font-semibold">{three(figures.mean)}</b>{' '}
-          <span className="text-muted">(n = {formatCount(figures.n_scenarios)})</span>
-        </span>
-      ),
+    cell: (row) => <Mean {...row} />,
   },
   {
     id: 'interval',
@@ -122,19 +112,6 @@ const columns: Column<Row>[] = [
               {three(figures.ci_low)} to {three(figures.ci_high)}
             </span>
           )}
-        </span>
-      ),
-  },
-  {
-    id: 'other',
-    header: <span title="The mean by the other rule: what a failure counts">By the other rule</span>,
-    priority: 3,
-    width: '8.5rem',
-    align: 'right',
-    cell: ({ other, otherRule }) =>
-      other && (
-        <span className="whitespace-nowrap text-muted" title={ruleWords[otherRule]}>
-          {other.mean === null ? 'none' : `${three(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
         </span>
       ),
   },
@@ -190,6 +167,29 @@ const columns: Column<Row>[] = [
     cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
   },
 ]
+
+/** The mean by the rule that was chosen, and below it by the other. */
+const Mean = ({ figures, other, otherRule }: Row) => {
+  if (figures === null) return <span className="text-muted">…</span>
+  return (
+    <span className="block leading-4 whitespace-nowrap">
+      {figures.mean === null ? (
+        <Nothing why={figures.reasons.mean} />
+      ) : (
+        <span title={`Mean of ${scenarioWords(figures)}`}>
+          <b className="font-semibold">{three(figures.mean)}</b>{' '}
+          <span className="text-muted">(n = {formatCount(figures.n_scenarios)})</span>
+        </span>
+      )}
+      {other && (
+        <span className="block text-xs leading-4 text-muted">
+          {ruleWords[otherRule]}{' '}
+          {other.mean === null ? 'none' : `${three(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+        </span>
+      )}
+    </span>
+  )
+}
 
 const allK = (byK: Readonly<Record<string, number>> | null | undefined): string =>
   Object.entries(byK ?? {})
