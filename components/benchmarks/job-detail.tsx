@@ -51,7 +51,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const { view, change } = useAddress({ schema: JobView, path })
   const agents = useMemo(() => agentRows(job), [job])
   const known = useKnownScenarios(job, view.group)
-  const rows = useMemo(() => scenarioRows(job, agents, known.data), [job, agents, known.data])
+  const rows = useMemo(() => scenarioRows(job, agents, known.query.data), [job, agents, known.query.data])
   const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
   const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
   return (

@@ -127,6 +127,8 @@ export const ScenarioList = z.object({ scenarios: z.array(Scenario), ...pageEnve
 export type ScenarioList = z.infer<typeof ScenarioList>
 export const ScenarioListQuery = z.object({
   benchmark_id: z.optional(Id),
+  /** Beside the interface: those of a job, also the ones made for the tasks of its file, which no other list shows. */
+  benchmark_job_id: z.optional(Id),
   name: z.optional(z.string()),
   search: z.optional(z.string().check(z.maxLength(256))),
   validation_type: z.optional(z.enum(validationTypes)),

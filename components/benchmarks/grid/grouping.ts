@@ -24,3 +24,16 @@ export const metadataKeyOf = (group: string | undefined): string | null =>
   group?.startsWith(metadataPrefix) ? group.slice(metadataPrefix.length) : null
 
 export const metadataPrefix = 'metadata.'
+
+/** The keys of metadata that put some scenarios together and others not. */
+export const groupingKeys = (rows: readonly ScenarioRow[]): string[] => {
+  const values = new Map<string, Set<string>>()
+  for (const { metadata } of rows)
+    for (const [key, value] of Object.entries(metadata ?? {}))
+      values.set(key, (values.get(key) ?? new Set()).add(value))
+  const without = (key: string) => rows.some(({ metadata }) => metadata?.[key] === undefined)
+  return [...values]
+    .filter(([key, { size }]) => size < rows.length && (size > 1 || without(key)))
+    .map(([key]) => key)
+    .sort()
+}

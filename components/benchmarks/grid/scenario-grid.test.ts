@@ -3,6 +3,7 @@ import type { JobView } from '#lib/console/address/job-view.ts'
 import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'
 import { gridLines } from './grid-view.ts'
+import { groupingKeys } from './grouping.ts'
 import { scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
@@ -76,6 +77,12 @@ describe('scenarios whose definitions are known', () => {
 
   it('have their names before their first outcome', () => {
     expect(rows.map(({ name }) => name)).toEqual(['one', 'two', 'three', 'late'])
+  })
+
+  it('offer the keys that put some of them together and others not', () => {
+    expect(groupingKeys(rows)).toEqual(['level', 'repo'])
+    const metadata = (number: number) => ({ id: `${number}`, set: 'all', kind: number < 2 ? 'few' : 'many' })
+    expect(groupingKeys(rows.map((row, number) => ({ ...row, metadata: metadata(number) })))).toEqual(['kind'])
   })
 
   it('are grouped by what their metadata says, those without it last', () => {

@@ -1,3 +1,4 @@
+import type { KnownScenario } from '#lib/console/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
@@ -49,7 +50,7 @@ export const countedScore = ({ state, score }: ScenarioOutcome, rule: FailureRul
 }
 
 /** What the definitions of scenarios say of them, by their ids. */
-export type KnownScenarios = Readonly<Record<string, Readonly<{ name: string; metadata: Record<string, string> }>>>
+export type KnownScenarios = Readonly<Record<string, KnownScenario>>
 
 /** The scenarios of a job in the order of its specification, then those that only outcomes name. */
 export const scenarioRows = (

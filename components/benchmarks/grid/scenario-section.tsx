@@ -1,5 +1,4 @@
 'use client'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
 import { useId, useMemo } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
@@ -10,16 +9,16 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Select } from '#components/ui/select.tsx'
 import type { JobView, Suspicion } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { suspicionTitles } from '../job/suspicious.ts'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import { type GridLine, gridLines } from './grid-view.ts'
-import { metadataKeyOf, metadataPrefix } from './grouping.ts'
+import { groupingKeys, metadataKeyOf, metadataPrefix } from './grouping.ts'
 import { type Neighbour, neighbourOf, type OutcomePlace, outcomePlace } from './outcome-place.ts'
-import { environmentDiffers, type KnownScenarios, type ScenarioRow } from './scenario-grid.ts'
+import { environmentDiffers, type ScenarioRow } from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
+import type { Definitions } from './use-known-scenarios.ts'
 
 const OutcomeSheet = loadOnUse(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
 const OutcomeTable = loadOnUse(async () => (await import('./outcome-table.tsx')).OutcomeTable)
@@ -28,8 +27,7 @@ interface ScenarioSectionProps {
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
   found: Record<Suspicion, readonly ScenarioRow[]>
-  /** The definitions of the scenarios, where they were asked for. */
-  known: UseQueryResult<KnownScenarios>
+  known: Definitions
   view: JobView
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
@@ -45,7 +43,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
   return (
     <section id={scenarioSectionId} aria-label="Scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Scenarios</h2>
-      <Controls view={view} change={change} agents={agents} rows={rows} />
+      <Controls view={view} change={change} agents={agents} rows={rows} known={known} />
       <div className="flex flex-wrap items-center gap-x-3">
         <p role="status" className="tabular text-sm text-muted">
           Showing {formatCount(shown)} of {formatCount(rows.length)} {rows.length === 1 ? 'scenario' : 'scenarios'}
@@ -101,9 +99,9 @@ export const noFilter = {
 }
 
 /** How far the metadata that scenarios are grouped by is known. */
-const KnownWords = ({ rows, known }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
-  if (known.error) return `; their metadata could not be read: ${known.error.message}`
-  if (!known.data) return '; their metadata is being read'
+const KnownWords = ({ rows, known: { query } }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
+  if (query.error) return `; their metadata could not be read: ${query.error.message}`
+  if (!query.data) return '; their metadata is being read'
   const missing = rows.filter(({ metadata }) => metadata === null).length
   return (
     missing > 0 && `; the service lists ${formatCount(missing)} of them no more, so that their metadata is not known`
@@ -127,12 +125,7 @@ const orders = [
   { value: 'slowest', label: 'Slowest first' },
 ]
 
-const Controls = ({
-  view,
-  change,
-  agents,
-  rows,
-}: Pick<ScenarioSectionProps, 'view' | 'change' | 'agents' | 'rows'>) => {
+const Controls = ({ view, change, agents, rows, known }: Omit<ScenarioSectionProps, 'found'>) => {
   const hasDiffering = view.environment !== undefined || rows.some(({ cells }) => cells.some(environmentDiffers))
   const byAgent = /^-?a(\d+)$/.exec(view.sort ?? '')
   const agent = byAgent && agents[Number(byAgent[1])]
@@ -172,7 +165,7 @@ const Controls = ({
         onChange={({ target }) => change({ sort: target.value || undefined }, 'replace')}
         options={agent && view.sort ? [...orders, { value: view.sort, label: `By ${agentLabel(agent)}` }] : orders}
       />
-      <GroupSelect group={view.group} onGroup={(group) => change({ group }, 'replace')} />
+      <GroupSelect rows={rows} ask={known.ask} group={view.group} onGroup={(group) => change({ group }, 'replace')} />
       {hasDiffering && (
         <FilterSelect
           label="Environment"
@@ -199,12 +192,15 @@ const Controls = ({
 }
 
 interface GroupSelectProps {
+  rows: readonly ScenarioRow[]
+  /** Has the metadata of scenarios read. */
+  ask: () => void
   group: string | undefined
   onGroup: (group: string | undefined) => void
 }
 
-const GroupSelect = ({ group, onGroup }: GroupSelectProps) => {
-  const { data: keys = [] } = useQuery(benchmarkJobQueries.scenarioMetadataKeys())
+const GroupSelect = ({ rows, ask, group, onGroup }: GroupSelectProps) => {
+  const keys = useMemo(() => groupingKeys(rows), [rows])
   const chosen = metadataKeyOf(group)
   const offered = chosen === null || keys.includes(chosen) ? keys : [chosen, ...keys]
   return (
@@ -212,6 +208,8 @@ const GroupSelect = ({ group, onGroup }: GroupSelectProps) => {
       aria-label="Groups"
       className="w-36 max-sm:flex-1 max-sm:basis-32"
       value={group ?? ''}
+      onPointerEnter={ask}
+      onFocus={ask}
       onChange={({ target }) => onGroup(target.value || undefined)}
       options={[
         { value: '', label: 'No groups' },

@@ -4,34 +4,32 @@ import { browserApi } from '../api/browser-api.ts'
 const pageApi = browserApi({ scenarios })
 export type DefinitionApi = typeof pageApi
 
-/** Scenarios that one call brings, and calls until no more are asked for: the newest are of the newest jobs. */
+/** What the definition of a scenario says of it, beside what it asks for. */
+export interface KnownScenario {
+  name: string
+  metadata: Record<string, string>
+}
+
+/** A service that cannot list those of a job lists all, of which the newest are most likely its own. */
 const pageRows = 500
 const mostPages = 20
 
-interface Asked {
-  benchmark_id?: string
-  signal: AbortSignal
-}
-
+/** The scenarios of a job, by their ids; those the service no longer lists are left out. */
 export const readDefinitions = async (
+  benchmark_job_id: string,
   ids: readonly string[],
-  { signal, ...filter }: Asked,
+  signal: AbortSignal,
   api: DefinitionApi = pageApi,
-): Promise<Record<string, { name: string; metadata: Record<string, string> }>> => {
+): Promise<Record<string, KnownScenario>> => {
   const missing = new Set(ids)
-  const found: Record<string, { name: string; metadata: Record<string, string> }> = {}
+  const found: Record<string, KnownScenario> = {}
   let after: string | undefined
   for (let page = 0; page < mostPages && missing.size > 0; page++) {
-    const query = { ...filter, limit: pageRows, starting_after: after }
+    const query = { benchmark_job_id, limit: pageRows, starting_after: after }
     const { scenarios, has_more } = await api.scenarios.list({ query, signal })
     for (const { id, name, metadata } of scenarios) if (missing.delete(id)) found[id] = { name, metadata }
     after = scenarios.at(-1)?.id
     if (!has_more || after === undefined) break
   }
   return found
-}
-
-export const readMetadataKeys = async (signal: AbortSignal, api: DefinitionApi = pageApi): Promise<string[]> => {
-  const { keys } = await api.scenarios.metadataKeys({ signal })
-  return keys
 }

@@ -55,9 +55,6 @@ export const trendAddress = ({ job, agent, model, last, failures }: Trend, forma
   return `/api/benchmark-jobs/trend?${new URLSearchParams({ job, ...chosen, last: `${last}`, failures, format })}`
 }
 
-/** The schemas of definitions are large, and most who look at a job do without. */
-const definitions = () => import('../lists/scenario-definitions.ts')
-
 /** Jobs whose data set can be chosen without their ids. */
 const recentJobs = 20
 
@@ -107,24 +104,13 @@ export const benchmarkJobQueries = {
     }),
 
   /** Names and metadata of the scenarios of a job, by their ids; those the service no longer lists are left out. */
-  scenarios: ({ id, job_source }: BenchmarkJob, ids: readonly string[], api?: DefinitionApi) =>
+  scenarios: (id: string, ids: readonly string[], api?: DefinitionApi) =>
     queryOptions({
       queryKey: [...jobKeys.all, 'scenarios', id, ids.length] as const,
-      queryFn: async ({ signal }) => {
-        const benchmark_id = job_source?.type === 'benchmark' ? job_source.benchmark_id : null
-        const { readDefinitions } = await definitions()
-        return readDefinitions(ids, { ...(benchmark_id && { benchmark_id }), signal }, api)
-      },
+      // The schemas of definitions are large, and most who look at a job do without.
+      queryFn: async ({ signal }) =>
+        (await import('../lists/scenario-definitions.ts')).readDefinitions(id, ids, signal, api),
       staleTime: Number.POSITIVE_INFINITY,
-      retry: false,
-    }),
-
-  /** The keys that the metadata of scenarios has, not only of those of one job. */
-  scenarioMetadataKeys: (api?: DefinitionApi) =>
-    queryOptions({
-      queryKey: ['scenarios', 'metadata-keys', 'of-jobs'] as const,
-      queryFn: async ({ signal }) => (await definitions()).readMetadataKeys(signal, api),
-      staleTime: 60_000,
       retry: false,
     }),
 

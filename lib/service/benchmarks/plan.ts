@@ -58,6 +58,8 @@ export interface HarborScenario extends ChosenTask {
   id: string
   name: string
   checksum: string
+  /** What its author says of it. */
+  metadata: StringMap
   /** What of it will not be as its author meant it, as far as that can be told without a devbox. */
   warnings: string[]
 }

@@ -7,7 +7,7 @@ interface ScenarioRow extends Omit<Scenario, 'is_public'> {
   seq: number
   account: string
   create_time_ms: number
-  /** Made by a job for a task of its own: it can be read, and no list shows it. */
+  /** Made by a job for a task of its own: it can be read, and no list shows it but that of the job. */
   hidden: boolean
 }
 
@@ -84,15 +84,20 @@ export const createScenarioStore = (database: Database) => {
 const inBenchmark = (benchmark: string) =>
   `EXISTS (SELECT 1 FROM benchmark_scenarios AS b WHERE b.benchmark = ${benchmark} AND b.scenario = scenarios.seq)`
 
-const filter = (account: string, { benchmark_id, validation_type }: ScenarioListQuery): Clause[] => [
-  { sql: "scenarios.status = 'active' AND scenarios.hidden = 0", values: [] },
-  ...(benchmark_id === undefined
+const ofJob = `scenarios.id IN (
+  SELECT j.value FROM benchmark_jobs AS b, json_each(b.spec, '$.scenario_ids') AS j WHERE b.id = ? AND b.account = ?)`
+
+const filter = (account: string, query: ScenarioListQuery): Clause[] => [
+  query.benchmark_job_id === undefined
+    ? { sql: "scenarios.status = 'active' AND scenarios.hidden = 0", values: [] }
+    : { sql: ofJob, values: [query.benchmark_job_id, account] },
+  ...(query.benchmark_id === undefined
     ? []
     : [
         {
           sql: inBenchmark('(SELECT seq FROM benchmarks WHERE id = ? AND account = ?)'),
-          values: [benchmark_id, account],
+          values: [query.benchmark_id, account],
         },
       ]),
-  ...equals('scenarios.validation_type', validation_type),
+  ...equals('scenarios.validation_type', query.validation_type),
 ]

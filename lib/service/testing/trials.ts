@@ -98,7 +98,15 @@ export const startTrials = (): Trials => {
         {
           account: 'test',
           scenarioRunId,
-          scenario: { id: 'scn_1', name: 'task', source: 'set', path, checksum: await checksumOf(path), warnings: [] },
+          scenario: {
+            id: 'scn_1',
+            name: 'task',
+            source: 'set',
+            path,
+            checksum: await checksumOf(path),
+            metadata: {},
+            warnings: [],
+          },
           agent: { ...oracle, ...agentIs },
           settings,
           warnings: [],

@@ -153,7 +153,15 @@ const readOne = async (account: string, { path, source }: ChosenTask): Promise<R
   const origin = [source ?? basename(dirname(path)), basename(path), name]
   const instruction = (task?.steps ?? []).map((step) => step.instruction).join('\n\n')
   return {
-    scenario: { id: scenarioId([account, ...origin, checksum]), name, source, path, checksum, warnings },
+    scenario: {
+      id: scenarioId([account, ...origin, checksum]),
+      name,
+      source,
+      path,
+      checksum,
+      metadata: task?.metadata ?? {},
+      warnings,
+    },
     instruction,
   }
 }

@@ -31,7 +31,8 @@ interface Task {
 
 const makeTask = (name: string, { solution, test, reward = 'echo 1', dockerfile = 'FROM x\nWORKDIR /app\n' }: Task) => {
   const files = {
-    'task.toml': 'version = "1.0"\n[environment]\nworkdir = "/app"\n',
+    'task.toml':
+      'version = "1.0"\n[metadata]\ndifficulty = "easy"\ntags = ["a", "b"]\nlevel = 3\nmore = {x = 1}\n[environment]\nworkdir = "/app"\n',
     'instruction.md': `Do ${name}.`,
     'environment/Dockerfile': dockerfile,
     'solution/solve.sh': `#!/bin/bash\n${solution}\n`,
@@ -77,7 +78,13 @@ datasets:
     )
     const scenario = await service.client.scenarios.get({ params: { id: hello ?? '' } })
     expect(scenario.input_context.problem_statement).toBe('Do small/hello.')
+    expect(scenario.metadata).toMatchObject({ difficulty: 'easy', tags: 'a, b', level: '3', harbor_dataset: 'small' })
+    expect(scenario.metadata).not.toHaveProperty('more')
     expect((await service.client.scenarios.list()).scenarios).toEqual([])
+    const ofJob = await service.client.scenarios.list({ query: { benchmark_job_id: job.id, limit: 10 } })
+    expect(ofJob.scenarios.map(({ id }) => id).sort()).toEqual([hello, quarter].sort())
+    const others = { benchmark_job_id: job.id, limit: 10 }
+    expect((await service.otherClient.scenarios.list({ query: others })).scenarios).toEqual([])
     const run = await service.client.benchmarkRuns.get({ params: { id: oracle?.benchmark_run_id ?? '' } })
     expect(run).toMatchObject({ state: 'completed', score: 0.625 })
     expect((await harbor(yaml)).name).toMatch(/^small-/)

@@ -116,11 +116,11 @@ const agentConfigOf = ({ name, modelName, overrideTimeoutSeconds, kwargs, env }:
   agent_environment: { environment_variables: env.variables, secrets: env.secrets },
 })
 
-const asScenario = ({ id, name, source, checksum }: HarborScenario, instruction: string) => ({
+const asScenario = ({ id, name, source, checksum, metadata }: HarborScenario, instruction: string) => ({
   id,
   name,
   input_context: { problem_statement: instruction },
-  metadata: { harbor_checksum: checksum, ...(source !== null && { harbor_dataset: source }) },
+  metadata: { ...metadata, harbor_checksum: checksum, ...(source !== null && { harbor_dataset: source }) },
   scoring_contract: {
     scoring_function_parameters: [
       { name: 'verifier', weight: 1, scorer: { type: 'command_scorer' as const, command: '/tests/test.sh' } },

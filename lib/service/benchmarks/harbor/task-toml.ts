@@ -97,6 +97,8 @@ export const TaskToml = z.object({
   schema_version: z.optional(z.union([z.string(), z.number()], 'must be text')),
   /** The old name of `schema_version`. */
   version: z.optional(z.union([z.string(), z.number()], 'must be text')),
+  /** Whatever its author says of it. */
+  metadata: z.optional(z.unknown()),
   task: z.optional(table({ name: z.optional(text().check(z.regex(/\S/, 'must not be empty'))) })),
   agent: z.optional(Agent),
   verifier: z.optional(Verifier),

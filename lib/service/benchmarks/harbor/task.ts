@@ -11,6 +11,8 @@ import { type Environment, type Healthcheck, type MinReward, TaskToml } from './
 export interface Task {
   path: string
   name: string
+  /** What its author says of it, as text. */
+  metadata: StringMap
   /** A task without steps has a single one whose name is null. */
   steps: TaskStep[]
   rewardStrategy: 'mean' | 'final'
@@ -134,6 +136,7 @@ export const readTask = async (
     task: {
       path,
       name: toml.task?.name ?? basename(path),
+      metadata: metadataOf(toml),
       steps,
       rewardStrategy: toml.multi_step_reward_strategy ?? 'mean',
       environment,
@@ -215,6 +218,23 @@ const networkOf = ({ environment, agent, verifier, steps }: TaskToml): 'host' | 
   const modes = [environment, agent, verifier, ...(steps ?? []).flatMap((step) => [step.agent, step.verifier])]
   if (modes.some((each) => each?.network_mode !== undefined && each.network_mode !== 'public')) return 'none'
   return environment?.network_mode === undefined && environment?.allow_internet === false ? 'none' : 'host'
+}
+
+const mostMetadata = 30
+const longestMetadata = 256
+
+/** Scenarios are grouped by it: text, numbers, yes or no, and lists of those. */
+const metadataOf = ({ metadata }: TaskToml): StringMap => {
+  const isPlain = (value: unknown) => ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
+  return Object.fromEntries(
+    Object.entries(metadata ?? {})
+      .filter(([, value]) => (Array.isArray(value) ? value.length > 0 && value.every(isPlain) : isPlain(value)))
+      .slice(0, mostMetadata)
+      .map(([key, value]) => [
+        key.slice(0, longestMetadata),
+        (Array.isArray(value) ? value.join(', ') : String(value)).slice(0, longestMetadata),
+      ]),
+  )
 }
 
 const warningsOf = (toml: TaskToml): Warning[] => {
