@@ -99,3 +99,36 @@ it('says what differs between jobs, without the values of variables', () => {
   ])
   expect(incomparabilities([jobs[0] as BenchmarkJob, jobs[0] as BenchmarkJob], nothing)).toEqual([])
 })
+
+it('names the scenarios whose environment differs in some of the jobs only', () => {
+  const ran = (id: string, differing: readonly string[]) =>
+    jobOf({
+      id,
+      name: id,
+      state: 'completed',
+      benchmark_outcomes: [
+        {
+          benchmark_run_id: `bmr_${id}`,
+          agent_name: 'a',
+          n_completed: 3,
+          n_failed: 0,
+          n_timeout: 0,
+          scenario_outcomes: ['s1', 's2', 's3'].map((name) => ({
+            scenario_definition_id: name,
+            scenario_name: name,
+            state: 'COMPLETED',
+            score: 1,
+            environment_differs: differing.includes(name),
+          })),
+        },
+      ],
+    })
+  const nothing: Pick<CompareReport, 'agents' | 'excluded_scenarios'> = { agents: [], excluded_scenarios: [] }
+  expect(incomparabilities([ran('one', ['s1', 's2']), ran('two', ['s1'])], nothing)).toEqual([
+    {
+      kind: 'environment',
+      text: 'The environment is the one the task asks for in some of the jobs only, at s2',
+    },
+  ])
+  expect(incomparabilities([ran('one', ['s1']), ran('two', ['s1'])], nothing)).toEqual([])
+})

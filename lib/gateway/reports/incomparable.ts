@@ -20,6 +20,7 @@ export const incomparabilities = (
   ...differing('timeouts', 'Timeout multiplier', jobs, (job) =>
     job.job_spec ? (job.job_spec.orchestrator_config?.timeout_multiplier ?? 1) : undefined,
   ),
+  ...environments(jobs),
   ...sameAgents(jobs),
   ...differing('source', 'Source', jobs, sourceOf),
 ]
@@ -61,6 +62,31 @@ const differing = (
   const values = jobs.map((job) => ({ name: job.name, value: shown(job) })).filter(({ value }) => value !== undefined)
   if (new Set(values.map(({ value }) => value)).size < 2) return []
   return [{ kind, text: `${label}: ${values.map(({ name, value }) => `${value} in ${name}`).join(', ')}` }]
+}
+
+const mostNamed = 3
+
+/** Scenarios whose environment was the one they ask for in some of the jobs and another in others. */
+const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
+  const found = new Map<string, Map<string, boolean>>()
+  for (const { id, benchmark_outcomes } of jobs)
+    for (const { scenario_outcomes } of benchmark_outcomes ?? [])
+      for (const { scenario_name, scenario_definition_id, environment_differs } of scenario_outcomes) {
+        const name = scenario_name || scenario_definition_id
+        const differs = found.get(name) ?? new Map<string, boolean>()
+        differs.set(id, (differs.get(id) ?? false) || environment_differs === true)
+        found.set(name, differs)
+      }
+  const names = [...found].filter(([, differs]) => new Set(differs.values()).size > 1).map(([name]) => name)
+  if (names.length === 0) return []
+  const some = names.slice(0, mostNamed).join(', ')
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''
+  return [
+    {
+      kind: 'environment',
+      text: `The environment is the one the task asks for in some of the jobs only, at ${some}${more}`,
+    },
+  ]
 }
 
 const sourceOf = ({ job_source: source }: BenchmarkJob): string | undefined =>
