@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { Page } from '@playwright/test'
+import { createClient } from '#lib/client/client.ts'
 import { expect, isLive, signIn, startProduct, startServiceAlone, test } from './product.ts'
 
 test('ten commands run in one page beside ten tabs, and all of them stay live', async ({ signedIn: page, product }) => {
@@ -37,19 +38,38 @@ test('ten commands run in one page beside ten tabs, and all of them stay live', 
     if (at % 2 === 0) await expect(tab.getByRole('log', { name: 'Records' }).getByText('exit 137')).toHaveCount(10)
 })
 
-test('a service that freezes is late on every page, and live again afterwards', async ({ page }) => {
+test('a service that freezes is late on every page, loses nothing that is typed, and is live again afterwards', async ({
+  page,
+}) => {
   const service = await startServiceAlone()
   const started: { stop(): Promise<void> }[] = [service]
   try {
     const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
     started.unshift(product)
     await signIn(page, { url: product.url, apiKey: service.apiKey })
-    await page.goto(product.url)
+    const { devboxes } = createClient({
+      baseUrl: service.url,
+      headers: { authorization: `Bearer ${service.apiKey}` },
+    })
+    const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'frozen-box' } })
+    await page.goto(`${product.url}/devboxes/${id}`)
     await isLive(page)
     process.kill(service.pid, 'SIGSTOP')
     await expect(page.getByRole('banner').getByText('Late', { exact: true })).toBeVisible()
+    const dialog = page.getByRole('dialog', { name: 'Edit devbox' })
+    const name = dialog.getByRole('textbox', { name: /^Name/ })
+    await page.getByRole('button', { name: 'Edit metadata' }).click()
+    await name.fill('never sent')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await expect(dialog).toBeHidden()
+    await page.getByRole('button', { name: 'Edit metadata' }).click()
+    await name.fill('typed-while-frozen')
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await expect(dialog.getByRole('button', { name: 'Stop waiting' })).toBeVisible()
+    await expect(name).toHaveValue('typed-while-frozen')
     process.kill(service.pid, 'SIGCONT')
     await isLive(page)
+    await expect(page.getByRole('heading', { level: 1, name: 'typed-while-frozen' })).toBeVisible()
   } finally {
     process.kill(service.pid, 'SIGCONT')
     for (const each of started) await each.stop()
