@@ -3,8 +3,8 @@ import { memo, useMemo, useState } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { plainState, type StyledPiece, type StyleState, styledPieces } from '#lib/console/live/ansi.ts'
-import { type Segment, type Transcript, transcriptText } from '#lib/console/live/transcript.ts'
+import { plainState, type StyledPiece, type StyleState, styledLines, styledPieces } from '#lib/console/live/ansi.ts'
+import type { Segment, Transcript } from '#lib/console/live/transcript.ts'
 import { Check } from './check.tsx'
 import { StyledText } from './styled-text.tsx'
 
@@ -21,6 +21,11 @@ export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) 
   const [search, setSearch] = useState<string>()
   const [wraps, setWraps] = useState(true)
   const segments = useMemo(() => styledSegments(transcript.segments), [transcript.segments])
+  const lines = useMemo(() => (search ? segments.flatMap(linesOf) : null), [segments, search])
+  const matches = useMemo(() => {
+    const wanted = search?.toLowerCase() ?? ''
+    return lines?.filter(({ text }) => text.toLowerCase().includes(wanted))
+  }, [lines, search])
   if (transcript.length === 0)
     return <p className="border-t border-line px-3 py-2 text-sm text-muted">{isOpen ? 'No output yet' : 'No output'}</p>
   const space = wraps ? 'whitespace-pre-wrap break-all' : 'whitespace-pre'
@@ -34,12 +39,21 @@ export const CommandOutput = ({ transcript, isOpen, cuts }: CommandOutputProps) 
       ))}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
         <FilterInput label="Search this output" value={search} onFilter={setSearch} className="w-56 max-sm:flex-1" />
-        {search && <MatchCount transcript={transcript} search={search} />}
+        {lines && matches && (
+          <span role="status" className="tabular">
+            {formatCount(matches.length)} of {formatCount(lines.length)} lines
+          </span>
+        )}
         <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />
       </div>
       <FollowedLog label="Output" end={transcript} className={`max-h-96 px-3 py-2 font-mono text-sm ${space}`}>
-        {search
-          ? linesWith(transcript, search).join('\n')
+        {matches
+          ? matches.map(({ key, stream, pieces }) => (
+              <div key={key} className={stream === 'stderr' ? 'border-l-2 border-danger pl-2' : undefined}>
+                {stream === 'stderr' && <span className="sr-only">stderr: </span>}
+                <StyledText pieces={pieces} />
+              </div>
+            ))
           : segments.map(({ segment, pieces }) => (
               <Piece key={segment.index} stream={segment.stream} pieces={pieces} />
             ))}
@@ -52,18 +66,20 @@ const Cut = ({ children }: { children: React.ReactNode }) => (
   <p className="border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">{children}</p>
 )
 
-const linesOf = (transcript: Transcript): string[] => transcriptText(transcript).replace(/\n$/, '').split('\n')
-
-const linesWith = (transcript: Transcript, search: string): string[] => {
-  const wanted = search.toLowerCase()
-  return linesOf(transcript).filter((line) => line.toLowerCase().includes(wanted))
+interface Line {
+  key: string
+  stream: Segment['stream']
+  text: string
+  pieces: readonly StyledPiece[]
 }
 
-const MatchCount = ({ transcript, search }: { transcript: Transcript; search: string }) => (
-  <span role="status" className="tabular">
-    {formatCount(linesWith(transcript, search).length)} of {formatCount(linesOf(transcript).length)} lines
-  </span>
-)
+const linesOf = ({ segment: { index, stream }, pieces }: Styled): Line[] =>
+  styledLines(pieces).map((line, at) => ({
+    key: `${index} ${at}`,
+    stream,
+    text: line.map(({ text }) => text).join(''),
+    pieces: line,
+  }))
 
 interface Styled {
   segment: Segment

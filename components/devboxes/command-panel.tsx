@@ -15,7 +15,7 @@ import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { styledPieces } from '#lib/console/live/ansi.ts'
 import type { CommandRun } from '#lib/console/live/command-run.ts'
-import type { LoggedExecution } from '#lib/console/live/execution-log.ts'
+import type { ExecutionLogSnapshot, LoggedExecution } from '#lib/console/live/execution-log.ts'
 import { executionMutations, executionQueries, foundRun } from '#lib/console/queries/executions.ts'
 import { devboxExecutions } from '#lib/console/queries/logs.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
@@ -35,6 +35,11 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
   const [isHeld, setIsHeld] = useState(false)
   const execute = useMutation(executionMutations.executeAsync())
   const executeSync = useMutation(executionMutations.executeSync())
+  const log = useFollowed(devbox.id, devboxExecutions)
+  const shellNames = useMemo(
+    () => [...new Set(log.executions.flatMap(({ shell_name }) => shell_name ?? []))],
+    [log.executions],
+  )
   const isStarting = execute.isPending || executeSync.isPending
   const ask = useAskTerminals(devbox.id)
   const refusal = devboxRefusal('execute', devbox.status)
@@ -88,7 +93,13 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
             value={shellName}
             onText={setShellName}
             placeholder="a name keeps its directory and variables"
+            list={`${devbox.id}-shells`}
           />
+          <datalist id={`${devbox.id}-shells`}>
+            {shellNames.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
           <span className="inline-flex flex-wrap gap-x-3 text-sm">
             {!isHeld && <Check label="with standard input" checked={attachStdin} onCheck={setAttachStdin} />}
             <Check label="in one call, without a stream (deprecated)" checked={isHeld} onCheck={setIsHeld} />
@@ -106,7 +117,7 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
         </div>
       </form>
       {executeSync.data && <SyncResult result={executeSync.data} onClose={executeSync.reset} />}
-      <CommandList devbox={devbox} actions={actions} />
+      <CommandList devbox={devbox} log={log} actions={actions} />
     </div>
   )
 }
@@ -123,9 +134,9 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
     </header>
     {(['stdout', 'stderr'] as const).map(
       (stream) =>
-        result[stream] !== '' && (
+        (result[stream] !== '' || stream === 'stdout') && (
           <div key={stream} className="border-t border-line px-3 py-2">
-            <p className="text-sm text-muted">{stream}</p>
+            <p className="text-sm text-muted">{result[stream] === '' ? 'No output' : stream}</p>
             <pre
               // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
               tabIndex={0}
@@ -149,8 +160,13 @@ const executeCall = (serviceUrl: string, id: string, command: string, shellName:
 
 const shownAtOnce = 50
 
-const CommandList = ({ devbox, actions }: { devbox: Devbox; actions: CommandActions }) => {
-  const log = useFollowed(devbox.id, devboxExecutions)
+interface CommandListProps {
+  devbox: Devbox
+  log: ExecutionLogSnapshot
+  actions: CommandActions
+}
+
+const CommandList = ({ devbox, log, actions }: CommandListProps) => {
   const { data: runs } = useQuery(executionQueries.ofThisVisit(devbox.id))
   const { opened, toggle } = useOpened(devbox.id)
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())

@@ -1,8 +1,12 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
+import { Field } from '#components/ui/field.tsx'
+import { Select } from '#components/ui/select.tsx'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
+import type { UseSample } from '#lib/console/live/resource-use.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { devboxUse } from '#lib/console/queries/logs.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
@@ -12,11 +16,19 @@ import { useFollowed } from '../use-followed.ts'
 /** What a devbox has used so far, and what it uses now. */
 export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
   const { samples, dropped, health, hasEnded: isRead } = useFollowed(id, devboxUse)
+  const [range, setRange] = useState('0')
   const { data: usage, error } = useQuery(devboxQueries.usage(id, hasEnded(status)))
   return (
     <div className="space-y-4">
       {samples.length > 0 ? (
-        <UseCharts samples={samples} />
+        <>
+          <Field label="Show">
+            {(control) => (
+              <Select {...control} value={range} onChange={({ target }) => setRange(target.value)} options={ranges} />
+            )}
+          </Field>
+          <UseCharts samples={within(samples, Number(range))} />
+        </>
       ) : (
         <p className="text-muted">
           {health.state === 'live' || isRead
@@ -39,4 +51,17 @@ export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
       )}
     </div>
   )
+}
+
+/** Milliseconds before the latest sample. */
+const ranges = [
+  { value: '0', label: 'All that is kept' },
+  { value: '900000', label: 'The last 15 minutes' },
+  { value: '3600000', label: 'The last hour' },
+  { value: '21600000', label: 'The last 6 hours' },
+]
+
+const within = (samples: readonly UseSample[], ms: number): readonly UseSample[] => {
+  const fromMs = (samples.at(-1)?.atMs ?? 0) - ms
+  return ms === 0 ? samples : samples.filter(({ atMs }) => atMs >= fromMs)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { styledPieces, withoutStyles } from './ansi.ts'
+import { styledLines, styledPieces, withoutStyles } from './ansi.ts'
 
 const looks = (text: string) => styledPieces(text).pieces.map((piece) => [piece.text, piece.style])
 
@@ -32,4 +32,13 @@ it('goes on in the next piece, also in the middle of a sequence', () => {
 it('ignores what it does not know, and leaves plain text without styles', () => {
   expect(looks('\x1b[5;38;77mx')).toEqual([['x', {}]])
   expect(withoutStyles('\x1b[1mbold\x1b[m text')).toBe('bold text')
+})
+
+it('cuts styled text into lines, each with its styles', () => {
+  const { pieces } = styledPieces('one\n\x1b[1mtwo\nthr\x1b[0mee\n\nfour\n')
+  const lines = styledLines(pieces)
+  expect(lines.map((line) => line.map(({ text }) => text))).toEqual([['one'], ['two'], ['thr', 'ee'], [], ['four']])
+  expect(lines[2]?.map(({ style }) => style.bold ?? false)).toEqual([true, false])
+  expect(new Set(lines.flat().map(({ at }) => at)).size).toBe(5)
+  expect(styledLines([])).toEqual([])
 })

@@ -54,6 +54,22 @@ export const styledPieces = (
   return { pieces, end: { style, held } }
 }
 
+/** The pieces by line, without the ends of the lines. */
+export const styledLines = (pieces: readonly StyledPiece[]): StyledPiece[][] => {
+  const lines: StyledPiece[][] = [[]]
+  for (const { at, text, style } of pieces) {
+    let from = at
+    for (const [index, part] of text.split('\n').entries()) {
+      if (index > 0) lines.push([])
+      if (part !== '') lines.at(-1)?.push({ at: from, text: part, style })
+      from += part.length + 1
+    }
+  }
+  // What ends with the end of a line has no empty line after it.
+  if (lines.at(-1)?.length === 0) lines.pop()
+  return lines
+}
+
 const applied = (before: TextStyle, codes: readonly number[]): TextStyle => {
   let style = before
   for (let i = 0; i < codes.length; i++) {
