@@ -28,21 +28,28 @@ export const ScenarioRunTable = ({ list: { runs, has_more, total_count } }: { li
   )
 }
 
-/** "2 of 3" for each run of a scenario that was run several times, by the id of the run; the newest comes first in `runs`. */
+/** "2 of 3, 1 retry" for each run that is not the only try at its scenario, by its id; the newest comes first in `runs`. */
 const attemptsOf = (runs: readonly ScenarioRun[]): ReadonlyMap<string, string> => {
   const byScenario = Map.groupBy(runs, ({ scenario_id }) => scenario_id)
   return new Map(
     [...byScenario.values()].flatMap((same) =>
-      same.length < 2 ? [] : same.map(({ id }, at): [string, string] => [id, `${same.length - at} of ${same.length}`]),
+      same.flatMap(({ id, n_retries }, at): [string, string][] => {
+        const retries = n_retries ? [`${n_retries} ${n_retries === 1 ? 'retry' : 'retries'}`] : []
+        const attempt = same.length > 1 || n_retries ? [`${same.length - at} of ${same.length}`] : []
+        const words = [...attempt, ...retries]
+        return words.length === 0 ? [] : [[id, words.join(', ')]]
+      }),
     ),
   )
 }
 
 const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRun> => ({
   id: 'attempt',
-  header: <span title="Of a scenario, in the order they began">Attempt</span>,
+  header: (
+    <span title="Of a scenario, in the order they began; a retry takes the place of what it begins anew">Attempt</span>
+  ),
   priority: 3,
-  width: '6rem',
+  width: '8rem',
   cell: ({ id }) => attempts.get(id) ?? '',
 })
 

@@ -52,6 +52,8 @@ export const ScenarioRun = z.object({
   /** Environment variable name to the name of a secret. */
   secrets_provided: z.nullish(StringMap),
   scoring_contract_result: z.nullish(ScoringResult),
+  /** Beside the interface, of a trial of a job: how often it was begun anew after a failure. */
+  n_retries: z.nullish(z.int()),
 })
 export type ScenarioRun = z.infer<typeof ScenarioRun>
 

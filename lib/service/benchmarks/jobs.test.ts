@@ -101,7 +101,9 @@ describe('a job of scenarios', () => {
     // 0.2 s, doubled by each retry.
     expect(outcome?.scenario_outcomes[0]?.failure_reason?.exception_message).toMatch(/after 0.8 seconds/)
     const runs = await scenarioRunsOf(outcome?.benchmark_run_id ?? '')
-    expect(runs.map(({ id }) => id)).toEqual([outcome?.scenario_outcomes[0]?.scenario_run_id])
+    expect(runs.map(({ id, n_retries }) => [id, n_retries])).toEqual([
+      [outcome?.scenario_outcomes[0]?.scenario_run_id, 2],
+    ])
   })
 
   it('runs a whole benchmark and gives its agents a secret that the record does not tell', async () => {

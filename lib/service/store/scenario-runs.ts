@@ -152,4 +152,5 @@ const toScenarioRun = (run: ScenarioRunRecord): ScenarioRun => ({
   environment_variables: run.profile.envVars ?? null,
   secrets_provided: run.profile.secrets ?? null,
   scoring_contract_result: run.scoring_contract_result,
+  n_retries: run.retry,
 })
