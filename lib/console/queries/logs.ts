@@ -17,7 +17,7 @@ export const devboxExecutions = (id: string): ExecutionLog =>
 
 /** What a devbox uses, as its log tells. */
 export const devboxUse = (id: string): ResourceUse =>
-  new ResourceUse((options) => follow({ endpoint: 'logs.tail', params: { id } }, options))
+  new ResourceUse((options) => follow({ endpoint: 'logs.tail', params: { id }, query: { source: 'stats' } }, options))
 
 const pageApi = browserApi({ logs })
 

@@ -216,6 +216,23 @@ describe('a subscription', () => {
   })
 })
 
+describe('the log of a devbox by source', () => {
+  it('spares a page the records it does not want, also after a break', async () => {
+    const record = (source: string, message: string) => ({ timestamp_ms: 1, level: 'info', source, message })
+    const log = [record('exec', 'one'), record('stats', 'a'), record('exec', 'two'), record('stats', 'b')]
+    const page = await open()
+    const topic = { endpoint: 'logs.tail', params: { id: 'dbx_1' }, query: { source: 'stats' } } as const
+    page.ask({ t: 'subscribe', id: 1, topic })
+    await expect.poll(() => opened).toHaveLength(1)
+    for (const each of log.slice(0, 3)) say(opened[0]?.response, each)
+    await expect.poll(() => page.items(1)).toEqual([log[1]])
+    opened[0]?.response.destroy()
+    await expect.poll(() => opened).toHaveLength(2)
+    for (const each of log) say(opened[1]?.response, each)
+    await expect.poll(() => page.items(1)).toEqual([log[1], log[3]])
+  })
+})
+
 describe('silence', () => {
   it('has a stream opened again, and is not taken for its end', async () => {
     const leaving = new AbortController()

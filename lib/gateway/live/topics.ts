@@ -51,10 +51,12 @@ const byOffset = (outputOf: (client: Client) => Output) =>
 
 /**
  * Positions are the number of records so far, and which one was the first: the log of the contract always begins with
- * all it has, and another first record means that what was before it is no longer kept.
+ * all it has, and another first record means that what was before it is no longer kept. The service has no filter by
+ * source: a page that wants one kind of record is spared the others here.
  */
-async function* byCount({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
+async function* byCount({ client, params, query, position, signal }: Asked): AsyncGenerator<Step> {
   const [known, knownFirst] = position?.split(':') ?? []
+  const { source } = (query ?? {}) as { source?: string }
   let skipped = Number(known) || 0
   let count = 0
   let first = ''
@@ -68,7 +70,8 @@ async function* byCount({ client, params, position, signal }: Asked): AsyncGener
       }
     }
     count += 1
-    if (count > skipped) yield { text, position: `${count}:${first}` }
+    if (count > skipped && (source === undefined || record.source === source))
+      yield { text, position: `${count}:${first}` }
   }
 }
 
