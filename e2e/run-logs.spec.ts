@@ -8,7 +8,21 @@ test('a job of chosen scenarios is created, and a log file of it is found, searc
   signedIn: page,
   product,
 }) => {
+  const trajectory = {
+    schema_version: 'ATIF-v1.4',
+    steps: [
+      { source: 'user', message: 'talkative' },
+      {
+        source: 'agent',
+        message: 'I look <img src=x onerror=alert(1)>',
+        tool_calls: [{ tool_call_id: 'c', function_name: 'bash', arguments: { command: 'ls' } }],
+        observation: { results: [{ source_call_id: 'c', content: 'no such folder' }] },
+      },
+    ],
+    final_metrics: { total_prompt_tokens: 1200, total_completion_tokens: 34, total_cost_usd: 0.25 },
+  }
   const command =
+    `echo '${JSON.stringify(trajectory)}' >"$HARBOR_AGENT_LOGS/trajectory.json"; ` +
     'echo 1 > ~/answer; for i in $(seq 1200); do printf "\\033[32mstep\\033[0m %s <img src=x onerror=alert(1)>\\n" $i; done'
   await makeScenarios(product, ['talkative'])
 
@@ -34,6 +48,11 @@ test('a job of chosen scenarios is created, and a log file of it is found, searc
 
   await page.getByRole('grid').locator('td[tabindex="0"]').focus()
   await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog').getByText('1,200 in, 34 out · $0.25')).toBeVisible()
+  const steps = page.getByRole('dialog').getByRole('region', { name: 'Trajectory' })
+  await steps.getByRole('button', { name: 'Show steps' }).click()
+  await steps.getByText('I look <img src=x onerror=alert(1)>').click()
+  await expect(steps.getByText('no such folder')).toBeVisible()
   await page.getByRole('dialog').getByRole('link', { name: 'Log files' }).click()
   await page.waitForURL(/\/benchmark-runs\/bmr_\w+\?tab=logs&files=scr_\w+/)
   await expect(page.getByText(/^\d+ of \d+ files$/)).toBeVisible()

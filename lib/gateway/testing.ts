@@ -16,7 +16,7 @@ import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
 import { liveSocket } from './live/route.ts'
 import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
-import { getRunLogFile, listRunLogs } from './logs/run-logs.ts'
+import { getRunLogFile, getScenarioRunLogFile, listRunLogs } from './logs/run-logs.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
 import { compareReport } from './reports/compare-report.ts'
 import { jobReport } from './reports/job-report.ts'
@@ -133,6 +133,8 @@ const route = async (request: Request): Promise<Response> => {
   if (api === 'api' && area === 'benchmark-jobs' && name === 'report') return jobReport(request, id)
   const ofRun = /^\/api\/benchmark-runs\/([^/]+)\/logs(\/file)?$/.exec(pathname)
   if (ofRun) return (ofRun[2] ? getRunLogFile : listRunLogs)(request, decodeURIComponent(ofRun[1] ?? ''))
+  const ofScenarioRun = /^\/api\/scenario-runs\/([^/]+)\/logs\/file$/.exec(pathname)?.[1]
+  if (ofScenarioRun !== undefined) return getScenarioRunLogFile(request, decodeURIComponent(ofScenarioRun))
   if (api === 'api' && area === 'follow') return followView(request, id)
   if (api === 'api' && area === 'terminals')
     return name === undefined ? listTerminals(request, id) : closeTerminal(request, id, name)

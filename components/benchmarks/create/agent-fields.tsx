@@ -18,6 +18,9 @@ interface AgentFieldsProps {
   known: readonly { name: string; model: string | null }[]
 }
 
+/** What the public command line calls its agents; a service knows them, or says what to do. */
+const publicNames = ['claude-code', 'codex', 'gemini-cli', 'goose', 'opencode']
+
 /** The agents of a job: a command each, run in a devbox for every scenario. */
 export const AgentFields = ({ agents, onChange, problems, known }: AgentFieldsProps) => {
   const id = useId()
@@ -27,7 +30,7 @@ export const AgentFields = ({ agents, onChange, problems, known }: AgentFieldsPr
   return (
     <div className="space-y-3">
       <datalist id={`${id}-names`}>
-        {[...new Set(['nop', ...known.map(({ name }) => name)])].map((name) => (
+        {[...new Set(['nop', ...publicNames, ...known.map(({ name }) => name)])].map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
@@ -79,7 +82,7 @@ export const AgentFields = ({ agents, onChange, problems, known }: AgentFieldsPr
             <Field
               label="Command"
               optional
-              hint="Run by bash in the devbox of each scenario, with the task in the file $HARBOR_INSTRUCTION_FILE and the model in $HARBOR_MODEL_NAME. Only the agent nop needs none."
+              hint="Run by bash in the devbox of each scenario, with the task in the file $HARBOR_INSTRUCTION_FILE and the model in $HARBOR_MODEL_NAME. The agent nop needs none, nor does one that the service knows by its name."
               error={problem('kwargs.command')}
             >
               {(control) => (

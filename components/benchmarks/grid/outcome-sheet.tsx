@@ -26,6 +26,7 @@ import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
 import type { Neighbour, OutcomePlace } from './outcome-place.ts'
 import { OutcomeRecord } from './outcome-record.tsx'
+import { TrajectorySection } from './trajectory-section.tsx'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
@@ -235,6 +236,8 @@ const Outcome = ({
         </section>
       )}
       {runId && id != null && <OutcomeRecord key={id} runId={runId} scenarioRunId={id} goesOn={state !== 'finished'} />}
+      {id != null &&
+        outcome.trajectories?.map((path) => <TrajectorySection key={`${id} ${path}`} runId={id} path={path} />)}
       {id != null && (
         <div className="flex flex-wrap items-center gap-2">
           <LogDownload key={id} id={id} name={outcome.scenario_name} request={downloadScenarioRunLogs} />

@@ -1,7 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
+import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { readTrajectory } from '../logs/trajectory.ts'
 
 const pageApi = browserApi({ scenarioRuns, scenarios })
 type Api = typeof pageApi
@@ -20,7 +22,32 @@ export const scenarioRunQueries = {
       queryKey: ['scenarios', 'get', id] as const,
       queryFn: ({ signal }) => api.scenarios.get({ params: { id }, signal }),
     }),
+
+  /** What an agent did, from a log file of the run; null where that is no trajectory. */
+  trajectory: (id: string, path: string) =>
+    queryOptions({
+      queryKey: ['scenario-runs', 'trajectory', id, path] as const,
+      queryFn: async ({ signal }) => {
+        const answer = await askConsoleSignedIn(trajectoryAddress(id, path), { signal })
+        const bytes = Number(answer.headers.get('content-length') ?? 0)
+        if (bytes > maxTrajectoryBytes) {
+          await answer.body?.cancel()
+          throw new Error(`It has ${bytes} bytes; up to ${maxTrajectoryBytes} are opened here`)
+        }
+        return readTrajectory(await answer.text()) ?? null
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 30_000,
+      retry: false,
+    }),
 }
+
+/** A page parses no longer text. */
+const maxTrajectoryBytes = 16 * 1024 * 1024
+
+/** Where the file is downloaded from; names in the archive of one scenario run begin with its id and have no folders. */
+export const trajectoryAddress = (id: string, path: string): string =>
+  `/api/scenario-runs/${encodeURIComponent(id)}/logs/file?${new URLSearchParams({ path: `${id}_${path.replaceAll('/', '_')}` })}`
 
 /** The answer with the zip of one scenario run's logs; its body comes as the service makes it. */
 export const downloadScenarioRunLogs = (id: string, signal: AbortSignal, api: Api = pageApi): Promise<Response> =>

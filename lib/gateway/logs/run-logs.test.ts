@@ -8,6 +8,8 @@ let service: TestService
 let gateway: TestConsole
 let cookie: string
 let runId: string
+let scenarioRunId: string
+const trajectory = '{"steps": [{"message": "done"}]}'
 beforeAll(async () => {
   service = await startService({ isolation: 'none' })
   gateway = await startConsole(service)
@@ -15,10 +17,16 @@ beforeAll(async () => {
   const { id } = await createJob(service.client, {
     type: 'scenarios',
     scenario_ids: await makeScenarios(service.client, 2),
-    agent_configs: [agent('solver', 'echo 1 > ~/answer; echo this-is-in-the-log')],
+    agent_configs: [
+      agent(
+        'solver',
+        `echo 1 > ~/answer; echo this-is-in-the-log; echo -n '${trajectory}' >"$HARBOR_AGENT_LOGS/trajectory.json"`,
+      ),
+    ],
   })
   const job = await untilEnded(service.client, id)
   runId = job.benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
+  scenarioRunId = job.benchmark_outcomes?.[0]?.scenario_outcomes[0]?.scenario_run_id ?? ''
 }, 120_000)
 afterAll(async () => {
   await gateway.close()
@@ -30,6 +38,23 @@ const get = (path: string, init: RequestInit & { cookie?: string } = {}) =>
 const files = async (): Promise<RunLogFile[]> =>
   ((await (await get(`${runId}/logs`)).json()) as RunLogs).archive?.files ?? []
 const fileAt = (path: string, init?: RequestInit) => get(`${runId}/logs/file?${new URLSearchParams({ path })}`, init)
+
+describe('GET /api/scenario-runs/{id}/logs/file', () => {
+  const read = (id: string, as: string | undefined) =>
+    gateway.fetch(
+      `/api/scenario-runs/${id}/logs/file?${new URLSearchParams({ path: `${id}_agent_trajectory.json` })}`,
+      { cookie: as },
+    )
+
+  it('200 with one file of the archive of that scenario run alone', async () => {
+    expect(await (await read(scenarioRunId, cookie)).text()).toBe(trajectory)
+  })
+
+  it('401 without a session, 404 for the scenario run of another account', async () => {
+    expect((await read(scenarioRunId, undefined)).status).toBe(401)
+    expect((await read(scenarioRunId, await gateway.signIn(service.otherKey))).status).toBe(404)
+  })
+})
 
 describe('GET /api/benchmark-runs/{id}/logs', () => {
   it('200 with the files of the real archive, each of which opens alone', async () => {

@@ -3,6 +3,7 @@ import { readError } from '#lib/client/api-error.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { Id } from '#lib/contract/common.ts'
 import { fillPath } from '#lib/contract/endpoint.ts'
+import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/wire/run-logs.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import { hubKey } from '../evictions/hub.ts'
@@ -23,8 +24,9 @@ const fileWaitMs = 60_000
  */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   inNameOf(request, id, async (apiKey, params) => {
+    const run: Archived = { of: 'benchmarkRuns', id }
     const newerThanMs = Number(params.get('newer_than') ?? 0)
-    const { opened, reading } = await lookInto(apiKey, id, {
+    const { opened, reading } = await lookInto(apiKey, run, {
       newerThanMs,
       hasEnded: params.get('ended') === 'true',
       waitMs: listWaitMs,
@@ -46,8 +48,21 @@ export const listRunLogs = (request: Request, id: string): Promise<Response> =>
  * shorter than asked for. A version that is not there any more is answered 409.
  */
 export const getRunLogFile = (request: Request, id: string): Promise<Response> =>
-  inNameOf(request, id, async (apiKey, params) => {
-    const { opened } = await lookInto(apiKey, id, { waitMs: fileWaitMs })
+  fileOf(request, { of: 'benchmarkRuns', id })
+
+/** `GET /api/scenario-runs/{id}/logs/file?path=&version=`: the same of the archive of one scenario run. */
+export const getScenarioRunLogFile = (request: Request, id: string): Promise<Response> =>
+  fileOf(request, { of: 'scenarioRuns', id })
+
+/** What has an archive of logs. */
+interface Archived {
+  of: 'benchmarkRuns' | 'scenarioRuns'
+  id: string
+}
+
+const fileOf = (request: Request, run: Archived): Promise<Response> =>
+  inNameOf(request, run.id, async (apiKey, params) => {
+    const { opened } = await lookInto(apiKey, run, { waitMs: fileWaitMs })
     if (!opened) throw new Refusal('timeout', 'The archive of the run is still being read: ask again in a moment')
     const path = params.get('path') ?? ''
     const file = opened.files.find(path)
@@ -59,7 +74,7 @@ export const getRunLogFile = (request: Request, id: string): Promise<Response> =
     if (range === null) return wholeFile(opened.files, file)
     return partOf(opened.files, file, range).catch((error: unknown) => {
       // What was listed is not there any more.
-      if (error instanceof Refusal && error.code === 'conflict') registry().logArchives?.drop(archiveKey(apiKey, id))
+      if (error instanceof Refusal && error.code === 'conflict') registry().logArchives?.drop(archiveKey(apiKey, run))
       throw error
     })
   })
@@ -83,19 +98,19 @@ const inNameOf = (
     }
   })
 
-const lookInto = (apiKey: string, id: string, how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number }) => {
+const lookInto = (apiKey: string, run: Archived, how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number }) => {
   const shared = registry()
   shared.logArchives ??= new ArchiveCache()
-  return shared.logArchives.look(archiveKey(apiKey, id), askFor(apiKey, id), how)
+  return shared.logArchives.look(archiveKey(apiKey, run), askFor(apiKey, run), how)
 }
 
-const archiveKey = (apiKey: string, id: string) => `${hubKey(apiKey)} ${id}`
+const archiveKey = (apiKey: string, { of, id }: Archived) => `${hubKey(apiKey)} ${of} ${id}`
 
 /** The download of the contract; a service that does not know parts answers with the whole. */
 const askFor =
-  (apiKey: string, id: string): AskForArchive =>
+  (apiKey: string, { of, id }: Archived): AskForArchive =>
   async (range, signal, version) => {
-    const { method, path } = benchmarkRuns.downloadLogs
+    const { method, path } = { benchmarkRuns, scenarioRuns }[of].downloadLogs
     const where = registry().service.url()
     const answer = await fetch(where + fillPath(path, { id }), {
       method,
