@@ -1,6 +1,9 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
+import { useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
@@ -11,16 +14,31 @@ import { type AgentRow, agentLabel, progressOf } from '../job-figures.ts'
 import { Progress } from '../score.tsx'
 import { etaWords } from './eta.ts'
 
+const ConcurrencyDialog = loadOnUse(async () => (await import('./concurrency-dialog.tsx')).ConcurrencyDialog)
+
 /** How far a job is that goes on, when it may end, and what runs now. */
 export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readonly AgentRow[] }) => {
+  const [isChanging, setIsChanging] = useState(false)
   const { finished, total } = progressOf(job)
+  const atOnce = job.job_spec?.orchestrator_config?.n_concurrent_trials
   const running = agents.filter(({ state, runId }) => state === 'running' && runId !== null)
   return (
     <section aria-label="Progress" className="space-y-2 rounded-md border border-line bg-surface-1 px-4 py-3">
       <p className="flex flex-wrap items-center gap-x-6 gap-y-1">
         <Progress finished={finished} total={total} label="Progress of the job" />
         <span className="tabular text-muted">{etaWords(job, agents)}</span>
+        {atOnce != null && (
+          <span className="flex items-center gap-2">
+            <span className="tabular text-muted">
+              {formatCount(atOnce)} {atOnce === 1 ? 'trial' : 'trials'} at once
+            </span>
+            <Button size="sm" onClick={() => setIsChanging(true)}>
+              Change
+            </Button>
+          </span>
+        )}
       </p>
+      {isChanging && <ConcurrencyDialog job={job} onClose={() => setIsChanging(false)} />}
       {running.length > 0 && (
         <dl className="space-y-1">
           {running.map((agent) => (

@@ -147,6 +147,15 @@ export const benchmarkJobMutations = {
       },
     }),
 
+  /** How many trials of a job run at once from now on. */
+  setConcurrency: (api: Api = pageApi) =>
+    mutationOptions({
+      mutationKey: [...jobKeys.all, 'set-concurrency'],
+      mutationFn: ({ id, n_concurrent_trials }: { id: string; n_concurrent_trials: number }) =>
+        api.benchmarkJobs.setConcurrency({ params: { id }, body: { n_concurrent_trials } }),
+      onSuccess: (job, _body, _result, { client }) => client.setQueryData(jobKeys.one(job.id), job),
+    }),
+
   /** A report as text, once: for a chat. */
   readReport: () =>
     mutationOptions({

@@ -1,0 +1,45 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { TextField } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { ApiError } from '#lib/client/api-error.ts'
+import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
+import { type BenchmarkJob, maxConcurrentTrials } from '#lib/contract/benchmark-jobs.ts'
+
+/** Asks how many trials of a job that goes on may run at once. */
+export const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () => void }) => {
+  const [trials, setTrials] = useState(String(job.job_spec?.orchestrator_config?.n_concurrent_trials ?? ''))
+  const change = useMutation(benchmarkJobMutations.setConcurrency())
+  const isWrong = !/^[1-9]\d{0,3}$/.test(trials.trim()) || Number(trials) > maxConcurrentTrials
+  const problem = isWrong ? `must be a whole number from 1 to ${maxConcurrentTrials}` : null
+  // A service beside ours does not know the address.
+  const isUnknown = change.error instanceof ApiError && [404, 405, 501].includes(change.error.status)
+  return (
+    <FormDialog
+      open
+      onOpenChange={(isOpen) => isOpen || onClose()}
+      title="Change trials at once"
+      description="Trials that run are not broken off; a smaller number holds back the next ones. The service has a bound of its own over all jobs."
+      busy={change.isPending}
+      submitLabel="Change"
+      refusal={problem}
+      error={isUnknown ? null : change.error}
+      onSubmit={() => change.mutate({ id: job.id, n_concurrent_trials: Number(trials) }, { onSuccess: onClose })}
+    >
+      <TextField
+        label="Trials at once"
+        inputMode="numeric"
+        error={
+          isUnknown ? `This service cannot change a job that has begun: ${problemOf(change.error).message}` : problem
+        }
+        value={trials}
+        onText={(text) => {
+          setTrials(text)
+          if (change.isError) change.reset()
+        }}
+      />
+    </FormDialog>
+  )
+}
