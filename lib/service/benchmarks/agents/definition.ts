@@ -23,6 +23,8 @@ export interface AgentDefinition {
   env: StringMap
   /** Variable to secret. */
   secrets: StringMap
+  /** Of these at least one must be there; all that are there are given. */
+  anySecret: StringMap
   /** More of them for models of one provider; when there are any, the model must be of one of these. */
   providers: Record<string, StringMap>
   /** Options that a job does not give. */
@@ -99,6 +101,7 @@ const Manifest = table({
   ),
   env: z._default(variables(), {}),
   secrets: z._default(variables(), {}),
+  any_secret: z._default(variables(), {}),
   providers: z._default(z.record(z.string(), variables(), 'must be tables by the name of a provider'), {}),
   kwargs: z._default(z.record(z.string(), z.unknown(), 'must be a table'), {}),
   usage: z.optional(
@@ -127,7 +130,7 @@ export const readManifest = (
       ),
     }
   const { install, usage, version, version_command, programs, network, model, trajectory } = data
-  const { env, secrets, providers, kwargs } = data
+  const { env, secrets, any_secret: anySecret, providers, kwargs } = data
   return {
     definition: {
       name,
@@ -142,6 +145,7 @@ export const readManifest = (
       needsModel: model === 'required',
       env,
       secrets,
+      anySecret,
       providers,
       kwargs,
       usage: usage

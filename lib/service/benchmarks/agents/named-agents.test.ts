@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import Runloop from '@runloop/api-client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
@@ -8,6 +9,7 @@ import { createJob, follow, makeScenarios, untilEnded } from '#lib/service/testi
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
 import { readZip } from '#lib/service/testing/zip.ts'
+import { NamedAgents } from './named-agents.ts'
 
 let service: TestService
 beforeEach(async () => {
@@ -43,32 +45,53 @@ const trajectory = JSON.stringify({
 })
 
 describe('an agent by its name', () => {
-  it('is started by the body that the public command line sends', async () => {
+  it('is started by the calls of the public command line', async () => {
+    manifest(
+      'claude-code',
+      'command = \'[ "$ANTHROPIC_API_KEY" = k1 ] && echo 1 >~/answer; echo "$HARBOR_MODEL_NAME"\'\n',
+    )
     const { client } = service
-    const scenario_ids = await makeScenarios(client, 1)
-    const { id: benchmark_id } = await client.benchmarks.create({ body: { name: 'b', scenario_ids } })
-    const answer = await service.fetch('/v1/benchmark_jobs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: 'from the command line',
-        metadata: {},
-        spec: {
-          type: 'benchmark',
-          benchmark_id,
-          agent_configs: [{ type: 'job_agent', name: 'quick', model_name: 'some/model', timeout_seconds: 7200 }],
-          orchestrator_config: { n_attempts: 1, n_concurrent_trials: 10, timeout_multiplier: 1 },
-        },
-      }),
+    await client.benchmarks.create({ body: { name: 'mine', scenario_ids: await makeScenarios(client, 1) } })
+    const cli = new Runloop({ baseURL: service.url, bearerToken: service.key, maxRetries: 0 })
+    // What it does for `benchmark-job run --agent claude-code:some-model --benchmark mine`.
+    const { secrets } = await cli.secrets.list({ limit: 5000 })
+    expect(secrets.some(({ name }) => name === 'BMJ_ANTHROPIC_API_KEY')).toBe(false)
+    await cli.secrets.create({ name: 'BMJ_ANTHROPIC_API_KEY', value: 'k1' })
+    const [own] = await Promise.all([
+      cli.benchmarks.list({ limit: 100, search: 'mine' }),
+      cli.benchmarks.listPublic({ limit: 100, search: 'mine' }),
+    ])
+    const created = await cli.benchmarkJobs.create({
+      spec: {
+        type: 'benchmark',
+        benchmark_id: own.benchmarks[0]?.id ?? '',
+        agent_configs: [
+          {
+            name: 'claude-code',
+            type: 'job_agent',
+            model_name: 'some-model',
+            timeout_seconds: 7200,
+            agent_environment: { secrets: { ANTHROPIC_API_KEY: 'BMJ_ANTHROPIC_API_KEY' } },
+          },
+        ],
+        orchestrator_config: { n_attempts: 1, n_concurrent_trials: 10, quiet: false, timeout_multiplier: 1 },
+      },
     })
-    expect(answer.status).toBe(200)
-    const job = await untilEnded(client, ((await answer.json()) as BenchmarkJob).id)
+    const job = await untilEnded(client, created.id)
     const [outcome] = outcomesOf(job)
     expect(outcome).toMatchObject({ state: 'COMPLETED', score: 1, usage: { n_input_tokens: null } })
     expect(outcome?.usage?.unknown_because).toMatch(/no trajectory/)
     const files = await filesOf(outcome?.scenario_run_id ?? '')
     const said = files.find(({ name }) => name.endsWith('_agent_command.txt'))
-    expect(said?.content.toString()).toBe('some/model said\n')
+    expect(said?.content.toString()).toBe('some-model\n')
+  })
+
+  it('is the command it was started with, or a ready recipe', async () => {
+    const job = await runOn(1, [{ name: 'quick', model_name: 'm' }])
+    expect(outcomesOf(await untilEnded(service.client, job.id))[0]).toMatchObject({ state: 'COMPLETED', score: 1 })
+    const recipes = new NamedAgents({ folder: service.dataDir, commands: {} })
+    expect(recipes.names()).toEqual(['claude-code', 'codex', 'gemini-cli', 'goose', 'opencode'])
+    for (const name of recipes.names()) expect(recipes.find(name)?.problems).toBeUndefined()
   })
 
   it('is installed once for all trials, and tells its version, tokens and cost', async () => {
@@ -158,7 +181,9 @@ describe('what is missing for an agent', () => {
       { name: 'nobody' },
     ]).catch((error: Error) => error.message)
     const lines = String(refused).split('\n')
-    expect(lines[0]).toMatch(/agent_configs\[0\]\.agent_environment\.secrets: .*claude-code needs ANTHROPIC_API_KEY/)
+    expect(lines[0]).toMatch(
+      /agent_configs\[0\]\.agent_environment\.secrets: .*claude-code needs ANTHROPIC_API_KEY or CLAUDE_CODE_/,
+    )
     expect(lines[1]).toMatch(/agent_configs\[1\]\.model_name: agent goose needs a model/)
     expect(lines[2]).toMatch(/agent_configs\[2\]\.model_name: agent opencode takes models of anthropic, openai/)
     expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 3: usage has a key that is not known: takes/)

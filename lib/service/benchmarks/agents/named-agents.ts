@@ -89,6 +89,7 @@ const ofCommand = (name: string, command: string): Found => ({
     needsModel: false,
     env: {},
     secrets: {},
+    anySecret: {},
     providers: {},
     kwargs: {},
     usage: null,
@@ -107,7 +108,7 @@ interface Given {
  * The public command line makes its own under BMJ_NAME.
  */
 export const secretsFor = (
-  { name, needsModel, secrets, providers, env }: AgentDefinition,
+  { name, needsModel, secrets, anySecret, providers, env }: AgentDefinition,
   given: Given,
   hasSecret: (name: string) => boolean,
 ): { secrets: StringMap; problems: { field: 'model_name' | 'secrets'; message: string }[] } => {
@@ -124,11 +125,22 @@ export const secretsFor = (
       message: `agent ${name} takes models of ${known.join(', ')}, written provider/model, not ${JSON.stringify(model)}`,
     })
   const found: StringMap = {}
-  for (const [variable, secret] of Object.entries({ ...secrets, ...ofProvider })) {
-    if ([given.variables, given.secrets, env].some((each) => Object.hasOwn(each, variable))) continue
+  /** Whether the agent will have the variable. */
+  const provide = (variable: string, secret: string): boolean => {
+    if ([given.variables, given.secrets, env].some((each) => Object.hasOwn(each, variable))) return true
     const stored = [secret, `BMJ_${variable}`].find(hasSecret)
     if (stored !== undefined) found[variable] = stored
-    else
+    return stored !== undefined
+  }
+  const choices = Object.entries(anySecret)
+  const provided = choices.filter(([variable, secret]) => provide(variable, secret))
+  if (choices.length > 0 && provided.length === 0)
+    problems.push({
+      field: 'secrets',
+      message: `agent ${name} needs ${Object.keys(anySecret).join(' or ')}, and none is set: make a secret ${Object.values(anySecret).join(' or ')}, or give the agent a secret for one of them`,
+    })
+  for (const [variable, secret] of Object.entries({ ...secrets, ...ofProvider })) {
+    if (!provide(variable, secret))
       problems.push({
         field: 'secrets',
         message: `agent ${name} needs ${variable}, which is not set: make a secret ${secret}, or give the agent a secret for ${variable}`,

@@ -31,9 +31,12 @@ export const prepareAgent = async (
   definition: AgentDefinition,
   { installs, account, scenarioRunId, env, network, signal }: Beginning,
 ): Promise<string | null> => {
-  const { name, hosts, programs, secrets, version, versionCommand, install } = definition
+  const { name, hosts, programs, secrets, anySecret, version, versionCommand, install } = definition
   const unset = Object.keys(secrets).filter((variable) => !env[variable])
   if (unset.length > 0) throw setupError(`Agent ${name} cannot start: ${unset.join(' and ')} is not set`)
+  const choices = Object.keys(anySecret)
+  if (choices.length > 0 && !choices.some((variable) => env[variable]))
+    throw setupError(`Agent ${name} cannot start: none of ${choices.join(', ')} is set`)
   if (network === 'none' && hosts.length > 0)
     throw setupError(
       `Agent ${name} cannot start: it calls ${hosts.join(', ')}, and the task allows no network (network_mode, allow_internet)`,

@@ -150,7 +150,7 @@ verifier: {disable: true}
 `
     expect(await problemsOf(yaml)).toEqual([
       '1:1 n_concurrent_trials n_concurrent_trials must be at least 1',
-      '3:5 agents[0] agent claude-code needs ANTHROPIC_API_KEY, which is not set: make a secret ANTHROPIC_API_KEY, or give the agent a secret for ANTHROPIC_API_KEY',
+      '3:5 agents[0] agent claude-code needs ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, and none is set: make a secret ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or give the agent a secret for one of them',
       expect.stringMatching(/^4:5 agents\[1\]\.import_path Agents of your own in Python .* agents\/NAME\/agent\.toml/),
       '6:14 agents[2].kwargs.command Agent command needs the command to run, as text in kwargs.command',
       expect.stringMatching(
