@@ -89,7 +89,7 @@ test('a job is cancelled, what has no score is run again, and the job is cloned'
   await expect.poll(ended, { timeout: 100_000 }).toBe(1)
 
   await page.goto(`${product.url}/benchmark-jobs/${job.id}`)
-  await expect(page.getByText('2 trials at once')).toBeVisible()
+  await expect(page.getByText('4 trials at once')).toBeVisible()
   await page.getByRole('button', { name: 'Change', exact: true }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox', { name: 'Trials at once' }).fill('5')
