@@ -35,6 +35,7 @@ import { runPage } from './run-missing.tsx'
 import { RunScore } from './run-score.tsx'
 import { ScenarioRunTable } from './scenario-run-table.tsx'
 import { AgentName } from './score.tsx'
+import { RunUsageText } from './usage-text.tsx'
 
 const RunLogs = dynamic(() => import('./logs/run-logs.tsx').then((tab) => tab.RunLogs))
 
@@ -181,6 +182,11 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
         <RelativeTime ms={run.start_time_ms} />
         {run.duration_ms != null && `, took ${formatDurationMs(run.duration_ms)}`}
       </Fact>
+      {run.usage && (
+        <Fact label="Tokens and cost">
+          <RunUsageText usage={run.usage} all={run.n_scenario_runs ?? null} />
+        </Fact>
+      )}
       {run.purpose && (
         <Fact label="Purpose">
           <VisibleText max={2_000}>{run.purpose}</VisibleText>

@@ -1,6 +1,6 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatTokens, formatUsd } from '#lib/console/frame/format.ts'
-import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentUsage, RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentFigures } from '#lib/wire/reports.ts'
 
 /** Tokens and cost of an agent in a table, with how many of its attempts told them. */
@@ -47,6 +47,23 @@ export const AttemptUsage = ({ usage }: { usage: AgentUsage }) => {
     <span className="tabular">
       {tokenWords(usage)} · {cost_usd == null ? <span className="text-muted">cost not told</span> : formatUsd(cost_usd)}
     </span>
+  )
+}
+
+/** The same of all scenario runs of a run, and how many of them told it. */
+export const RunUsageText = ({ usage, all }: { usage: RunUsage; all: number | null }) => {
+  const { n_with_tokens, n_with_cost } = usage
+  if (n_with_tokens + n_with_cost === 0) return <AttemptUsage usage={usage} />
+  const of = (n: number) => `${formatCount(n)}${all === null ? '' : ` of ${formatCount(all)}`}`
+  return (
+    <>
+      <AttemptUsage usage={usage} />{' '}
+      <span className="tabular text-muted">
+        {n_with_cost === n_with_tokens || n_with_cost === 0 || n_with_tokens === 0
+          ? `told by ${of(n_with_tokens || n_with_cost)} scenario runs`
+          : `tokens told by ${of(n_with_tokens)}, cost by ${of(n_with_cost)} scenario runs`}
+      </span>
+    </>
   )
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { AgentUsage } from './agent-usage.ts'
 import { benchmarkRunStates } from './benchmark-run-states.ts'
 import { ById, EpochMs, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { defineEndpoints, json } from './endpoint.ts'
@@ -42,18 +43,6 @@ export const JobSource = z.object({
   benchmark_name: z.nullish(z.string()),
   scenario_ids: z.nullish(z.array(z.string())),
 })
-
-/** Beside the interface, by the names of Harbor's results: what an agent used. What is not known is null, never 0. */
-export const AgentUsage = z.object({
-  /** With those from a cache. */
-  n_input_tokens: z.nullish(z.int()),
-  n_cache_tokens: z.nullish(z.int()),
-  n_output_tokens: z.nullish(z.int()),
-  cost_usd: z.nullish(z.number()),
-  /** Why none of them is known. */
-  unknown_because: z.nullish(z.string()),
-})
-export type AgentUsage = z.infer<typeof AgentUsage>
 
 export const ScenarioOutcome = z.object({
   scenario_definition_id: z.string(),

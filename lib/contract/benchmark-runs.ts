@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { RunUsage } from './agent-usage.ts'
 import { benchmarkRunStates } from './benchmark-run-states.ts'
 import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
 import { bytes, defineEndpoints, json } from './endpoint.ts'
@@ -24,6 +25,8 @@ export const BenchmarkRun = z.object({
   job_id: z.nullish(z.string()),
   agent_name: z.nullish(z.string()),
   model_name: z.nullish(z.string()),
+  /** What its agent used, where a job made it. */
+  usage: z.nullish(RunUsage),
 })
 export type BenchmarkRun = z.infer<typeof BenchmarkRun>
 

@@ -1,5 +1,5 @@
+import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 import type {
-  AgentUsage,
   BenchmarkJobState,
   BenchmarkOutcome,
   ScenarioOutcome,

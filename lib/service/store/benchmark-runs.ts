@@ -1,3 +1,4 @@
+import type { RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunState } from '#lib/contract/benchmark-run-states.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
@@ -32,20 +33,26 @@ export type NewBenchmarkRun = Omit<BenchmarkRunRecord, 'seq' | 'state' | 'end_ti
 export type BenchmarkRunStore = ReturnType<typeof createBenchmarkRunStore>
 
 export const createBenchmarkRunStore = (database: Database) => {
-  const count = database.prepare('SELECT count(*) AS n FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0')
+  const count = database.prepare(`
+    SELECT count(*) AS n, sum(${usageAt('n_input_tokens')}) AS n_input_tokens,
+      sum(${usageAt('n_cache_tokens')}) AS n_cache_tokens, sum(${usageAt('n_output_tokens')}) AS n_output_tokens,
+      sum(${usageAt('cost_usd')}) AS cost_usd, min(${usageAt('unknown_because')}) AS unknown_because,
+      count(coalesce(${usageAt('n_input_tokens')}, ${usageAt('n_output_tokens')})) AS n_with_tokens,
+      count(${usageAt('cost_usd')}) AS n_with_cost
+    FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0`)
   /** Of runs that have ended, which get no more; a page of a list may hold thousands. */
-  const counted = new Map<string, number>()
-  const countOf = ({ id, end_time_ms }: BenchmarkRunRecord): number => {
+  const counted = new Map<string, Counts>()
+  const countsOf = ({ id, end_time_ms }: BenchmarkRunRecord): Counts => {
     const known = counted.get(id)
     if (known !== undefined) return known
-    const { n } = count.get(id) as { n: number }
-    if (end_time_ms !== null) counted.set(id, n)
-    return n
+    const counts = count.get(id) as unknown as Counts
+    if (end_time_ms !== null) counted.set(id, counts)
+    return counts
   }
   const table = createTable(database, 'benchmark_runs', {
     json: ['metadata', 'profile', 'agent'],
     metadata: 'benchmark_run_metadata',
-    view: (run: BenchmarkRunRecord) => toBenchmarkRun(run, countOf(run)),
+    view: (run: BenchmarkRunRecord) => toBenchmarkRun(run, countsOf(run)),
   })
 
   return {
@@ -72,7 +79,12 @@ export const createBenchmarkRunStore = (database: Database) => {
   }
 }
 
-const toBenchmarkRun = (run: BenchmarkRunRecord, n_scenario_runs: number): BenchmarkRun => ({
+type Counts = RunUsage & { n: number }
+
+/** A figure of what an agent used, as its scenario run keeps it. */
+const usageAt = (figure: keyof RunUsage) => `json_extract(agent_record, '$.usage.${figure}')`
+
+const toBenchmarkRun = (run: BenchmarkRunRecord, { n: n_scenario_runs, ...usage }: Counts): BenchmarkRun => ({
   id: run.id,
   start_time_ms: run.start_time_ms,
   state: run.state,
@@ -88,4 +100,7 @@ const toBenchmarkRun = (run: BenchmarkRunRecord, n_scenario_runs: number): Bench
   job_id: run.job_id,
   agent_name: run.agent?.name ?? null,
   model_name: run.agent?.model_name ?? null,
+  usage: run.job_id === null ? null : { ...usage, unknown_because: isKnown(usage) ? null : usage.unknown_because },
 })
+
+const isKnown = ({ n_with_tokens, n_with_cost }: RunUsage) => n_with_tokens + n_with_cost > 0

@@ -135,6 +135,17 @@ cost_usd = { pattern = 'Total: \\$([0-9.,]+)' }
         usage: { n_input_tokens: 30, n_cache_tokens: 9, n_output_tokens: 5, cost_usd: 1000.25, unknown_because: null },
       })
     expect(outcomes).toHaveLength(3)
+    const { benchmark_outcomes } = await service.client.benchmarkJobs.get({ params: { id: job.id } })
+    const id = benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
+    expect((await service.client.benchmarkRuns.get({ params: { id } })).usage).toEqual({
+      n_input_tokens: 90,
+      n_cache_tokens: 27,
+      n_output_tokens: 15,
+      cost_usd: 3000.75,
+      unknown_because: null,
+      n_with_tokens: 3,
+      n_with_cost: 3,
+    })
     expect(new Set(outcomes.map(({ agent_version }) => agent_version)).size).toBe(1)
     expect(outcomes[0]?.agent_version).toMatch(/^\d{19}$/)
     const texts = (await filesOf(outcomes[0]?.scenario_run_id ?? '')).map(({ content }) => content.toString())

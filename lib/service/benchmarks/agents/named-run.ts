@@ -1,4 +1,4 @@
-import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Workbench } from '../workbench.ts'
 import type { AgentDefinition } from './definition.ts'

@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm'
-import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 import type { UsageRule, UsageSource } from './definition.ts'
 
 /** How long all expressions of a rule may work on an output; one may take for ever on a line made for it. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import type { AgentUsage } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
