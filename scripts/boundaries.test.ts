@@ -179,7 +179,7 @@ it('has nothing but what a service promises in lib/contract: what only the conso
     'terminal-limits',
   ]
   // Of a resource, in a file of their own for pages that need no more of it.
-  const parts = ['benchmark-metadata', 'benchmark-run-states', 'launch-parameters']
+  const parts = ['agent-usage', 'benchmark-metadata', 'benchmark-run-states', 'launch-parameters']
   const promised = new Set(endpoints.map(({ id }) => id.split('.')[0]))
   const names = product
     .filter((file) => dirname(file) === 'lib/contract')

@@ -4,7 +4,6 @@ import { useState } from 'react'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { ApiError } from '#lib/client/api-error.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, maxConcurrentTrials } from '#lib/contract/benchmark-jobs.ts'
 
@@ -15,7 +14,7 @@ export const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose
   const isWrong = !/^[1-9]\d{0,3}$/.test(trials.trim()) || Number(trials) > maxConcurrentTrials
   const problem = isWrong ? `must be a whole number from 1 to ${maxConcurrentTrials}` : null
   // A service beside ours does not know the address.
-  const isUnknown = change.error instanceof ApiError && [404, 405, 501].includes(change.error.status)
+  const isUnknown = ['not_found', 'not_implemented'].includes(problemOf(change.error).code ?? '')
   return (
     <FormDialog
       open
