@@ -4,6 +4,7 @@ import { LoaderCircle, Play, SquareTerminal } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { TerminalWorkspace } from '#components/terminal/workspace/terminal-workspace.tsx'
+import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { devboxKeys } from '#lib/console/queries/devbox-keys.ts'
@@ -11,7 +12,7 @@ import { isMoving } from '#lib/console/queries/devboxes.ts'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { DevboxMoves } from './use-devbox-moves.tsx'
 
-const LogPanel = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogPanel))
+const LogTail = dynamic(() => import('./log-panel.tsx').then((tab) => tab.LogTail))
 
 export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: DevboxMoves }) => {
   const queryClient = useQueryClient()
@@ -34,12 +35,16 @@ export const DevboxTerminal = ({ devbox, moves }: { devbox: Devbox; moves: Devbo
             <LoaderCircle aria-hidden className="size-4 motion-safe:animate-spin" />
             The terminal opens as soon as the devbox runs. Until then its log:
           </p>
+        ) : hasFailed ? (
+          <Banner tone="danger" title="There is no shell to open">
+            {refusal}. Below is what its commands wrote.
+          </Banner>
         ) : (
           <EmptyState icon={SquareTerminal} title="There is no shell to open" action={resume || undefined}>
-            {refusal}.{hasFailed && ' What its commands wrote is below.'}
+            {refusal}.
           </EmptyState>
         )}
-        {(hasFailed || isMoving(devbox)) && <LogPanel devboxId={devbox.id} />}
+        {(hasFailed || isMoving(devbox)) && <LogTail devboxId={devbox.id} />}
       </div>
     )
   return (

@@ -92,6 +92,20 @@ const Statistics = ({ records }: { records: readonly NumberedRecord[] }) => {
   )
 }
 
+/** The log as it grows, for a place that has an address of its own and so no filters. */
+export const LogTail = ({ devboxId }: { devboxId: string }) => {
+  const log = useFollowed(devboxId, devboxLog)
+  const { shown } = useMemo(() => recordsOf(log.records, {}), [log.records])
+  return (
+    <section aria-label="Log" className="space-y-2">
+      <p role="status" className="text-sm text-muted">
+        <LogState log={log} />
+      </p>
+      <Records records={shown} isEmpty={log.records.length === 0} wraps />
+    </section>
+  )
+}
+
 interface LogFiltersProps {
   records: readonly NumberedRecord[]
   view: LogView
@@ -184,9 +198,9 @@ interface RecordsProps {
   records: readonly NumberedRecord[]
   isEmpty: boolean
   wraps: boolean
-  onExecution: (execution: string) => void
+  onExecution?: (execution: string) => void
   /** Puts the command of a record on the prompt of a terminal. */
-  onSend: (command: string) => void
+  onSend?: (command: string) => void
 }
 
 const Records = ({ records, isEmpty, wraps, onSend, onExecution }: RecordsProps) => {
@@ -234,12 +248,12 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
       <span className={classes(wraps ? 'min-w-0 break-all whitespace-pre-wrap' : 'whitespace-pre', tone)}>
         <RecordText>{logText(record)}</RecordText>
       </span>
-      {cmd != null && cmd_id && (
+      {cmd != null && cmd_id && onExecution && (
         <button type="button" onClick={() => onExecution(cmd_id)} className={lineAction}>
           Only this command
         </button>
       )}
-      {cmd != null && (
+      {cmd != null && onSend && (
         <button type="button" title="Put on the terminal's prompt" onClick={() => onSend(cmd)} className={lineAction}>
           <SquareTerminal aria-hidden className="size-3.5" />
           <span className="sr-only">Put on the terminal's prompt</span>

@@ -22,7 +22,7 @@ export const Usage = ({ devbox: { id, status } }: { devbox: Devbox }) => {
     <div className="space-y-4">
       {samples.length > 0 ? (
         <>
-          <Field label="Show">
+          <Field label="Show" className="w-56">
             {(control) => (
               <Select {...control} value={range} onChange={({ target }) => setRange(target.value)} options={ranges} />
             )}
