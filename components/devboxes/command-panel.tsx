@@ -205,7 +205,7 @@ const CommandList = ({ devbox, log, actions }: CommandListProps) => {
             reads.length > 0 &&
             `; ${formatCount(reads.length)} ${reads.length === 1 ? 'read' : 'reads'} of the Files tab left out`}
           {log.dropped > 0 && `; the oldest ${formatCount(log.dropped)} are not kept here`}
-          {log.unnamed > 0 && `; ${formatCount(log.unnamed)} without an id are in the Log alone`}
+          {log.unnamed > 0 && `; only in the Log: ${formatCount(log.unnamed)} without an id`}
         </p>
         <p role="status">
           <LogState log={log} />
