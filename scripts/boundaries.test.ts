@@ -28,7 +28,7 @@ const packages: Record<string, RegExp> = {
   'lib/wire': /^$/,
   'lib/terminal': /^@xterm\//,
   'lib/service':
-    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$)/,
+    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$|yauzl$)/,
   'lib/console': /^(@tanstack\/react-query$|zod(\/|$)|react$)/,
 }
 

@@ -35,13 +35,18 @@ export const OrchestratorConfig = z.object({
   quiet: z.nullish(z.boolean()),
 })
 
-/** `type` tells which of the other fields are there: harbor, benchmark or scenarios. */
+/**
+ * `type` tells which of the other fields are there: harbor, benchmark or scenarios. Beside the interface, `imported` is a
+ * job that ran elsewhere.
+ */
 export const JobSource = z.object({
-  type: openEnum(['harbor', 'benchmark', 'scenarios']),
+  type: openEnum(['harbor', 'benchmark', 'scenarios', 'imported']),
   inline_yaml: z.nullish(z.string()),
   benchmark_id: z.nullish(z.string()),
   benchmark_name: z.nullish(z.string()),
   scenario_ids: z.nullish(z.array(z.string())),
+  /** Of an imported job: what it is called by where it ran. */
+  import_id: z.nullish(z.string()),
 })
 
 export const ScenarioOutcome = z.object({
@@ -161,6 +166,25 @@ export const ConcurrencyChange = z.object({
   n_concurrent_trials: z.int().check(z.minimum(1), z.maximum(maxConcurrentTrials)),
 })
 
+/** Unspecified: the largest archive of a job that ran elsewhere. */
+export const maxImportBytes = 8 * 1024 ** 3
+
+export const BenchmarkJobImport = z.object({
+  /** Absent: that of the job. */
+  name: z.optional(z.string().check(z.maxLength(256))),
+})
+
+export const BenchmarkJobImported = z.object({
+  job_id: z.string(),
+  name: z.string(),
+  /** The account has this job already, and nothing was changed. */
+  already_imported: z.boolean(),
+  n_trials: z.int(),
+  /** What could not be read, and what does not fit together. */
+  warnings: z.array(z.string()),
+})
+export type BenchmarkJobImported = z.infer<typeof BenchmarkJobImported>
+
 export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
   list: { method: 'GET', path: '/v1/benchmark_jobs', query: BenchmarkJobListQuery, response: json(BenchmarkJobList) },
   create: {
@@ -169,6 +193,15 @@ export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
     body: BenchmarkJobCreate,
     maxBodyBytes,
     response: json(BenchmarkJob),
+  },
+  /** Beside the interface: a zip of a job of Harbor, or of the logs of a run that was made here. */
+  import: {
+    method: 'POST',
+    path: '/v1/benchmark_jobs/import',
+    body: BenchmarkJobImport,
+    bodyFormat: 'multipart',
+    maxBodyBytes: maxImportBytes,
+    response: json(BenchmarkJobImported),
   },
   get: { method: 'GET', path: '/v1/benchmark_jobs/:id', params: ById, response: json(BenchmarkJob) },
   /** Beside the interface, which can cancel the runs of a job one by one. */

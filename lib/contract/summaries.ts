@@ -124,6 +124,7 @@ export const summaries: { [R in keyof Contract]: Record<keyof Contract[R], strin
     create: 'Create a benchmark job; it is queued when the answer comes',
     get: 'Get a benchmark job with the outcomes so far',
     cancel: 'Cancel a benchmark job, queued or running',
+    import: 'Imports a job that ran elsewhere: a zip of a job of Harbor, or of the logs of a run',
     setConcurrency: 'Change how many trials of a benchmark job run at once, from now on',
   },
   benchmarkRuns: {

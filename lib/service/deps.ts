@@ -1,6 +1,7 @@
 import type { AxonEvents } from './axons/axon-events.ts'
 import type { AxonSql } from './axons/axon-sql.ts'
 import type { BenchmarkRuns } from './benchmarks/benchmark-runs.ts'
+import type { Imports } from './benchmarks/import/imports.ts'
 import type { Jobs } from './benchmarks/jobs.ts'
 import type { LogArchives } from './benchmarks/log-archive.ts'
 import type { ScenarioRuns } from './benchmarks/scenario-runs.ts'
@@ -38,4 +39,5 @@ export interface Deps {
   benchmarkRuns: BenchmarkRuns
   logArchives: LogArchives
   jobs: Jobs
+  imports: Imports
 }

@@ -8,6 +8,7 @@ import { AxonEvents } from './axons/axon-events.ts'
 import { AxonSql } from './axons/axon-sql.ts'
 import { NamedAgents } from './benchmarks/agents/named-agents.ts'
 import { BenchmarkRuns } from './benchmarks/benchmark-runs.ts'
+import { Imports } from './benchmarks/import/imports.ts'
 import { Jobs } from './benchmarks/jobs.ts'
 import { LogArchives } from './benchmarks/log-archive.ts'
 import { ScenarioRuns } from './benchmarks/scenario-runs.ts'
@@ -209,6 +210,12 @@ export const createService = async (
     // Before the parts that trials use: interrupted trials must not be recorded as failed.
     undo.push(() => jobs.close())
     jobs.recover()
+    const imports = new Imports({
+      store,
+      workFolder: join(dataDir.path, 'imports'),
+      logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
+    })
+    await imports.recover()
     const drain = new Drain({ store: store.devboxes, evictions, changes: devboxes.changes })
     const disks = new DiskWatch({
       dataDir: dataDir.path,
@@ -254,6 +261,7 @@ export const createService = async (
       benchmarkRuns,
       logArchives,
       jobs,
+      imports,
       axonEvents,
       axonSql,
     }

@@ -155,6 +155,10 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
 
     isNameTaken,
 
+    /** The job of the account that was imported under this identity. */
+    imported: (account: string, importId: string): Pick<JobRow, 'id' | 'name'> | undefined =>
+      table.where("account = ? AND source ->> 'import_id' = ?", account, importId)[0],
+
     /** Of all accounts, oldest first. */
     unended: (): { id: string; account: string }[] => table.where('end_time_ms IS NULL'),
 

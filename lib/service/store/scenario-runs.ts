@@ -54,6 +54,9 @@ export interface NewScenarioRun extends Omit<ScenarioRunRecord, 'seq' | 'attempt
   retry?: number | undefined
 }
 
+/** One that ended elsewhere. Until its benchmark run adopts it, it counts nothing. */
+export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq' | 'scoring_contract_result'> & { replaced: true }
+
 /** What changes; what is absent stays as it is. */
 export interface ScenarioRunMove {
   from: ScenarioRunState
@@ -81,9 +84,29 @@ export const createScenarioRunStore = (database: Database) => {
     WHERE d.status NOT IN ('failure', 'shutdown') AND d.initiator_type = 'scenario'
       AND (r.id IS NULL OR r.end_time_ms IS NOT NULL)`)
 
+  const adopt = database.prepare(`
+    UPDATE scenario_runs SET benchmark_run_id = ?, replaced = 0 WHERE id IN (SELECT value FROM json_each(?))`)
+  const unfinishedImports = 'replaced = 1 AND benchmark_run_id IS NULL AND devbox_id IS NULL AND attempt IS NOT NULL'
+
   return {
     insert: (run: NewScenarioRun): void => {
       table.insert({ ...run, state: 'running' })
+    },
+
+    insertEnded: (run: EndedScenarioRun): void => {
+      table.insert(run)
+    },
+
+    /** Makes them scenario runs of the benchmark run, which counts them from now on. */
+    adopt: (benchmarkRunId: string, ids: readonly string[]): void => {
+      adopt.run(benchmarkRunId, JSON.stringify(ids))
+    },
+
+    /** Removes those that no run has adopted; their ids. */
+    dropUnfinishedImports: (): string[] => {
+      const ids = table.where(unfinishedImports).map(({ id }) => id)
+      database.exec(`DELETE FROM scenario_runs WHERE ${unfinishedImports}`)
+      return ids
     },
 
     get: table.get,

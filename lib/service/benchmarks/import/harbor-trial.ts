@@ -1,0 +1,224 @@
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import { unknownUsage } from '../agents/usage.ts'
+import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
+import type { ForeignTrial } from './foreign-job.ts'
+import { optional, readJson, readText, timeOf } from './json-file.ts'
+
+const Words = optional(z.string())
+const Count = optional(z.int().check(z.minimum(0)))
+/** `{rewards: {reward: 1}}`, in older versions `{reward: 1}`. */
+const Verified = optional(
+  z.object({ rewards: optional(z.record(z.string(), z.unknown())), reward: optional(z.unknown()) }),
+)
+const Failure = optional(z.object({ exception_type: z.string(), exception_message: z._default(z.string(), '') }))
+const Phase = optional(z.object({ started_at: Words, finished_at: Words }))
+
+const Agent = optional(
+  z.object({ name: Words, import_path: Words, model_name: Words, kwargs: optional(z.record(z.string(), z.unknown())) }),
+)
+/** A task is named by its folder, its name, or both, by version. */
+const Task = optional(z.object({ path: Words, name: Words, source: Words, git_url: Words }))
+
+const Config = z.object({ trial_name: Words, task: z.catch(z.union([z.string(), Task]), null), agent: Agent })
+type Config = z.output<typeof Config>
+
+const Result = z.object({
+  id: Words,
+  task_name: Words,
+  trial_name: Words,
+  source: Words,
+  task_checksum: Words,
+  attempt: Count,
+  config: optional(Config),
+  agent_info: optional(
+    z.object({ name: Words, version: Words, model_info: optional(z.object({ name: Words, provider: Words })) }),
+  ),
+  agent_result: optional(
+    z.object({
+      n_input_tokens: Count,
+      n_cache_tokens: Count,
+      n_output_tokens: Count,
+      cost_usd: optional(z.number().check(z.minimum(0))),
+    }),
+  ),
+  verifier_result: Verified,
+  exception_info: Failure,
+  started_at: Words,
+  finished_at: Words,
+  environment_setup: Phase,
+  verifier: Phase,
+  step_results: optional(z.array(z.object({ verifier_result: Verified, exception_info: Failure }))),
+  /** These are of trials that ran here. */
+  warnings: optional(z.array(z.string())),
+  environment_differs: optional(z.boolean()),
+})
+type Result = z.output<typeof Result>
+
+interface Options {
+  /** Those of the job: the only one is that of a trial which names none. */
+  jobAgents?: readonly AgentConfig[]
+  /** What the names of its own files begin with. */
+  prefix?: string
+}
+
+type Read = { trial: Omit<ForeignTrial, 'logs'>; rewards: Rewards | null } | { problem: string }
+
+/**
+ * What a trial's folder tells. Where its result.json cannot be read, its reward or its exception is taken from the files
+ * it was made from, and the trial says so; a trial with neither has not ended and is none.
+ */
+export const readHarborTrial = async (
+  folder: string,
+  name: string,
+  { jobAgents = [], prefix = '' }: Options = {},
+): Promise<Read> => {
+  const read = await readJson(join(folder, `${prefix}result.json`))
+  const parsed = 'value' in read ? Result.safeParse(read.value) : undefined
+  const result = parsed?.success ? parsed.data : Result.parse({})
+  const config = result.config ?? (await configOf(join(folder, `${prefix}config.json`)))
+  const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not the record of a trial'
+  const warnings = [...(result.warnings ?? [])]
+  let { rewards, dropped } = rewardsOf(result)
+  let failure = result.exception_info
+  if (problem !== undefined) {
+    ;({ rewards, dropped } = await rewardsOfFiles(folder))
+    failure = await failureOfFile(folder)
+    if (!rewards && !failure) return { problem: `result.json ${problem}` }
+    warnings.push(`result.json ${problem}: what stands here was read from the trial's other files`)
+  }
+  if (dropped.length > 0) warnings.push(`rewards that are no numbers are left out: ${dropped.join(', ')}`)
+  const task = taskOf(result, config, name)
+  const agent = agentOf(result, config) ?? (jobAgents.length === 1 ? jobAgents[0] : undefined)
+  if (!task || !agent) return { problem: `neither result.json nor config.json names its ${task ? 'agent' : 'task'}` }
+  const { outcome, notes } = importedOutcome(rewards, failure)
+  const startedMs = timeOf(result.started_at) ?? timeOf(result.environment_setup?.started_at ?? null)
+  const endedMs = timeOf(result.finished_at) ?? timeOf(result.verifier?.finished_at ?? null)
+  return {
+    rewards,
+    trial: {
+      name: result.trial_name ?? config?.trial_name ?? name,
+      agent,
+      task,
+      ...(result.attempt !== null && { attempt: result.attempt }),
+      startedMs: startedMs ?? endedMs ?? 0,
+      endedMs: Math.max(startedMs ?? 0, endedMs ?? 0),
+      outcome,
+      warnings: [...warnings, ...notes],
+      environmentDiffers: result.environment_differs ?? false,
+      record: recordOf(result),
+    },
+  }
+}
+
+const configOf = async (path: string): Promise<Config | null> => {
+  const read = await readJson(path)
+  const parsed = 'value' in read ? Config.safeParse(read.value) : undefined
+  return parsed?.success ? parsed.data : null
+}
+
+interface FoundRewards {
+  rewards: Rewards | null
+  /** Names of those that are no numbers. */
+  dropped: string[]
+}
+
+const noRewards: FoundRewards = { rewards: null, dropped: [] }
+
+const rewardsOf = ({ verifier_result, step_results }: Result): FoundRewards => {
+  const whole = verified(verifier_result)
+  if (whole.rewards || !step_results) return whole
+  // As Harbor makes one reward of several steps: by name, the mean over the steps that were verified.
+  const steps = step_results.map((step) => verified(step.verifier_result).rewards).filter((each) => each !== null)
+  if (steps.length === 0) return whole
+  const names = [...new Set(steps.flatMap((step) => Object.keys(step)))]
+  const mean = (name: string) => steps.reduce((sum, step) => sum + (step[name] ?? 0), 0) / steps.length
+  return { rewards: Object.fromEntries(names.map((name) => [name, mean(name)])), dropped: [] }
+}
+
+const verified = (result: Result['verifier_result']): FoundRewards => {
+  if (!result) return noRewards
+  return numbersOf(result.rewards ?? (result.reward === null ? {} : { reward: result.reward }))
+}
+
+const numbersOf = (given: Record<string, unknown>): FoundRewards => {
+  const entries = Object.entries(given)
+  const numbers = entries.filter((entry): entry is [string, number] => Number.isFinite(entry[1]))
+  const dropped = entries.filter(([, value]) => !Number.isFinite(value)).map(([name]) => name)
+  return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
+}
+
+/** What the verifier wrote itself; reward.json goes first, as for Harbor. */
+const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
+  const read = await readJson(join(folder, 'verifier', 'reward.json'))
+  if ('value' in read && typeof read.value === 'object' && read.value !== null)
+    return numbersOf(read.value as Record<string, unknown>)
+  const text = (await readText(join(folder, 'verifier', 'reward.txt')))?.trim()
+  return text ? numbersOf({ reward: Number(text) }) : noRewards
+}
+
+/** The last line of exception.txt begins with the type, as Python prints it. */
+const failureOfFile = async (folder: string): Promise<RunFailure | null> => {
+  const text = (await readText(join(folder, 'exception.txt')))?.trim()
+  const line = text?.split('\n').findLast((each) => /^[\w.]+(?:Error|Exception|Interrupt)\b/.test(each))
+  if (!line) return null
+  const [type = '', ...message] = line.split(':')
+  return { exception_type: type.split('.').at(-1) as string, exception_message: message.join(':').trim() }
+}
+
+const taskOf = (result: Result, config: Config | null, trialName: string) => {
+  const task = typeof config?.task === 'string' ? { name: config.task, path: null, source: null } : config?.task
+  const name =
+    result.task_name ??
+    task?.name ??
+    task?.path?.split('/').findLast(Boolean) ??
+    // `<the first 32 characters of its name>__<7 characters>`
+    (/^(.+)__[A-Za-z0-9]{7}$/.exec(trialName)?.[1] || null)
+  if (!name) return undefined
+  return { name, source: result.source ?? task?.source ?? null, checksum: result.task_checksum }
+}
+
+const agentOf = ({ agent_info }: Result, config: Config | null): AgentConfig | undefined => {
+  const given = config?.agent
+  const name = given?.name ?? agent_info?.name ?? given?.import_path
+  if (!name) return undefined
+  const model = agent_info?.model_info
+  const named = model?.name && model.provider ? `${model.provider}/${model.name}` : (model?.name ?? null)
+  const kwargs = given?.kwargs ?? {}
+  return {
+    name,
+    type: 'job_agent',
+    model_name: given?.model_name ?? named,
+    ...(Object.keys(kwargs).length > 0 && { kwargs }),
+  }
+}
+
+/**
+ * As Harbor counts it: what was verified has its reward, whatever went wrong besides. So it may differ from a trial that
+ * ran here only where Harbor gives a reward in spite of an exception.
+ */
+const importedOutcome = (
+  rewards: Rewards | null,
+  failure: RunFailure | null,
+): { outcome: Outcome; notes: string[] } => {
+  const notes = Object.entries(rewards ?? {})
+    .filter(([, value]) => value < 0 || value > 1)
+    .map(([name, value]) => `${name} is ${value}; scores go from 0 to 1`)
+  const outcome = outcomeOf(rewards, failure)
+  if (rewards === null || outcome.state === 'COMPLETED' || failure?.exception_type === 'AgentTimeoutError')
+    return { outcome, notes }
+  return { outcome: { ...outcomeOf(rewards, null), failure_reason: failure }, notes }
+}
+
+const recordOf = ({ agent_info, agent_result }: Result): AgentRecord => {
+  const { n_input_tokens = null, n_cache_tokens = null, n_output_tokens = null, cost_usd = null } = agent_result ?? {}
+  const usage = { n_input_tokens, n_cache_tokens, n_output_tokens, cost_usd }
+  const isKnown = Object.values(usage).some((value) => value !== null)
+  return {
+    version: agent_info?.version ?? null,
+    usage: isKnown ? { ...usage, unknown_because: null } : unknownUsage('the imported files do not tell it'),
+    trajectories: [],
+  }
+}

@@ -1,0 +1,299 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AgentConfig, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import { jobEnd, runFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import { runScore } from '#lib/service/domain/benchmark-runs.ts'
+import { invalid } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
+import type { EndedScenarioRun } from '#lib/service/store/scenario-runs.ts'
+import type { Stores } from '#lib/service/store/stores.ts'
+import type { JobPlan } from '../plan.ts'
+import { type ForeignJob, type ForeignTask, type ForeignTrial, NoJobError } from './foreign-job.ts'
+import { isHarborFolder, readHarborFolder } from './harbor-folder.ts'
+import { readOwnExport } from './own-export.ts'
+import { unpack } from './unpack.ts'
+
+interface Options {
+  store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'scenarioRuns' | 'scenarios'>
+  /** Where archives are unpacked; on the file system of the logs. */
+  workFolder: string
+  /** Where the logs of a scenario run are kept. */
+  logFolderOf: (scenarioRunId: string) => string
+}
+
+/** So many trials are written at once: the service answers others in between. */
+const atOnce = 100
+
+/** Jobs that ran elsewhere become jobs of an account: judged, compared and read like any other. */
+export class Imports {
+  readonly #options: Options
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Removes what imports of the service's last life did not finish. */
+  async recover(): Promise<void> {
+    const { store, workFolder, logFolderOf } = this.#options
+    await rm(workFolder, { recursive: true, force: true })
+    for (const id of store.scenarioRuns.dropUnfinishedImports())
+      await rm(logFolderOf(id), { recursive: true, force: true })
+  }
+
+  /** Throws 400 for what cannot be read as a job. */
+  async add(account: string, archive: AsyncIterable<Uint8Array>, name?: string): Promise<BenchmarkJobImported> {
+    const folder = join(this.#options.workFolder, randomBytes(8).toString('hex'))
+    const file = join(folder, 'archive.zip')
+    const unpacked = join(folder, 'files')
+    try {
+      await mkdir(unpacked, { recursive: true, mode: 0o700 })
+      await save(archive, file)
+      const { leftOut, first } = await unpack(file, unpacked)
+      const job = await readJob(unpacked, name ?? 'Imported job')
+      if (leftOut > 0)
+        job.warnings.unshift({
+          sentence: `${leftOut} files of the archive are left out: ${first.join('; ')}`,
+          tasks: [],
+        })
+      return await this.#keep(account, job, name)
+    } catch (error) {
+      if (error instanceof NoJobError) throw invalid({ field: 'file', message: error.message })
+      throw error
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  async #keep(account: string, job: ForeignJob, name: string | undefined): Promise<BenchmarkJobImported> {
+    const { store } = this.#options
+    const warnings = job.warnings.map(
+      ({ sentence, tasks }) => `${tasks.length > 0 ? `${tasks.join(', ')}: ` : ''}${sentence}`,
+    )
+    const known = this.#known(account, job)
+    if (known) return { ...known, already_imported: true, n_trials: job.trials.length, warnings }
+    const tasks = new Map(job.trials.map(({ task }) => [scenarioIdOf(account, task, store), task]))
+    for (const part of partsOf([...tasks]))
+      store.scenarios.insertMissing(part.map(([id, task]) => scenarioOf(account, id, task, job.startedMs)))
+    const agents = [
+      ...Map.groupBy(job.trials, ({ agent }) => JSON.stringify([agent.name, agent.model_name, agent.kwargs])).values(),
+    ]
+    const runs = agents.map((trials) => ({
+      id: newId('bmr'),
+      agent: (trials[0] as ForeignTrial).agent,
+      trials: numbered(trials),
+    }))
+    const ids = new Map<string, string[]>()
+    for (const { id, trials } of runs) ids.set(id, await this.#keepTrials(account, trials))
+    // Twice the same at the same time: the other one was first.
+    const first = this.#known(account, job)
+    if (first) return { ...first, already_imported: true, n_trials: job.trials.length, warnings }
+    const planned = planOf(
+      job,
+      [...tasks].map(([id, task]) => ({ id, name: task.name })),
+      runs,
+    )
+    const jobId = newId('bmj')
+    const chosen = this.#freeName(account, name?.trim() || job.name)
+    // Nothing of it is counted anywhere before all of it is.
+    store.scenarioRuns.together(() => {
+      store.benchmarkJobs.insert({
+        id: jobId,
+        account,
+        name: chosen,
+        create_time_ms: job.startedMs,
+        metadata: {},
+        ...planned,
+      })
+      for (const [index, { id, agent, trials }] of runs.entries()) {
+        const times = trials.flatMap(({ startedMs, endedMs }) => (startedMs > 0 ? [[startedMs, endedMs] as const] : []))
+        store.benchmarkRuns.insert({
+          id,
+          account,
+          benchmark_id: null,
+          name: `${chosen}: ${agent.name}${agent.model_name ? ` (${agent.model_name})` : ''}`,
+          start_time_ms: times.reduce((least, [start]) => Math.min(least, start), times[0]?.[0] ?? job.startedMs),
+          metadata: {},
+          profile: {},
+          job_id: jobId,
+          agent_index: index,
+          agent,
+        })
+        store.scenarioRuns.adopt(id, ids.get(id) ?? [])
+        store.benchmarkRuns.end(id, {
+          state: runFailure(store.benchmarkJobs.endedTrials(id)) === null ? 'completed' : 'failed',
+          end_time_ms: times.reduce((last, [, end]) => Math.max(last, end), job.startedMs),
+          score: runScore(store.scenarioRuns.ofBenchmarkRun(id)),
+        })
+      }
+      const isWhole = job.endedMs !== null
+      const end = jobEnd(store.benchmarkRuns.ofJob(jobId))
+      const state = !isWhole ? 'cancelled' : end === 'complete' ? 'completed' : end === 'fail' ? 'failed' : 'cancelled'
+      store.benchmarkJobs.move(jobId, state, job.endedMs ?? job.startedMs, null)
+    })
+    return { job_id: jobId, name: chosen, already_imported: false, n_trials: job.trials.length, warnings }
+  }
+
+  #known(account: string, { identity }: ForeignJob): Pick<BenchmarkJobImported, 'job_id' | 'name'> | undefined {
+    const found = this.#options.store.benchmarkJobs.imported(account, identity)
+    return found && { job_id: found.id, name: found.name }
+  }
+
+  /** Their ids, in their order. */
+  async #keepTrials(account: string, trials: readonly NumberedTrial[]): Promise<string[]> {
+    const { store, logFolderOf } = this.#options
+    const ids: string[] = []
+    for (const part of partsOf(trials)) {
+      const rows = part.map((trial) => rowOf(account, scenarioIdOf(account, trial.task, store), trial))
+      store.scenarioRuns.together(() => {
+        for (const row of rows) store.scenarioRuns.insertEnded(row)
+      })
+      for (const [at, { logs }] of part.entries()) {
+        const folder = logFolderOf((rows[at] as EndedScenarioRun).id)
+        for (const { from, path } of logs) {
+          const to = join(folder, ...path)
+          await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+          await rename(from, to)
+        }
+      }
+      ids.push(...rows.map(({ id }) => id))
+      await nextTurn()
+    }
+    return ids
+  }
+
+  #freeName(account: string, name: string): string {
+    const isTaken = this.#options.store.benchmarkJobs.isNameTaken(account, name)
+    return isTaken ? `${name}-${randomBytes(4).toString('hex')}` : name
+  }
+}
+
+const save = (archive: AsyncIterable<Uint8Array>, file: string): Promise<void> =>
+  pipeline(archive, createWriteStream(file, { mode: 0o600 }))
+
+/** The job in a folder, or in the one folder that is in it, however deep: zips are made both ways. Throws a NoJobError. */
+const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
+  const own = await readOwnExport(folder)
+  if (own) return own
+  const [only, ...others] = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => name !== '__MACOSX')
+  if (only?.isDirectory() && others.length === 0) {
+    const inside = join(folder, only.name)
+    // One folder in an archive is the job, unless it has what a trial has and no trials in it.
+    if ((await isHarborFolder(inside)) || !(await isHarborFolder(folder))) return readJob(inside, only.name)
+  }
+  if (await isHarborFolder(folder)) return readHarborFolder(folder, name)
+  throw new NoJobError(
+    'There is neither a job of Harbor in it, with a folder for each trial, nor the logs of a run of a job',
+  )
+}
+
+type NumberedTrial = ForeignTrial & { attempt: number }
+
+/** Attempts carry no number with Harbor: the first to begin is the first. */
+const numbered = (trials: readonly ForeignTrial[]): NumberedTrial[] => {
+  const inTime = trials.toSorted((a, b) => a.startedMs - b.startedMs || (a.name < b.name ? -1 : 1))
+  const counts = new Map<string, number>()
+  return inTime.map((trial) => {
+    const key = JSON.stringify([trial.task.source, trial.task.name, trial.task.checksum])
+    const count = counts.get(key) ?? 0
+    counts.set(key, count + 1)
+    return { ...trial, attempt: trial.attempt ?? count }
+  })
+}
+
+/** The same for the same task of the same data set, so that jobs can be compared and followed over time. */
+const scenarioIdOf = (
+  account: string,
+  { name, source, checksum, scenarioId }: ForeignTask,
+  store: Options['store'],
+): string => {
+  if (scenarioId !== undefined && store.scenarios.missing(account, [scenarioId]).length === 0) return scenarioId
+  const parts = JSON.stringify([account, 'imported', source, name, checksum])
+  return `scn_${createHash('sha256').update(parts).digest('hex').slice(0, 26)}`
+}
+
+const scenarioOf = (account: string, id: string, { name, source, checksum }: ForeignTask, create_time_ms: number) => ({
+  id,
+  account,
+  name,
+  create_time_ms,
+  hidden: true,
+  input_context: { problem_statement: 'The instruction of an imported task is not among its files.' },
+  metadata: { ...(checksum && { harbor_checksum: checksum }), ...(source && { harbor_dataset: source }) },
+  scoring_contract: {
+    scoring_function_parameters: [
+      { name: 'verifier', weight: 1, scorer: { type: 'command_scorer' as const, command: '/tests/test.sh' } },
+    ],
+  },
+})
+
+const stateOf = { COMPLETED: 'completed', FAILED: 'failed', TIMEOUT: 'timeout', CANCELED: 'canceled' } as const
+
+const rowOf = (account: string, scenario_id: string, trial: NumberedTrial): EndedScenarioRun => ({
+  id: newId('scr'),
+  account,
+  scenario_id,
+  scenario_name: trial.task.name,
+  // Its run is made when all its trials are there.
+  benchmark_run_id: null,
+  devbox_id: null,
+  name: null,
+  start_time_ms: trial.startedMs,
+  end_time_ms: trial.endedMs,
+  metadata: {},
+  profile: {},
+  state: stateOf[trial.outcome.state],
+  score: trial.outcome.score,
+  outcome: trial.outcome.state,
+  failure: trial.outcome.failure_reason,
+  warnings: trial.warnings.length > 0 ? trial.warnings : null,
+  environment_differs: trial.environmentDiffers,
+  agent_record: trial.record,
+  attempt: trial.attempt,
+  retry: 0,
+  replaced: true,
+})
+
+const planOf = (
+  { identity, expectedTrials, endedMs, trials, warnings }: ForeignJob,
+  scenarios: JobPlan['scenarios'],
+  runs: readonly { agent: AgentConfig; trials: readonly NumberedTrial[] }[],
+) => {
+  const attempts = Math.max(
+    ...runs.map((run) => run.trials.reduce((most, { attempt }) => Math.max(most, attempt + 1), 1)),
+  )
+  const plan: JobPlan = {
+    scenarios,
+    attempts,
+    concurrentTrials: 1,
+    retry: { maxRetries: 0, include: null, exclude: [], waitMultiplier: 1, minWaitSeconds: 1, maxWaitSeconds: 60 },
+    timeoutMultiplier: 1,
+    benchmarkId: null,
+    harbor: null,
+  }
+  const missing = expectedTrials === null ? 0 : expectedTrials - trials.length
+  const unfinished = endedMs === null ? 'The job had not ended when its files were copied' : 'Trials are missing'
+  return {
+    source: { type: 'imported', import_id: identity },
+    spec: { scenario_ids: scenarios.map(({ id }) => id), agent_configs: runs.map(({ agent }) => agent) },
+    plan,
+    warnings: [
+      ...(missing > 0 || endedMs === null
+        ? [
+            {
+              sentence: `${unfinished}: ${trials.length} of ${expectedTrials ?? 'an unknown number of'} trials are here`,
+              tasks: [],
+            },
+          ]
+        : []),
+      ...warnings,
+    ],
+  }
+}
+
+function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += atOnce) yield all.slice(at, at + atOnce)
+}

@@ -1,0 +1,110 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import { type ForeignJob, type ForeignTrial, NoJobError } from './foreign-job.ts'
+import { readHarborTrial } from './harbor-trial.ts'
+import { optional, readJson } from './json-file.ts'
+import { logsBelow } from './log-list.ts'
+
+const Words = optional(z.string())
+
+/** As `LogArchives` writes it for a benchmark run. */
+const Results = z.object({
+  benchmark_run_id: z.string(),
+  name: Words,
+  agent_name: Words,
+  model_name: Words,
+  scenario_runs: z.array(
+    z.object({
+      scenario_run_id: z.string(),
+      scenario_id: z.string(),
+      scenario_name: z.string(),
+      attempt: optional(z.int().check(z.minimum(1))),
+      replaced: optional(z.boolean()),
+      state: z.string(),
+      score: optional(z.number()),
+      duration_ms: optional(z.number().check(z.minimum(0))),
+      failure_reason: optional(z.object({ exception_type: z.string(), exception_message: z.string() })),
+    }),
+  ),
+})
+type ScenarioRun = z.output<typeof Results>['scenario_runs'][number]
+
+/** The archive of a run's logs, unpacked; undefined when it is none. Throws a NoJobError. */
+export const readOwnExport = async (folder: string): Promise<ForeignJob | undefined> => {
+  const path = join(folder, 'results.json')
+  const read = await readJson(path)
+  const parsed = 'value' in read ? Results.safeParse(read.value) : undefined
+  if (!parsed?.success) return undefined
+  const { benchmark_run_id, name, agent_name, model_name, scenario_runs } = parsed.data
+  const counted = scenario_runs.filter(({ replaced }) => !replaced)
+  if (counted.length === 0) throw new NoJobError('The archive is of a run without scenario runs')
+  // The archive has the time of its end, which is all that is known of scenario runs without a record of their own.
+  const endedMs = Math.round((await stat(path)).mtimeMs)
+  const agent = { name: agent_name ?? name ?? 'unknown', type: 'job_agent' as const, model_name }
+  const folders = await foldersOf(folder, counted)
+  const trials: ForeignTrial[] = []
+  const warnings: ForeignJob['warnings'] = []
+  for (const run of counted) {
+    const own = folders.get(run.scenario_run_id)
+    if (!own) warnings.push({ sentence: 'its log files are not in the archive', tasks: [run.scenario_name] })
+    const logs = own ? (await logsBelow(own)).files.map((file) => withoutId(file, run.scenario_run_id)) : []
+    const told = own === undefined ? undefined : await recordOf(own, run.scenario_run_id)
+    const durationMs = run.duration_ms ?? 0
+    const { record, startedMs } = told ?? { record: null, startedMs: endedMs - durationMs }
+    trials.push({
+      name: run.scenario_run_id,
+      agent,
+      task: { name: run.scenario_name, source: null, checksum: null, scenarioId: run.scenario_id },
+      ...(run.attempt !== null && { attempt: run.attempt - 1 }),
+      startedMs,
+      endedMs: startedMs + durationMs,
+      outcome: outcomeOf(run),
+      warnings: told?.warnings ?? [],
+      environmentDiffers: told?.environmentDiffers ?? false,
+      record,
+      logs,
+    })
+  }
+  return {
+    identity: benchmark_run_id,
+    name: name ?? benchmark_run_id,
+    startedMs: trials.reduce((first, each) => Math.min(first, each.startedMs), endedMs),
+    endedMs,
+    expectedTrials: null,
+    trials,
+    warnings,
+  }
+}
+
+/** In the words of a job's outcomes, which those of a run that no job made are put into. */
+const outcomeOf = ({ state, score, failure_reason }: ScenarioRun): ForeignTrial['outcome'] => {
+  const told = state.toUpperCase()
+  if (told === 'COMPLETED') return { state: 'COMPLETED', score: score ?? 0, failure_reason }
+  const ended = told === 'TIMEOUT' || told === 'CANCELED' ? told : 'FAILED'
+  return { state: ended, score: null, failure_reason }
+}
+
+/** The folder of each scenario run, known by the id that its files begin with. */
+const foldersOf = async (folder: string, runs: readonly ScenarioRun[]): Promise<Map<string, string>> => {
+  const ids = new Set(runs.map(({ scenario_run_id }) => scenario_run_id))
+  const found = new Map<string, string>()
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue
+    const [first = ''] = await readdir(join(folder, entry.name))
+    const id = /^scr_[a-z0-9]+(?=_)/.exec(first)?.[0]
+    if (id && ids.has(id)) found.set(id, join(folder, entry.name))
+  }
+  return found
+}
+
+const withoutId = ({ from, path }: ForeignTrial['logs'][number], id: string) => ({
+  from,
+  path: path.map((part, at) => (at === 0 ? part.slice(id.length + 1) : part)),
+})
+
+/** What the trial of a Harbor task has written down of itself. */
+const recordOf = async (folder: string, id: string) => {
+  const read = await readHarborTrial(folder, id, { prefix: `${id}_` })
+  return 'trial' in read ? read.trial : undefined
+}

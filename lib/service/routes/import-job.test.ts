@@ -1,0 +1,234 @@
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BenchmarkJob, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import { type Files, harborJob, trialResult, zipOf } from '#lib/service/testing/harbor-job.ts'
+import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: 'none' })
+})
+afterAll(() => service.close())
+
+const send = async (file: Blob, name?: string) => {
+  const form = new FormData()
+  if (name !== undefined) form.append('name', name)
+  form.append('file', file, 'job.zip')
+  const response = await service.fetch('/v1/benchmark_jobs/import', { method: 'POST', body: form })
+  return { status: response.status, body: await response.json() }
+}
+const imported = async (files: Files): Promise<BenchmarkJobImported & { job: BenchmarkJob }> => {
+  const { status, body } = await send(await zipOf(files))
+  expect(status, JSON.stringify(body)).toBe(200)
+  return { ...body, job: await service.client.benchmarkJobs.get({ params: { id: body.job_id } }) }
+}
+
+describe('a job of Harbor', () => {
+  const trials = {
+    pay__aaaaaaa: { task: 'pay', reward: 1, at: 100 },
+    pay__bbbbbbb: { task: 'pay', reward: 0, at: 10 },
+    ship__ccccccc: { task: 'ship', reward: 0.25 },
+    ship__ddddddd: { task: 'ship', exception: 'VerifierTimeoutError', at: 70 },
+    tax__eeeeeee: { task: 'tax', reward: 1, exception: 'AgentTimeoutError' },
+    tax__fffffff: { task: 'tax', reward: 0, exception: 'NonZeroAgentExitCodeError', at: 70 },
+    cart__ggggggg: { task: 'cart', exception: 'SandboxBuildFailedError' },
+    cart__hhhhhhh: { task: 'cart', exception: 'CancelledError', at: 70 },
+  }
+
+  it('has the outcomes, attempts, tokens and times that Harbor wrote, and its state', async () => {
+    const { job, warnings, already_imported, n_trials } = await imported(harborJob(trials))
+    expect({ warnings, already_imported, n_trials }).toEqual({ warnings: [], already_imported: false, n_trials: 8 })
+    expect(job).toMatchObject({
+      name: 'nightly',
+      state: 'completed',
+      create_time_ms: Date.UTC(2026, 10, 1, 12),
+      job_source: { type: 'imported', import_id: '5c1c0f6e-0000-4000-8000-000000000001' },
+    })
+    const [outcome] = job.benchmark_outcomes ?? []
+    expect(outcome).toMatchObject({
+      agent_name: 'codex',
+      model_name: 'acme/large',
+      n_completed: 5,
+      n_failed: 1,
+      n_timeout: 1,
+      n_canceled: 1,
+      average_score: (1 + 0 + 0.25 + 1 + 0) / 5,
+    })
+    const told = outcome?.scenario_outcomes.map(({ scenario_name, attempt, state, score, failure_reason }) =>
+      [scenario_name, attempt, state, score, failure_reason?.exception_type].filter((each) => each != null).join(' '),
+    )
+    expect(told?.toSorted()).toEqual([
+      'cart 1 FAILED SandboxBuildFailedError',
+      'cart 2 CANCELED CancelledError',
+      'pay 1 COMPLETED 0',
+      'pay 2 COMPLETED 1',
+      'ship 1 COMPLETED 0.25',
+      'ship 2 TIMEOUT VerifierTimeoutError',
+      'tax 1 COMPLETED 1 AgentTimeoutError',
+      'tax 2 COMPLETED 0 NonZeroAgentExitCodeError',
+    ])
+    expect(outcome?.scenario_outcomes[0]).toMatchObject({
+      agent_version: '1.2.3',
+      duration_ms: 60_000,
+      usage: { n_input_tokens: 1200, n_output_tokens: 300, cost_usd: 0.25 },
+    })
+  })
+
+  it('is one job however often it is imported, and another account has its own', async () => {
+    const again = await send(await zipOf(harborJob(trials)), 'another name')
+    const jobs = await service.client.benchmarkJobs.list()
+    const [first] = jobs.jobs.filter(({ name }) => name === 'nightly')
+    expect(again.body).toMatchObject({ job_id: first?.id, name: 'nightly', already_imported: true })
+    expect(jobs.jobs.filter(({ job_source }) => job_source?.type === 'imported')).toHaveLength(1)
+  })
+
+  it('keeps the log files of each trial', async () => {
+    const { jobs } = await service.client.benchmarkJobs.list()
+    const outcome = jobs[0]?.benchmark_outcomes?.[0]?.scenario_outcomes.find(
+      ({ scenario_name }) => scenario_name === 'ship',
+    )
+    const id = outcome?.scenario_run_id ?? ''
+    const response = await service.fetch(`/v1/scenarios/runs/${id}/download_logs`, { method: 'POST' })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect(bytes.includes(`${id}_trial.log`)).toBe(true)
+    expect(bytes.includes(`${id}_verifier_reward.txt`)).toBe(true)
+  })
+
+  it('says what cannot be read, and loses nothing else', async () => {
+    const files = harborJob(
+      { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', reward: 1 }, c__ccccccc: { task: 'c' } },
+      { id: 'broken', n_total_trials: 5, finished_at: null },
+    )
+    const { job, warnings } = await imported({
+      ...files,
+      'nightly/b__bbbbbbb/result.json': '{"task_name": "b", "verifier_',
+      'nightly/b__bbbbbbb/config.json': {
+        task: { path: '/data/b' },
+        agent: { name: 'codex', model_name: 'acme/large' },
+      },
+      'nightly/c__ccccccc/result.json': 'x',
+      'nightly/d__ddddddd/config.json': { task: { path: '/data/d' } },
+    })
+    expect(warnings).toEqual([
+      expect.stringMatching(/^trial c__ccccccc is left out: result.json is no JSON/),
+      'trial d__ddddddd is left out: result.json is missing',
+    ])
+    expect(job.state).toBe('cancelled')
+    expect(job.warnings).toEqual(
+      expect.arrayContaining([
+        'The job had not ended when its files were copied: 2 of 5 trials are here',
+        expect.stringMatching(/^b: result.json is no JSON.* was read from the trial's other files$/),
+      ]),
+    )
+    expect(job.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 2, average_score: 1 })
+  })
+
+  it('of older versions and of several steps has the same numbers', async () => {
+    const steps = (...rewards: (number | null)[]) => ({
+      verifier_result: null,
+      step_results: rewards.map((reward) => ({ verifier_result: reward === null ? null : { rewards: { reward } } })),
+    })
+    const old = trialResult('one__aaaaaaa', { task: 'one' })
+    const { job } = await imported({
+      'one__aaaaaaa/result.json': {
+        ...old,
+        verifier_result: { reward: 0.5 },
+        started_at: '2025-08-01T10:00:00.5',
+        config: null,
+      },
+      'two__bbbbbbb/result.json': trialResult('two__bbbbbbb', { task: 'two', more: steps(1, 0.5, null) }),
+    })
+    const scores = job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ scenario_name, score }) => [
+      scenario_name,
+      score,
+    ])
+    expect(scores).toEqual([
+      ['one', 0.5],
+      ['two', 0.75],
+    ])
+  })
+
+  it('says where the means that Harbor printed are others', async () => {
+    const evals = { codex__large__shop: { n_trials: 2, metrics: [{ mean: 0.5 }] } }
+    const two = { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', exception: 'RuntimeError' } }
+    expect((await imported(harborJob(two, { id: 'means', stats: { evals } }))).warnings).toEqual([])
+    const one = { a__aaaaaaa: { task: 'a', reward: 1 } }
+    expect((await imported(harborJob(one, { id: 'other means', stats: { evals } }))).warnings).toEqual([
+      'Harbor printed a mean of 0.5 for codex__large__shop; the 1 trials here have 1',
+    ])
+  })
+})
+
+describe('an archive that means harm', () => {
+  it('is refused in words where it is none, or no job', async () => {
+    const refused = async (file: Blob) => (await send(file)).body
+    expect(await refused(new Blob(['no zip']))).toMatchObject({ code: 'invalid_argument', field: 'file' })
+    expect(await refused(await zipOf({ 'a/readme.txt': 'x' }))).toMatchObject({
+      message: expect.stringContaining('There is neither a job of Harbor in it'),
+    })
+  })
+
+  it('writes nothing outside of its folder', async () => {
+    const files = harborJob({ a__aaaaaaa: { task: 'a', reward: 1 } }, { id: 'harm' })
+    const harmless = Buffer.from(await (await zipOf({ ...files, 'nightly/..x/escaped': 'x' })).arrayBuffer())
+    // The names of the directory and of the file itself, of the same length.
+    const text = harmless.toString('latin1').replaceAll('nightly/..x/escaped', '../../../../escaped')
+    const { status, body } = await send(new Blob([Buffer.from(text, 'latin1')]))
+    expect({ status, warnings: body.warnings }).toEqual({
+      status: 200,
+      warnings: [expect.stringContaining('its name leads out of the archive')],
+    })
+  })
+})
+
+it('the logs of a run that was made here have the same numbers again', async () => {
+  const scenario_ids = await makeScenarios(service.client, 3)
+  const made = await createJob(service.client, {
+    type: 'scenarios',
+    scenario_ids,
+    agent_configs: [agent('half', 'echo 0.5 > ~/answer')],
+    orchestrator_config: { n_concurrent_trials: 3 },
+  })
+  const before = (await untilEnded(service.client, made.id)).benchmark_outcomes?.[0]
+  const run = before?.benchmark_run_id ?? ''
+  const response = await service.fetch(`/v1/benchmark_runs/${run}/download_logs`, { method: 'POST' })
+  const logs = new Blob([new Uint8Array(await buffer(response.body as never))])
+  const { body } = await send(logs)
+  const { benchmark_outcomes, job_source } = await service.client.benchmarkJobs.get({ params: { id: body.job_id } })
+  const after = benchmark_outcomes?.[0]
+  expect(job_source).toMatchObject({ type: 'imported', import_id: run })
+  const numbers = (outcome: typeof before) => ({
+    ...outcome,
+    benchmark_run_id: '',
+    duration_ms: 0,
+    scenario_outcomes: outcome?.scenario_outcomes
+      .map(({ scenario_run_id: _, usage: __, trajectories: ___, ...rest }) => rest)
+      .sort((a, b) => (a.scenario_definition_id < b.scenario_definition_id ? -1 : 1)),
+  })
+  expect(numbers(after)).toEqual(numbers(before))
+})
+
+it('answers others while thousands of trials are imported, and counts each of them', async () => {
+  const results = Array.from({ length: 2000 }, (_, i) => {
+    const name = `t${i % 1000}__${String(i).padStart(7, '0')}`
+    return [`${name}/result.json`, trialResult(name, { task: `t${i % 1000}`, reward: i % 2, at: i })]
+  })
+  const file = await zipOf({ 'config.json': { job_name: 'large' }, ...Object.fromEntries(results) })
+  let isOver = false
+  const sent = send(file).finally(() => {
+    isOver = true
+  })
+  let answered = 0
+  while (!isOver) {
+    expect((await service.fetch('/v1/axons?limit=1')).status).toBe(200)
+    answered++
+    await delay(20)
+  }
+  const { status, body } = await sent
+  expect(status, JSON.stringify(body)).toBe(200)
+  expect(answered).toBeGreaterThan(10)
+  const job = await service.client.benchmarkJobs.get({ params: { id: body.job_id } })
+  expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 2000, average_score: 0.5 }])
+})
