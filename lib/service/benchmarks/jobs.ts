@@ -30,7 +30,10 @@ const closeMs = 1000
 const answerMs = 1000
 
 interface Options {
-  store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'benchmarks' | 'scenarioRuns' | 'scenarios' | 'secrets'>
+  store: Pick<
+    Stores,
+    'benchmarkJobs' | 'benchmarkRuns' | 'benchmarks' | 'networkPolicies' | 'scenarioRuns' | 'scenarios' | 'secrets'
+  >
   benchmarkRuns: BenchmarkRuns
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes

@@ -5,14 +5,16 @@ import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { AgentRecord, RunFailure, TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
+import { networkUnder } from '#lib/service/domain/launch-parameters.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { allowsName } from '#lib/service/sandbox/network/rules.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { ScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents/agents.ts'
 import type { AgentInstalls } from './agents/installs.ts'
-import { prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from './agents/named-run.ts'
+import { type NetworkBound, prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from './agents/named-run.ts'
 import { unknownUsage } from './agents/usage.ts'
 import { runHarborTrial } from './harbor/trial.ts'
 import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from './outcome.ts'
@@ -43,7 +45,7 @@ export interface TrialEnd extends Outcome {
 }
 
 interface TrialDeps {
-  store: Pick<Stores, 'scenarioRuns' | 'scenarios' | 'secrets'>
+  store: Pick<Stores, 'networkPolicies' | 'scenarioRuns' | 'scenarios' | 'secrets'>
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes
   executions: Executions
@@ -151,7 +153,7 @@ const runCommand = async (
       account,
       scenarioRunId: id,
       env,
-      network: 'host',
+      bound: networkBound(deps, account, devboxId),
       signal,
     }))
   const instruction = scenario.input_context.problem_statement
@@ -183,6 +185,21 @@ const runCommand = async (
         omit: () => undefined,
       }).catch(() => undefined)
     }
+  }
+}
+
+/** What the network policy of a devbox keeps from it. */
+const networkBound = ({ store, devboxes }: TrialDeps, account: string, devboxId: string): NetworkBound | undefined => {
+  const id = devboxes.get(account, devboxId).launch_parameters.network_policy_id
+  const policy = id ? store.networkPolicies.get(account, id) : undefined
+  const network = policy && networkUnder(policy.egress)
+  if (!policy || !network || network === 'public') return undefined
+  const saidBy = `network policy ${policy.name} (${policy.id})`
+  if (network === 'none') return { saidBy, allows: () => false }
+  // A manifest may say in words what cannot be compared with a name.
+  return {
+    saidBy,
+    allows: (host) => !/^[\w-]+(\.[\w-]+)+$/.test(host) || allowsName(host, { ...network, privateNetwork: false }),
   }
 }
 

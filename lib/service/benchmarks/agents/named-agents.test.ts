@@ -258,6 +258,33 @@ it('has more or fewer trials of a job at once while it runs', async () => {
 })
 
 describe.runIf(strongestIsolation === 'bubblewrap')('an agent by its name in a Harbor job', () => {
+  it('is refused a host that the network policy of a scenario does not allow', async () => {
+    const { client } = service
+    manifest('caller', 'command = "true"\nnetwork = ["api.example.com", "git.example.org"]\n')
+    const { id: network_policy_id } = await client.networkPolicies.create({
+      body: { name: 'few', allow_all: false, allowed_hostnames: ['*.example.org'] },
+    })
+    const { id } = await client.scenarios.create({
+      body: {
+        name: 'bounded',
+        input_context: { problem_statement: 'x' },
+        environment_parameters: { launch_parameters: { network_policy_id } },
+        scoring_contract: {
+          scoring_function_parameters: [
+            { name: 's', weight: 1, scorer: { type: 'bash_script_scorer', bash_script: 'echo score=1' } },
+          ],
+        },
+      },
+    })
+    const agent_configs = [{ name: 'caller', type: 'job_agent' }]
+    const job = await createJob(client, { type: 'scenarios', scenario_ids: [id], agent_configs })
+    const [outcome] = outcomesOf(await untilEnded(client, job.id))
+    expect(outcome?.failure_reason).toEqual({
+      exception_type: 'AgentSetupError',
+      exception_message: `Agent caller cannot start: it calls api.example.com, which network policy few (${network_policy_id}) does not allow`,
+    })
+  })
+
   it('works at the task, and is refused where the task has no network', async () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-agents-')))
     const verify = { 'tests/test.sh': '[ -s /app/made ] && echo 1 >/logs/verifier/reward.txt\n' }
@@ -291,7 +318,7 @@ network = ["api.example.com"]
     expect(of('shut')?.failure_reason).toEqual({
       exception_type: 'AgentSetupError',
       exception_message:
-        'Agent worker cannot start: it calls api.example.com, and the task allows no network (network_mode, allow_internet)',
+        'Agent worker cannot start: it calls api.example.com, which the task (network_mode, allow_internet) does not allow',
     })
     const files = await filesOf(of('open')?.scenario_run_id ?? '')
     const result = files.find(({ name }) => /_result\.json$/.test(name))

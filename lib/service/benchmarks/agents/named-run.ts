@@ -11,9 +11,15 @@ interface Beginning {
   scenarioRunId: string
   /** Everything the agent's command will see. */
   env: Record<string, string>
-  /** Whether the devbox may reach what is outside of it. */
-  network: 'host' | 'none'
+  /** What keeps the devbox from some hosts; undefined when nothing does. */
+  bound: NetworkBound | undefined
   signal: AbortSignal
+}
+
+/** Who says what a devbox may reach, in words, and what that is. */
+export interface NetworkBound {
+  saidBy: string
+  allows: (host: string) => boolean
 }
 
 /** Of an output only the end is looked at; what counts tokens stands there. */
@@ -29,7 +35,7 @@ const maxVersionLength = 100
 export const prepareAgent = async (
   workbench: Workbench,
   definition: AgentDefinition,
-  { installs, account, scenarioRunId, env, network, signal }: Beginning,
+  { installs, account, scenarioRunId, env, bound, signal }: Beginning,
 ): Promise<string | null> => {
   const { name, hosts, programs, secrets, anySecret, version, versionCommand, install } = definition
   const unset = Object.keys(secrets).filter((variable) => !env[variable])
@@ -37,10 +43,9 @@ export const prepareAgent = async (
   const choices = Object.keys(anySecret)
   if (choices.length > 0 && !choices.some((variable) => env[variable]))
     throw setupError(`Agent ${name} cannot start: none of ${choices.join(', ')} is set`)
-  if (network === 'none' && hosts.length > 0)
-    throw setupError(
-      `Agent ${name} cannot start: it calls ${hosts.join(', ')}, and the task allows no network (network_mode, allow_internet)`,
-    )
+  const refused = bound ? hosts.filter((host) => !bound.allows(host)) : []
+  if (bound && refused.length > 0)
+    throw setupError(`Agent ${name} cannot start: it calls ${refused.join(', ')}, which ${bound.saidBy} does not allow`)
   await installs.provide(workbench, { account, scenarioRunId, definition, signal })
   const run = (command: string, seconds: number) =>
     workbench.run(`${searchPath}${command}`, {

@@ -185,7 +185,7 @@ class HarborTrial {
       account,
       scenarioRunId,
       env: { ...env, ...variablesOf(this.#workbench, definition, agent.kwargs), ...given },
-      network: task.environment.network,
+      bound: task.environment.network === 'none' ? noNetwork : undefined,
       signal,
     })
     this.#log.say(`Agent ${definition.name} is defined by ${definition.origin}, version ${this.#version ?? 'unknown'}`)
@@ -430,6 +430,9 @@ class HarborTrial {
     return join(this.#deps.folderOf(devboxId), 'root', 'logs')
   }
 }
+
+/** Unspecified: agents that call a model at tasks without a network. They fail as they would where Docker ran the task. */
+const noNetwork = { saidBy: 'the task (network_mode, allow_internet)', allows: () => false }
 
 const agentLogs = '/logs/agent'
 /** Where an agent finds its instruction. */
