@@ -35,7 +35,7 @@ describe('POST /v1/benchmark_jobs', () => {
         type: 'scenarios',
         scenario_ids: [first, 'scn_none', first, archived[0]],
         agent_configs: [
-          { name: 'claude-code', type: 'job_agent' },
+          { name: 'nobody-defined-this', type: 'job_agent' },
           { name: 'empty', type: 'job_agent', kwargs: { command: ' ' }, timeout_seconds: 0 },
           { name: 'x', type: 'human', kwargs: { command: 'true' } },
           {
