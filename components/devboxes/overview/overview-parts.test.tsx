@@ -1,0 +1,47 @@
+import { renderToStaticMarkup } from 'react-dom/server'
+import { expect, it } from 'vitest'
+import { Devbox } from '#lib/contract/devboxes.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { UseCharts } from '../use-charts.tsx'
+import { Ending } from './ending.tsx'
+import { RawDevbox } from './raw-devbox.tsx'
+
+const devboxOf = (part: object): Devbox => readLeniently(Devbox, { id: 'dbx_1', status: 'running', ...part })
+const wordsOf = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const nothing = () => undefined
+const endingOf = (part: object) => wordsOf(renderToStaticMarkup(<Ending devbox={devboxOf(part)} onCopy={nothing} />))
+
+it('says why a devbox ended and what to do next, also for a reason it does not know', () => {
+  expect(endingOf({})).toBe('')
+  expect(endingOf({ status: 'failure', failure_reason: 'out_of_memory' })).toMatch(/ran out of memory.*larger size/)
+  expect(endingOf({ status: 'shutdown', shutdown_reason: 'keep_alive_timeout' })).toMatch(
+    /disk is deleted.*longer time/,
+  )
+  expect(endingOf({ status: 'shutdown', shutdown_reason: 'constructor' })).toMatch(
+    /constructor .*snapshots and its log/,
+  )
+  expect(endingOf({ status: 'failure' })).toContain('The service gave no reason.')
+})
+
+it('shows the answer of the service without the token that opens its tunnel', () => {
+  const tunnel = { tunnel_key: 'k', auth_mode: 'authenticated', create_time_ms: 1, auth_token: 'tok_secret' }
+  const markup = renderToStaticMarkup(<RawDevbox devbox={devboxOf({ tunnel })} />)
+  expect(markup).toContain('tunnel_key')
+  expect(markup).not.toContain('tok_secret')
+})
+
+it('draws samples as pictures and says the same numbers in a table', () => {
+  const sample = { cpuCores: 0.5, memoryBytes: 2 ** 20, diskFreeBytes: null, processes: 2 }
+  const samples = [
+    { ...sample, atMs: 0, cpuCores: null },
+    { ...sample, atMs: 30_000 },
+    { ...sample, atMs: 600_000 },
+  ]
+  const markup = renderToStaticMarkup(<UseCharts samples={samples} />)
+  expect(markup).toContain('aria-label="CPU: 0.50 cores at the end, 0.50 cores at most, 2 samples"')
+  // A gap of ten minutes is no line.
+  expect(markup.match(/ d="[^"]*"/g)?.map((path) => path.match(/[ML]/g)?.join(''))).toEqual(['MM', 'MLM'])
+  const words = wordsOf(markup)
+  expect(words).toContain('3 of 3 samples')
+  expect(words).toMatch(/not told 1\.00 MiB not told 2/)
+})
