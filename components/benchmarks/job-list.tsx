@@ -304,11 +304,7 @@ const Scores = ({ job }: { job: BenchmarkJob }) => {
           ) : (
             <b className="tabular font-semibold">{formatScore(row.outcome.average_score)}</b>
           )}{' '}
-          {row.outcome && (
-            <span className="tabular text-muted">
-              (n = {formatCount(row.outcome.n_completed)} of {formatCount(row.outcome.scenario_outcomes.length)})
-            </span>
-          )}
+          {row.outcome && <span className="tabular text-muted">{countWords(row.outcome)}</span>}
           {more.length > 0 && at === mostAgents - 1 && (
             <span className="ml-1 text-muted" title={more.slice(0, 20).map(scoreWords).join('\n')}>
               <span aria-hidden>+{formatCount(more.length)}</span>
@@ -321,11 +317,17 @@ const Scores = ({ job }: { job: BenchmarkJob }) => {
   )
 }
 
+/** What the mean is over, of how many there are. */
+const countWords = ({ n_completed, scenario_outcomes: { length } }: BenchmarkOutcome): string =>
+  n_completed === length
+    ? `(n = ${formatCount(length)})`
+    : `(n = ${formatCount(n_completed)} of ${formatCount(length)})`
+
 const scoreWords = (agent: AgentRow): string => {
   const { outcome, state } = agent
   if (!outcome) return `${agentLabel(agent)}: ${state}`
   const score = outcome.average_score == null ? 'no score' : formatScore(outcome.average_score)
-  return `${agentLabel(agent)}: ${score} (n = ${outcome.n_completed} of ${outcome.scenario_outcomes.length})`
+  return `${agentLabel(agent)}: ${score} ${countWords(outcome)}`
 }
 
 const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {

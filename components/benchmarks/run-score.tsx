@@ -9,21 +9,33 @@ interface RunScoreProps {
   run: BenchmarkRun
   /** From elsewhere, of a service whose runs do not tell. */
   outcomes?: number | undefined
+  /** What `n` counts is told on hover. */
+  isShort?: boolean
 }
 
 /** The score of a run and how many scenario runs it was taken over, completed or not. */
-export const RunScore = ({ run, outcomes }: RunScoreProps) => {
+export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
   const { id, state, score } = run
   const known = run.n_scenario_runs ?? outcomes
   const isAsked = score != null && known === undefined
   const { data } = useQuery({ ...benchmarkRunQueries.scenarioRunCount(id), enabled: isAsked })
   const count = known ?? data
   if (score == null)
-    return <span className="text-muted">{state === 'running' ? 'None before the run has ended' : 'None'}</span>
+    return (
+      <span className="text-muted">
+        {state !== 'running' ? 'None' : isShort ? 'None yet' : 'None before the run has ended'}
+      </span>
+    )
   return (
-    <span className="tabular whitespace-nowrap">
+    <span
+      className="tabular whitespace-nowrap"
+      title={isShort ? 'n counts scenario runs, completed or not' : undefined}
+    >
       <span className="font-medium">{formatScore(score)}</span>{' '}
-      <span className="text-muted">(n = {count == null ? '…' : formatCount(count)} scenario runs)</span>
+      <span className="text-muted">
+        (n = {count == null ? '…' : formatCount(count)}
+        {!isShort && ' scenario runs'})
+      </span>
     </span>
   )
 }

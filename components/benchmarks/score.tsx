@@ -28,6 +28,18 @@ export const AgentLines = ({ name, model }: { name: string; model: string | null
   </span>
 )
 
+/** Two that are compared, in a row of a table: which is the other may not be cut off. */
+export const PairLines = ({ one, other }: { one: string; other: string }) => (
+  <span className="block leading-4">
+    <span className="block truncate">
+      <VisibleText max={240}>{one}</VisibleText>{' '}
+    </span>
+    <span className="block truncate text-xs leading-4 font-normal">
+      <span className="text-muted">over</span> <VisibleText max={240}>{other}</VisibleText>
+    </span>
+  </span>
+)
+
 /** How many are done of how many there will be. */
 export const Progress = ({ finished, total, label }: { finished: number; total: number | null; label: string }) => (
   <span className="inline-flex items-center gap-2 whitespace-nowrap">

@@ -7,7 +7,7 @@ import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
 import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
-import { AgentName } from '../score.tsx'
+import { AgentName, PairLines } from '../score.tsx'
 import { UsageText } from '../usage-text.tsx'
 import { sideNames } from './side-names.ts'
 
@@ -28,70 +28,89 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
   </section>
 )
 
-const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] => [
-  {
-    id: 'agent',
-    header: 'Agent',
-    priority: 1,
-    cell: ({ agent_name, model_name }) => <AgentName name={agent_name} model={model_name} />,
-  },
-  {
-    id: 'job',
-    header: 'Job',
-    priority: 3,
-    width: '17%',
-    cell: ({ job_id }) => (
-      <Link href={paths.benchmarkJob(job_id)} className="relative z-1 text-accent hover:underline">
-        <VisibleText truncate>{jobs.find(({ id }) => id === job_id)?.name ?? job_id}</VisibleText>
-      </Link>
-    ),
-  },
-  {
-    id: 'mean',
-    header: 'Mean score',
-    priority: 2,
-    width: '9rem',
-    align: 'right',
-    cell: (figures) => <MeanText figures={figures} />,
-  },
-  {
-    id: 'interval',
-    header: '95 % interval',
-    priority: 3,
-    width: '9rem',
-    align: 'right',
-    cell: (figures) => <IntervalText figures={figures} />,
-  },
-  {
-    id: 'passes',
-    header: 'Passes',
-    priority: 3,
-    width: '7rem',
-    align: 'right',
-    cell: ({ n_passed, n_scenarios }) => `${formatCount(n_passed)} of ${formatCount(n_scenarios)}`,
-  },
-  {
-    id: 'counts',
-    header: (
-      <span title="Attempts completed · failed · timed out · cancelled">Done · failed · timed out · cancelled</span>
-    ),
-    priority: 3,
-    width: '15.5rem',
-    align: 'right',
-    cell: ({ n_completed, n_failed, n_timeout, n_cancelled }) =>
-      [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),
-  },
-  {
-    id: 'duration',
-    header: 'Median',
-    priority: 3,
-    width: '6.5rem',
-    align: 'right',
-    cell: ({ duration_median_ms, reasons }) =>
-      duration_median_ms === null ? <Missing why={reasons.duration_median_ms} /> : formatDurationMs(duration_median_ms),
-  },
-  ...(agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0) ? [usageColumn] : []),
-]
+const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] => {
+  const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
+  return [
+    {
+      id: 'agent',
+      header: 'Agent',
+      priority: 1,
+      cell: ({ agent_name, model_name, job_id }) => (
+        <span className="block leading-4">
+          <span className="block truncate">
+            <AgentName name={agent_name} model={model_name} />
+          </span>
+          {/* Narrow, the column of jobs is not in the row. */}
+          {jobs.length > 1 && (
+            <span className="block truncate text-xs leading-4 font-normal text-muted @2xl:hidden">
+              <VisibleText max={120}>{jobName(job_id)}</VisibleText>
+            </span>
+          )}
+        </span>
+      ),
+    },
+    {
+      id: 'job',
+      header: 'Job',
+      priority: 3,
+      width: '17%',
+      cell: ({ job_id }) => (
+        <Link href={paths.benchmarkJob(job_id)} className="relative z-1 text-accent hover:underline">
+          <VisibleText truncate>{jobName(job_id)}</VisibleText>
+        </Link>
+      ),
+    },
+    {
+      id: 'mean',
+      header: 'Mean score',
+      priority: 2,
+      width: '9rem',
+      align: 'right',
+      cell: (figures) => <MeanText figures={figures} />,
+    },
+    {
+      id: 'interval',
+      header: '95 % interval',
+      priority: 3,
+      width: '9rem',
+      align: 'right',
+      cell: (figures) => <IntervalText figures={figures} />,
+    },
+    {
+      id: 'passes',
+      header: 'Passes',
+      priority: 3,
+      width: '7rem',
+      align: 'right',
+      cell: ({ n_passed, n_scenarios }) => `${formatCount(n_passed)} of ${formatCount(n_scenarios)}`,
+    },
+    {
+      id: 'counts',
+      header: (
+        <span title="Attempts completed · failed · timed out · cancelled">Done · failed · timed out · cancelled</span>
+      ),
+      priority: 3,
+      width: '15.5rem',
+      align: 'right',
+      cell: ({ n_completed, n_failed, n_timeout, n_cancelled }) =>
+        [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),
+    },
+    {
+      id: 'duration',
+      header: 'Median',
+      priority: 3,
+      width: '6.5rem',
+      align: 'right',
+      cell: ({ duration_median_ms, reasons }) =>
+        duration_median_ms === null ? (
+          <Missing why={reasons.duration_median_ms} />
+        ) : (
+          formatDurationMs(duration_median_ms)
+        ),
+    },
+    ...(agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0) ? [usageColumn] : []),
+  ]
+}
 
 const usageColumn: Column<AgentFigures> = {
   id: 'usage',
@@ -130,7 +149,7 @@ const differenceColumns = (name: ReturnType<typeof sideNames>): Column<ComparedP
     id: 'pair',
     header: 'Side over its baseline',
     priority: 1,
-    cell: ({ a, b }) => <VisibleText truncate>{`${name(a)} over ${name(b)}`}</VisibleText>,
+    cell: ({ a, b }) => <PairLines one={name(a)} other={name(b)} />,
   },
   {
     id: 'difference',

@@ -88,7 +88,7 @@ const columns: Column<Row>[] = [
     id: 'mean',
     header: 'Mean score',
     priority: 2,
-    width: '11rem',
+    width: '12rem',
     align: 'right',
     cell: (row) => <Mean {...row} />,
   },

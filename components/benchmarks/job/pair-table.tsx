@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'
 import { doubtColumns } from '../pair-columns.tsx'
+import { PairLines } from '../score.tsx'
 import { IntervalBar } from './interval-bar.tsx'
 import { labelOf, three, turned } from './verdict.ts'
 
@@ -47,17 +47,7 @@ const columns: Column<PairFigures>[] = [
     id: 'pair',
     header: 'Agents',
     priority: 1,
-    // Two lines: which agent is the other may not be cut off.
-    cell: ({ a, b }) => (
-      <span className="block leading-4">
-        <span className="block truncate">
-          <VisibleText max={160}>{labelOf(a)}</VisibleText>{' '}
-        </span>
-        <span className="block truncate text-xs leading-4 font-normal">
-          <span className="text-muted">over</span> <VisibleText max={160}>{labelOf(b)}</VisibleText>
-        </span>
-      </span>
-    ),
+    cell: ({ a, b }) => <PairLines one={labelOf(a)} other={labelOf(b)} />,
   },
   {
     id: 'difference',
