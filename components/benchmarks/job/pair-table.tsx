@@ -7,13 +7,15 @@ import type { PairFigures } from '#lib/wire/reports.ts'
 import { doubtColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
 import { IntervalBar } from './interval-bar.tsx'
-import { labelOf, three, turned } from './verdict.ts'
+import { isControl, labelOf, three, turned } from './verdict.ts'
 
-/** Each agent with each other, the larger difference first, on the scenarios both have. */
+/** Each agent with each other, the larger difference first and those that check the tasks last, on the scenarios both have. */
 export const PairTable = ({ pairs }: { pairs: readonly PairFigures[] }) => {
   const [isWhole, setIsWhole] = useState(false)
   if (pairs.length === 0) return null
-  const rows = pairs.map(turned).sort((a, b) => (b.difference ?? -1) - (a.difference ?? -1))
+  const rows = pairs
+    .map(turned)
+    .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (b.difference ?? -1) - (a.difference ?? -1))
   return (
     <div className="space-y-2">
       <h3 className="font-medium">
@@ -41,6 +43,8 @@ export const PairTable = ({ pairs }: { pairs: readonly PairFigures[] }) => {
 }
 
 const firstShown = 6
+
+const hasControl = ({ a, b }: PairFigures) => isControl(a.agent_name) || isControl(b.agent_name)
 
 const columns: Column<PairFigures>[] = [
   {

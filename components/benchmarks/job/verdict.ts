@@ -46,7 +46,7 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
 }
 
 /** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
-const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
+export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
 
 const controlsSentence = (controls: readonly AgentFigures[]): string[] =>
   controls.length === 0
