@@ -22,7 +22,7 @@ export const PairTable = ({ pairs }: { pairs: readonly PairFigures[] }) => {
         {formatCount(pairs.length)} {pairs.length === 1 ? 'pair' : 'pairs'}, compared scenario by scenario
       </h3>
       <DataTable
-        caption="Pairs of agents, the larger difference first"
+        caption="Pairs of agents, the larger difference first, nop and oracle last"
         columns={columns}
         rows={isWhole ? rows : rows.slice(0, firstShown)}
         totalRows={rows.length}

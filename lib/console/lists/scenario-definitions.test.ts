@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
 import { makeScenario, script } from '#lib/service/testing/scenarios.ts'
 import { startService } from '#lib/service/testing/service.ts'
 import { readDefinitions } from './scenario-definitions.ts'
@@ -22,4 +26,28 @@ it('reads names and metadata of the scenarios of a job, and leaves out what the 
   } finally {
     await service.close()
   }
+})
+
+it('looks through the newest of a service that cannot list those of a job, and no further', async () => {
+  let pages = 0
+  const service = createServer((_, response) => {
+    const scenario = (id: string) => ({
+      id,
+      name: id,
+      metadata: {},
+      status: 'active',
+      input_context: { problem_statement: '' },
+      scoring_contract: { scoring_function_parameters: [] },
+    })
+    pages++
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ scenarios: [scenario(`scn_${pages}`)], has_more: true }))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const api = createClient({ baseUrl: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+  const found = await readDefinitions('bmj_1', ['scn_2', 'scn_9'], new AbortController().signal, api)
+  service.closeAllConnections()
+  service.close()
+  expect(Object.keys(found)).toEqual(['scn_2'])
+  expect(pages).toBe(2)
 })

@@ -10,9 +10,10 @@ export interface KnownScenario {
   metadata: Record<string, string>
 }
 
-/** A service that cannot list those of a job lists all, of which the newest are most likely its own. */
 const pageRows = 500
 const mostPages = 20
+/** A service that cannot list those of a job lists all it has, of which the newest are most likely its own. */
+const mostPagesOfAll = 2
 
 /** The scenarios of a job, by their ids; those the service no longer lists are left out. */
 export const readDefinitions = async (
@@ -23,11 +24,14 @@ export const readDefinitions = async (
 ): Promise<Record<string, KnownScenario>> => {
   const missing = new Set(ids)
   const found: Record<string, KnownScenario> = {}
+  const asked = new Set(ids)
+  let pages = mostPages
   let after: string | undefined
-  for (let page = 0; page < mostPages && missing.size > 0; page++) {
+  for (let page = 0; page < pages && missing.size > 0; page++) {
     const query = { benchmark_job_id, limit: pageRows, starting_after: after }
     const { scenarios, has_more } = await api.scenarios.list({ query, signal })
     for (const { id, name, metadata } of scenarios) if (missing.delete(id)) found[id] = { name, metadata }
+    if (scenarios.some(({ id }) => !asked.has(id))) pages = mostPagesOfAll
     after = scenarios.at(-1)?.id
     if (!has_more || after === undefined) break
   }
