@@ -89,8 +89,15 @@ test('a job is cancelled, what has no score is run again, and the job is cloned'
   await expect.poll(ended, { timeout: 100_000 }).toBe(1)
 
   await page.goto(`${product.url}/benchmark-jobs/${job.id}`)
-  await page.getByRole('button', { name: 'Cancel job' }).click()
+  await expect(page.getByText('4 trials at once')).toBeVisible()
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Trials at once' }).fill('5')
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+  await expect(page.getByText('5 trials at once')).toBeVisible()
+  expect((await job.read()).job_spec?.orchestrator_config?.n_concurrent_trials).toBe(5)
+
+  await page.getByRole('button', { name: 'Cancel job' }).click()
   await expect(dialog).toContainText('1 run goes on')
   await expect(dialog).toContainText('1 of 2 trials have ended and keep their outcomes; the other 1 get no score')
   await dialog.getByRole('button', { name: 'Cancel job' }).click()

@@ -57,6 +57,38 @@ it('counts what it knows of outcomes with null fields and unknown states', () =>
   expect(reportMarkdown(report)).toContain('| b | n/a | n/a | 0 | 0 |')
 })
 
+it('tells tokens and cost in every format, with how many attempts told them', () => {
+  const attempt = (usage: object | null) => ({ scenario_definition_id: 's1', state: 'COMPLETED', score: 1, usage })
+  const report = reportOf(
+    jobOf({
+      state: 'completed',
+      benchmark_outcomes: [
+        outcome('a', [attempt({ n_input_tokens: 1200, n_output_tokens: 30, cost_usd: 0.25 }), attempt(null)]),
+        outcome('b', [attempt({ unknown_because: 'nothing was left' })]),
+      ],
+    }),
+  )
+  const [a, b] = report.agents
+  expect(a).toMatchObject({
+    n_input_tokens: 1200,
+    n_output_tokens: 30,
+    cost_usd: 0.25,
+    n_with_tokens: 1,
+    n_with_cost: 1,
+  })
+  expect(b).toMatchObject({ n_input_tokens: null, cost_usd: null, reasons: { cost_usd: 'nothing was left' } })
+  expect(reportMarkdown(report)).toContain(
+    '| 1200 (1 of 2 attempts) | 30 (1 of 2 attempts) | $0.2500 (1 of 2 attempts) |',
+  )
+  expect(reportMarkdown(report)).toContain('| n/a | n/a | n/a |')
+  const [columns = '', row = ''] = reportCsv(report).split('\r\n')
+  const cells = row.split(',')
+  const of = (name: string) => cells[columns.split(',').indexOf(`"${name}"`)]
+  expect(
+    [of('n_input_tokens'), of('cost_usd'), of('n_with_cost')].map((cell) => Number(cell?.replaceAll('"', ''))),
+  ).toEqual([1200, 0.25, 1])
+})
+
 it('lets a name neither leave its cell of a table nor become a formula', () => {
   const report = reportOf(
     jobOf({

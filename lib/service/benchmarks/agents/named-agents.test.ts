@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Runloop from '@runloop/api-client'
@@ -9,6 +9,7 @@ import { createJob, follow, makeScenarios, untilEnded } from '#lib/service/testi
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
 import { readZip } from '#lib/service/testing/zip.ts'
+import { readManifest } from './definition.ts'
 import { NamedAgents } from './named-agents.ts'
 
 let service: TestService
@@ -179,6 +180,14 @@ trajectory = "out.json"
       expect(kept?.content.toString()).toBe(trajectory)
     }
   })
+})
+
+it('is defined by a manifest such as docs/agents.md has', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../../docs/agents.md'), 'utf8')
+  const [, example = ''] = /```toml\n([\s\S]*?)```/.exec(text) ?? []
+  const { definition, problems } = readManifest('my-agent', 'docs/agents.md', example)
+  expect(problems).toBeUndefined()
+  expect(definition).toMatchObject({ needsModel: true, installSeconds: 360, usage: { take: 'last' } })
 })
 
 describe('what is missing for an agent', () => {
