@@ -203,6 +203,7 @@ export const createService = async (
       trialsAtOnce: config.maxTrials,
       namedAgents: new NamedAgents({ folder: join(dataDir.path, 'agents'), commands: config.agents }),
       installFolder: join(dataDir.path, 'agent-installs'),
+      environmentFolder: join(dataDir.path, 'environments'),
       folderOf,
       logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
       log: logError,

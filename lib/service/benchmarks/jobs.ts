@@ -11,6 +11,7 @@ import type { Stores } from '#lib/service/store/stores.ts'
 import { AgentInstalls } from './agents/installs.ts'
 import type { NamedAgents } from './agents/named-agents.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
+import { Environments } from './environments.ts'
 import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
 import { type JobDeps, RunningJob } from './job.ts'
 import type { JobPlan, PlannedJob } from './plan.ts'
@@ -45,6 +46,8 @@ interface Options {
   namedAgents: NamedAgents
   /** Has what the install steps of agents left. */
   installFolder: string
+  /** Has what the environments of tasks are made of. */
+  environmentFolder: string
   /** Whether a trial whose environment differs from its task's fails. */
   strictEnvironments: boolean
   folderOf: (devboxId: string) => string
@@ -75,7 +78,7 @@ export class Jobs {
   constructor(options: Options) {
     this.#options = options
     const installs = new AgentInstalls({ ...options, folder: options.installFolder })
-    const runTrial = createRunTrial({ ...options, installs })
+    const runTrial = createRunTrial({ ...options, installs, environments: new Environments(options.environmentFolder) })
     this.#deps = { ...options, runTrial, slots: createTrialSlots(options.trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }

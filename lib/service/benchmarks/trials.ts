@@ -16,6 +16,7 @@ import { agentFailure, defaultAgentTimeoutSeconds, runAgent } from './agents/age
 import type { AgentInstalls } from './agents/installs.ts'
 import { type NetworkBound, prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from './agents/named-run.ts'
 import { unknownUsage } from './agents/usage.ts'
+import type { Environments } from './environments.ts'
 import { runHarborTrial } from './harbor/trial.ts'
 import { asException, type Outcome, outcomeOf, pythonSeconds, type Rewards, TrialError } from './outcome.ts'
 import type { HarborPart, JobPlan } from './plan.ts'
@@ -53,6 +54,7 @@ interface TrialDeps {
   logFolderOf: (scenarioRunId: string) => string
   strictEnvironments: boolean
   installs: AgentInstalls
+  environments: Environments
 }
 
 /** Runs a trial once, to its end, as the scenario run of the given id. Rejects for want of room, or when aborted. */
@@ -210,7 +212,7 @@ const revealed = ({ store }: TrialDeps, { account, run }: Pick<Trial, 'account' 
 })
 
 const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
-  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs } = deps
+  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs, environments } = deps
   const { account, place } = trial
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
@@ -220,7 +222,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
     agent: agent_record,
     ...end
   } = await runHarborTrial(
-    { devboxes, executions, secrets: store.secrets, folderOf, installs },
+    { devboxes, executions, secrets: store.secrets, folderOf, installs, environments },
     {
       account,
       scenarioRunId: id,

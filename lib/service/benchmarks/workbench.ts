@@ -24,6 +24,8 @@ interface Command {
   env?: Record<string, string>
   /** The home directory unless it is given. */
   cwd?: string | null
+  /** As `Workbench.user`. */
+  user?: string | null
   signal?: AbortSignal
   /** When the time is over, the process group is killed and `error` is thrown. */
   limit?: { seconds: number; error: (killed: Finished) => Error }
@@ -51,6 +53,11 @@ const removeFolder = '{ [ -L "$FOLDER" ] || chmod -R u+rwX -- "$FOLDER" 2>/dev/n
 /** The devbox of a scenario run made ready for work: its build, agent, verifier and scorers run through it. */
 export class Workbench {
   readonly #options: Options
+  /**
+   * Who runs commands that do not say it, as `docker exec` takes it: a name or number, with a group or without. Root of the
+   * devbox's own system where it is null; to be changed in such a devbox only.
+   */
+  user: string | null = null
   /** The execution that runs now. */
   #running: string | undefined
 
@@ -92,7 +99,7 @@ export class Workbench {
    * Runs a bash script to its end. Rejects when the devbox does not run, and with the reason of `signal` once the process
    * group has been killed.
    */
-  async run(script: string, { env, cwd, signal, limit }: Command = {}): Promise<Finished> {
+  async run(script: string, { env, cwd, user = this.user, signal, limit }: Command = {}): Promise<Finished> {
     const { account, devboxId, executions } = this.#options
     const aborted = signal ?? this.#options.signal
     aborted.throwIfAborted()
@@ -100,7 +107,8 @@ export class Workbench {
       const running = this.#devbox()
       return { ...running, env: { ...running.env, ...env } }
     }
-    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${script}` : script
+    const given = user === null ? script : asUser(user, script)
+    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${given}` : given
     const id = executions.launch(devboxId, devbox, { account, command })
     this.#running = id
     const holdMs = Math.min((limit?.seconds ?? Number.POSITIVE_INFINITY) * 1000, longestTimerMs)
@@ -118,7 +126,7 @@ export class Workbench {
 
   /** Runs a script of the service's own and throws when it fails. */
   async must(script: string, env: Record<string, string> = {}, signal = this.#options.signal): Promise<void> {
-    const finished = await this.run(script, { env, cwd: '/', signal })
+    const finished = await this.run(script, { env, cwd: '/', user: null, signal })
     if (finished.exitStatus !== 0) throw new Error(`${shown(finished) || script} (exit code ${finished.exitStatus})`)
   }
 
@@ -190,7 +198,11 @@ export class Workbench {
   /** The end of a text file; nothing when it cannot be read. */
   async tail(path: string): Promise<string> {
     return shown(
-      await this.run(`tail -c ${maxShownLength} -- "$FILE" | tail -n ${shownLines}`, { env: { FILE: path }, cwd: '/' }),
+      await this.run(`tail -c ${maxShownLength} -- "$FILE" | tail -n ${shownLines}`, {
+        env: { FILE: path },
+        cwd: '/',
+        user: null,
+      }),
     )
   }
 
@@ -205,6 +217,26 @@ export class Workbench {
     return devboxes.running(account, devboxId, 'execute')
   }
 }
+
+/** As `docker exec --user` does: with the groups of the user where no group is given, and a number need not be known. */
+const asUser = (user: string, script: string): string =>
+  `exec /bin/bash -c ${quote(becomeUser)} devdeck ${quote(user)} /bin/bash -c ${quote(script)}`
+
+const becomeUser = `user=$1 group= groups=--init-groups
+[[ $user == *:* ]] && group=\${user#*:} user=\${user%%:*} groups=--clear-groups
+IFS=: read -r name _ uid gid _ home _ < <(getent passwd -- "$user")
+if [[ ! $uid ]]; then
+  [[ $user =~ ^[0-9]+$ ]] || { echo "unable to find user $user: no matching entries in passwd file" >&2; exit 126; }
+  uid=$user gid=0 home=/ name=$user groups=--clear-groups
+fi
+if [[ $group ]]; then
+  IFS=: read -r _ _ gid _ < <(getent group -- "$group")
+  [[ $gid ]] || gid=$group
+  [[ $gid =~ ^[0-9]+$ ]] || { echo "unable to find group $group: no matching entries in group file" >&2; exit 126; }
+fi
+[[ $HOME && $HOME != /root ]] && home=$HOME
+export HOME=$home USER=$name LOGNAME=$name
+exec setpriv --reuid "$uid" --regid "$gid" "$groups" -- "\${@:2}"`
 
 /** The end of what a command wrote, stdout first, for the message of a failure. */
 export const shown = ({ stdout, stderr }: Finished): string => {

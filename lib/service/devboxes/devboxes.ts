@@ -18,11 +18,11 @@ import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { endProcesses } from '#lib/service/sandbox/plain-process.ts'
-import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
+import type { RunningDevbox, System } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import type { WatchedDisk } from './disk-watch.ts'
 import { Life, type LifeOptions, type Reasons } from './life.ts'
-import { makeRoot, removeDisk, removeFolder, stageMounts } from './mounts.ts'
+import { makeRoot, makeSystem, removeDisk, removeFolder, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, planDevbox } from './new-devbox.ts'
 import { newTunnel } from './new-tunnel.ts'
 import { networkOf } from './site.ts'
@@ -52,6 +52,8 @@ interface Origin {
   initiatorId?: string
   /** Folders of its own at `/`, which is then writable; not to be had without isolation. */
   root?: readonly string[]
+  /** A writable system of its own, in which it is root; only together with `root`. */
+  system?: Omit<System, 'own'>
   /** `none` whatever the body says; only together with `root`. */
   network?: 'none'
 }
@@ -115,7 +117,7 @@ export class Devboxes {
   /** Resolves to the id. Throws 400 or 501 for what cannot be, 404 or 409 for its snapshot, 429 for one too many. */
   async #create(account: string, body: DevboxCreate, origin: Origin): Promise<string> {
     const { store, folderOf, sandbox } = this.#options
-    const { root, network } = origin
+    const { root, system, network } = origin
     const { mounts, ...plan } = planDevbox(body)
     this.#requireAvailable(account, plan)
     if (root && sandbox.isolation === 'none')
@@ -127,6 +129,7 @@ export class Devboxes {
       await mkdir(folderOf(id), { recursive: true, mode: 0o700 })
       await stageMounts(folderOf(id), mounts)
       if (root) await makeRoot(folderOf(id), root, network)
+      if (system) await makeSystem(folderOf(id), system)
       // Anything may have happened while the files were written.
       this.#requireAvailable(account, plan)
       const now = Date.now()

@@ -126,7 +126,9 @@ export class DiskWatch {
   async #measure({ id, limitBytes, createTimeMs }: WatchedDisk, freeBytes: number) {
     const { folderOf, isolation, serviceId, exceeded } = this.#options
     const startMs = Date.now()
-    const folders = [...diskFolders, 'root'].map((name) => join(folderOf(id), name)).filter((path) => existsSync(path))
+    const folders = [...diskFolders, 'root', 'system']
+      .map((name) => join(folderOf(id), name))
+      .filter((path) => existsSync(path))
     const usedBytes = await usageOf(folders, {
       isolation,
       marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'sizes' },

@@ -1,8 +1,8 @@
-import { type Dirent, existsSync } from 'node:fs'
+import { type Dirent, existsSync, readFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
+import { isRootFolder, type System } from '#lib/service/sandbox/sandbox.ts'
 import { removeTree } from './disk.ts'
 
 /** A file a devbox begins with. */
@@ -82,6 +82,19 @@ export const makeDisk = async (folder: string, restore?: (home: string) => Promi
   for (const leftover of [unfinished, staged(folder)]) await removeFolder(leftover)
 }
 
+/** Notes what the system of a new devbox begins with, where it is to have one of its own. */
+export const makeSystem = async (folder: string, { base, layers }: Omit<System, 'own'>): Promise<void> => {
+  await mkdir(join(folder, systemFolder), { mode: 0o700 })
+  await writeFile(join(folder, systemFolder, 'made-of.json'), JSON.stringify({ base, layers }))
+}
+
+/** What `makeSystem` noted; undefined when it did not. */
+export const systemOf = (folder: string): System | undefined => {
+  const own = join(folder, systemFolder)
+  const note = join(own, 'made-of.json')
+  return existsSync(note) ? { ...(JSON.parse(readFileSync(note, 'utf8')) as Omit<System, 'own'>), own } : undefined
+}
+
 /** Makes the folders a new devbox is to have at `/`, and notes beside them that it is to have no network. */
 export const makeRoot = async (folder: string, names: readonly string[], network?: 'none'): Promise<void> => {
   for (const name of names) {
@@ -108,7 +121,8 @@ export const removeDisk = async (folder: string): Promise<void> => {
 export const removeFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeTree(path))
 
-const diskNames = ['home', 'tmp', 'run', 'root', 'new', 'mounts']
+const systemFolder = 'system'
+const diskNames = ['home', 'tmp', 'run', 'root', systemFolder, 'new', 'mounts']
 // No name of a folder at `/`.
 const noNetwork = '.no-network'
 const staged = (folder: string) => join(folder, 'mounts')

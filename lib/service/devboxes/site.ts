@@ -6,7 +6,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Network, Sandbox, Site } from '#lib/service/sandbox/sandbox.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
-import { rootOf } from './mounts.ts'
+import { rootOf, systemOf } from './mounts.ts'
 
 interface Options {
   networkPolicies: NetworkPolicyStore
@@ -22,6 +22,7 @@ export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, o
   const folder = options.folderOf(id)
   const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
   const root = rootOf(folder)
+  const system = systemOf(folder)
   return {
     devboxId: id,
     serviceId: options.serviceId,
@@ -33,6 +34,7 @@ export const siteOf = ({ id, name, account, launch_parameters }: DevboxRecord, o
     privateNetwork: options.privateNetwork,
     network: root?.network ?? networkOf(account, launch_parameters, options),
     ...(root && { root: root.folder }),
+    ...(system && { system }),
   }
 }
 

@@ -10,7 +10,7 @@ import { type Enforcement, enforceLimits } from './limits.ts'
 import type { Ground, Outbound } from './network/ground.ts'
 import { openOutbound, resolverFile } from './network/outbound.ts'
 import { createConnector } from './own-network.ts'
-import { asOwnUser, giveDiskTo, hasOwnUsers, takeOwnUser } from './own-user.ts'
+import { asOwnUser, giveDiskTo, hasOwnUsers, systemPlace, takeOwnUser, takeOwnUsers } from './own-user.ts'
 import { privatePaths } from './private-paths.ts'
 import { childrenOf, isGone, signal, waitUntil } from './processes.ts'
 import { publicEtc } from './public-etc.ts'
@@ -29,6 +29,7 @@ import {
   userOf,
 } from './sandbox.ts'
 import { callNumbers, seccompFilter } from './seccomp.ts'
+import { giveSystemTo, overlaysOf } from './system.ts'
 
 const bwrap = '/usr/bin/bwrap'
 const nsenter = '/usr/bin/nsenter'
@@ -46,7 +47,7 @@ const bashrcInside = '/run/devdeck-bashrc'
 export const bubblewrap: Sandbox & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
-  start: async (site, tell) => startBox(site, await secretPaths(), tell),
+  start: async (site, tell) => startBox(site, await secretPaths(site.system !== undefined), tell),
 
   /** Why this sandbox cannot be used on this machine, found out by using it. */
   async problem() {
@@ -89,13 +90,15 @@ const startBox = async (
 ): Promise<Box> => {
   const python = site.root === undefined ? undefined : await machinePython()
   const enforcement = await enforceLimits(site, 'bubblewrap')
-  const user = hasOwnUsers() ? takeOwnUser(site.devboxId) : undefined
+  const take = site.system ? takeOwnUsers : takeOwnUser
+  const user = hasOwnUsers() ? take(site.devboxId) : undefined
   const end = async () => {
     await enforcement.end()
     user?.release()
   }
   try {
     if (user) await giveDiskTo(user.uid, site)
+    if (user && site.system) await giveSystemTo(user.uid, site.system)
     // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
     // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
     const holder = spawnIn(
@@ -128,7 +131,8 @@ const startBox = async (
   }
 }
 
-const homeOf = (site: Site) => `/home/${userOf(site).name}`
+/** The same whoever its user is: what agents install has its place written into it. */
+const homeOf = (site: Site) => `/home/${site.system ? 'user' : userOf(site).name}`
 
 const runningBox = (
   site: Site,
@@ -204,7 +208,7 @@ const boxCommand = (
   python: Python | undefined,
 ): Pick<Launch, 'file' | 'args'> => {
   const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, secrets, python, at)]
-  if (uid !== undefined) return asOwnUser(uid, command)
+  if (uid !== undefined) return asOwnUser(uid, command, site.system ? overlaysOf(site.system) : [])
   // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
   // inner one can be named from outside. So it runs in one more, through which commands enter.
   return {
@@ -228,31 +232,37 @@ const boxArguments = (
   python: Python | undefined,
   at: (source: string) => string,
 ): string[] => [
-  ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
-  ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
-  // In a user namespace of their own, processes could mount the cgroups and lift their limits.
-  ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
   ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
-  ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
-  ...publicEtc(),
+  ...(site.system ? ['--cap-drop', 'ALL', '--bind', systemPlace, '/'] : machineArguments(site)),
   ...secrets.filter(existsSync).flatMap(hide),
   ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
   // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
   ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
-  ...['--bind', at(site.tmp), tmp, '--symlink', tmp, '/var/tmp'],
+  ...(site.system ? [] : ['--bind', at(site.tmp), tmp, '--symlink', tmp, '/var/tmp']),
   ...['--bind', at(site.home), homeOf(site)],
   ...['--bind', at(site.run), run],
   ...['--ro-bind', at(bashrc), bashrcInside],
   ...['--ro-bind', at(resolverFile), '/etc/resolv.conf'],
   ...(site.root === undefined ? [] : rootFolders(site.root, at)),
   ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', at(folder), folder]),
-  ...['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group', '--remount-ro', '/etc'],
-  ...(site.root === undefined ? ['--remount-ro', '/'] : []),
+  ...(site.system ? [] : ['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group']),
+  ...(site.system ? [] : ['--remount-ro', '/etc']),
+  ...(site.root === undefined && !site.system ? ['--remount-ro', '/'] : []),
   ...['--info-fd', '3'],
   ...(seccompFilter() ? ['--seccomp', '6'] : []),
   // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
   ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
+]
+
+/** The machine's own system, read-only, as one user. */
+const machineArguments = (site: Site): string[] => [
+  ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
+  ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
+  // In a user namespace of their own, processes could mount the cgroups and lift their limits.
+  ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
+  ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
+  ...publicEtc(),
 ]
 
 const hasOption = (option: string): boolean => {
@@ -302,10 +312,11 @@ const hide = (path: string): string[] =>
 
 /**
  * Paths that not every user of the machine may read, in folders that a devbox sees: only where the devbox's user is root
- * outside must they be hidden from it. Found at the first start.
+ * outside, or stands for root in a system of its own, must they be hidden from it. Found at the first start.
  */
-const secretPaths = (): Promise<readonly string[]> => {
-  secrets ??= isRoot && !hasOwnUsers() ? privatePaths(localFolders) : Promise.resolve([])
+const secretPaths = (isSystem: boolean): Promise<readonly string[]> => {
+  if (!isSystem && (!isRoot || hasOwnUsers())) return Promise.resolve([])
+  secrets ??= privatePaths(localFolders)
   return secrets
 }
 let secrets: Promise<readonly string[]> | undefined
@@ -371,7 +382,12 @@ const enter = (
     file: perl,
     args: [
       ...['-f', enterScript, callNumbers(), seccompFilter()?.toString('hex') ?? ''],
-      ...[hasOwnUser ? String(userOf(site).uid) : '', isPrivileged ? '' : String(holder), String(init)],
+      ...[
+        hasOwnUser ? String(userOf(site).uid) : '',
+        site.system ? rightsOfRoot.join(',') : '',
+        isPrivileged ? '' : String(holder),
+        String(init),
+      ],
       // The user namespace last: the others belong to those above it.
       'net,ipc,uts,pid,mnt,user',
       tty ?? '',
@@ -385,6 +401,10 @@ const enter = (
     cwd: '/',
   }
 }
+
+// What an image's root has by default, but for making devices and raw packets: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL,
+// SETGID, SETUID, SETPCAP, NET_BIND_SERVICE and SYS_CHROOT, over what is the devbox's own alone.
+const rightsOfRoot = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18]
 
 /** A command of the service's own, on the devbox's network and otherwise outside of it. */
 const enterNetwork = (site: Site, namespaces: Namespaces, argv: readonly string[]): Launch => ({

@@ -2,7 +2,7 @@
 #
 # One program instead of nsenter, setsid and two shells: each of those costs a millisecond for every command, and none
 # can put a filter in force. It must be in force before the devbox can see the process, which is from the fork on.
-my ($numbers, $filter, $user, $through, $init, $kinds, $tty, @command) = @ARGV;
+my ($numbers, $filter, $user, $rights, $through, $init, $kinds, $tty, @command) = @ARGV;
 my %call;
 @call{qw(setns unshare mount prctl setgroups setresgid setresuid setsid seccomp prlimit64 close)} = map { $_ + 0 } split /,/, $numbers;
 
@@ -36,6 +36,11 @@ ask('setns', fileno(opened($through, 'user')), 0) if $through ne '';
 ask('setgroups', 0, 0) if $user ne '';
 # All opened first: with the mounts /proc becomes the devbox's.
 ask('setns', fileno($_), 0) for map { opened($init, $_) } split /,/, $kinds;
+# PR_CAPBSET_DROP: root of a devbox has these rights and no other. A number the kernel does not know is refused.
+if ($rights ne '') {
+  my %kept = map { $_ => 1 } split /,/, $rights;
+  for my $right (0 .. 63) { syscall($call{prctl}, 24, $right, 0, 0, 0) unless $kept{$right} }
+}
 if ($user ne '') {
   ask('setresgid', ($user + 0) x 3);
   ask('setresuid', ($user + 0) x 3);

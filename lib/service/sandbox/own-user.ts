@@ -15,7 +15,11 @@ const place = '/tmp'
 
 // Numbers that nobody gives away: below are those of useradd, subuid and systemd's containers, above are negative ones.
 const first = 0x70000000
-const count = 0x0fffffff
+const count = 0x07ffffff
+/** Behind them are those of devboxes that have all the users a system has. */
+const firstRange = 0x78000000
+const ranges = 0x7ff
+const usersOfSystem = 0x10000
 
 const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 18, SYS_ADMIN: 21 }
 
@@ -38,6 +42,18 @@ export const takeOwnUser = (devboxId: string): { uid: number; release(): void } 
   for (let next = start + 1; taken.has(uid); next++) uid = first + (next % count)
   taken.add(uid)
   return { uid, release: () => void taken.delete(uid) }
+}
+
+/** As many users as a system has, for one start of a devbox: the number of the first, which is root inside. */
+export const takeOwnUsers = (devboxId: string): { uid: number; release(): void } => {
+  const start = createHash('sha256').update(devboxId).digest().readUInt32BE()
+  for (let i = 0; i < ranges; i++) {
+    const uid = firstRange + ((start + i) % ranges) * usersOfSystem
+    if (taken.has(uid)) continue
+    taken.add(uid)
+    return { uid, release: () => void taken.delete(uid) }
+  }
+  throw new Error(`${ranges} devboxes have users of their own already`)
 }
 
 /** Gives what is kept of a devbox to its user: nothing to do but for a new disk, a copied one, or one from before. */
@@ -65,19 +81,39 @@ const giveFlat = async (uid: number, path: string): Promise<boolean> => {
 }
 const fewFiles = 16
 
+/** An overlay of a system: layers from the uppermost down, each with its first user. */
+export interface Overlay {
+  path: string
+  upper: string
+  work: string
+  layers: readonly { firstUid: number; folder: string }[]
+}
+
+/** Where the system that overlays make is mounted for bwrap. */
+export const systemPlace = `${place}/system`
+
 /** A command of bwrap as that user, with `sources` of the service's folders; `args` is given where each is then. */
 export const asOwnUser = (
   uid: number,
   command: (at: (source: string) => string) => string[],
+  overlays: readonly Overlay[] = [],
 ): Pick<Launch, 'file' | 'args'> => {
   const sources: string[] = []
   const at = (source: string) => `${place}/${sources.push(source) - 1}`
   const argv = command(at)
   return {
     file: '/usr/bin/perl',
-    args: ['-f', script, callNumbers(), String(uid), place, String(sources.length), ...sources, ...argv],
+    args: [
+      ...['-f', script, callNumbers(), String(uid), String(overlays.length > 0 ? usersOfSystem : 1), place],
+      ...[String(sources.length), ...sources, String(overlays.length), ...overlays.flatMap(overlayArguments), ...argv],
+    ],
   }
 }
+
+const overlayArguments = ({ path, upper, work, layers }: Overlay): string[] => [
+  ...[path, upper, work, String(layers.length)],
+  ...layers.flatMap(({ firstUid, folder }) => [String(firstUid), folder]),
+]
 
 const hasCapabilities = (): boolean => {
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(read('status'))?.[1] ?? '0'}`)

@@ -29,6 +29,21 @@ const publicNames = [
   ...['dpkg', 'ImageMagick-6', 'ImageMagick-7', 'texmf', 'R', 'xml', 'sgml', 'mke2fs.conf'],
 ]
 
+/** What a system with users of its own needs beside: how they are made, and how one becomes another. */
+const namesOfUsers = [
+  'pam.d',
+  'pam.conf',
+  'security/limits.conf',
+  'default',
+  'adduser.conf',
+  'deluser.conf',
+  'environment',
+]
+
+/** Those in this machine's that every user may read. */
+export const publicNamesForUsers = (etc = '/etc'): string[] =>
+  [...publicNames, ...namesOfUsers].filter((name) => existsSync(join(etc, name)) && isPublic(join(etc, name)))
+
 /** Arguments of bwrap that make an /etc of what is public in this machine's. */
 export const publicEtc = (etc = '/etc'): string[] => [
   ...['--tmpfs', '/etc', '--symlink', '/proc/sys/kernel/hostname', '/etc/hostname'],

@@ -17,12 +17,29 @@ export interface Site {
   run: string
   /** Host directory; each folder in it is one at `/`, and the devbox may make more there. Absent: `/` is read-only. */
   root?: string
+  /** A writable system in which the devbox is root. Its `/tmp` is in that, as all is but for `home` and what is in `root`. */
+  system?: System
   limits: Limits
   network: Network
   /** Whether the neighbours of this machine are reached beside public addresses. */
   privateNetwork?: boolean
-  /** The user of the devbox's processes, where the sandbox has users of its own; absent: `user`, 1000. Never root. */
+  /** The user of the devbox's processes, where the sandbox has users of its own; absent: `user`, 1000, or root of its own system. */
   user?: User
+}
+
+/** What a devbox with a system of its own begins with, and the host directory of all that it changes. */
+export interface System {
+  /** Made by `makeSystemBase`. */
+  base: string
+  /** What others have changed, from the first on. */
+  layers: readonly Layer[]
+  own: string
+}
+
+export interface Layer {
+  folder: string
+  /** The number outside of its root. */
+  firstUid: number
 }
 
 /** What a devbox reaches beyond a loopback of its own: nothing, any public address, or these names alone. */
@@ -190,7 +207,8 @@ const systemFolders = [
   ...['tmp', 'usr', 'var'],
 ]
 
-export const userOf = ({ user }: Pick<Site, 'user'>): User => user ?? { uid: 1000, name: 'user' }
+export const userOf = ({ user, system }: Pick<Site, 'user' | 'system'>): User =>
+  user ?? (system ? { uid: 0, name: 'root' } : { uid: 1000, name: 'user' })
 
 /** By these two the processes of a service, and of one devbox of it, are found. */
 export const markers = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devboxId'>) => ({

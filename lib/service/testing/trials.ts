@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { AgentInstalls } from '#lib/service/benchmarks/agents/installs.ts'
+import { Environments } from '#lib/service/benchmarks/environments.ts'
 import { checksumOf } from '#lib/service/benchmarks/harbor/datasets.ts'
 import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/service/benchmarks/harbor/trial.ts'
 import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
@@ -83,6 +84,7 @@ export const startTrials = (): Trials => {
     folderOf,
     privateNetwork: false,
   })
+  const environments = new Environments(join(folder, 'environments'))
   const installs = new AgentInstalls({ devboxes, executions, folder: join(folder, 'agent-installs') })
   return {
     folder,
@@ -94,7 +96,7 @@ export const startTrials = (): Trials => {
       const logFolder = join(folder, 'runs', scenarioRunId)
       let devboxId = ''
       const result = await runHarborTrial(
-        { devboxes, executions, secrets, folderOf, installs },
+        { devboxes, executions, secrets, folderOf, installs, environments },
         {
           account: 'test',
           scenarioRunId,

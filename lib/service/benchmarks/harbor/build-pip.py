@@ -25,11 +25,25 @@ def is_installed():
 
 if (program == "-m" or program.startswith("pip")) and command in ("install", "uninstall", "download"):
     call = " ".join(["pip"] + arguments)
+    reason = ""
+    if os.environ.get("DEVDECK_BUILD_TRIES"):
+        import subprocess
+
+        own = os.path.join(folder, "python")
+        paths = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each and each != own]
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(paths))
+        tried = subprocess.run([sys.executable, "-m", "pip"] + arguments, env=env, stderr=subprocess.PIPE)
+        said = tried.stderr.decode(errors="replace")
+        sys.stderr.write(said)
+        if tried.returncode == 0:
+            sys.exit(0)
+        last = ([each for each in said.split("\n") if each.strip()] or [""])[-1][:200]
+        reason = " (it failed with %d%s)" % (tried.returncode, last and ": " + last)
     sys.stderr.write("devdeck: skipped: %s\n" % call)
     line = os.environ.get("DEVDECK_DOCKERFILE_LINE")
-    how = "skipped, being installed already" if is_installed() else "skipped"
+    how = "skipped, being installed already" if not reason and is_installed() else "skipped"
     with open(os.path.join(folder, "skipped"), "a") as skipped:
-        skipped.write("Dockerfile line %s: %s: %s\n" % (line, how, call.replace("\n", " ")))
+        skipped.write("Dockerfile line %s: %s: %s%s\n" % (line, how, call.replace("\n", " "), reason))
     sys.exit(0)
 sys.path.remove(os.path.join(folder, "python"))
 del sys.modules["pip"]

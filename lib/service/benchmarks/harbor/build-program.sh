@@ -1,13 +1,25 @@
 #!/bin/bash
-# First in the PATH of a build, under the name of each program that installs packages or makes users. The packages cannot
-# be fetched and a devbox has one user, so such a call is told and noted, and succeeds; every other call is the real program's.
+# First in the PATH of a build, under the name of each program that installs packages or makes users. A devbox without a
+# system of its own can keep neither, so such a call is told and noted, and succeeds. In one that has a system installs are
+# tried, and only what fails, as it does without a network, is told and noted. Every other call is the real program's.
 name=${0##*/}
 folder=${0%/*}
 
 skip() {
-  local call="$name${*:+ $*}"
+  local call="$name${*:+ $*}" tail=
+  if [[ $DEVDECK_BUILD_TRIES ]]; then
+    local output status
+    output=$(mktemp)
+    (run "$@") > >(tee "$output") 2> >(tee "$output.error" >&2)
+    status=$?
+    wait
+    tail=$(cat "$output" "$output.error" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-200)
+    rm -f "$output" "$output.error"
+    ((status == 0)) && exit 0
+    how=skipped tail=" (it failed with $status${tail:+: $tail})"
+  fi
   echo "devdeck: skipped: $call" >&2
-  echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: $how: ${call//$'\n'/ }" >>"$folder/skipped"
+  echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: $how: ${call//$'\n'/ }${tail//$'\n'/ }" >>"$folder/skipped"
   exit 0
 }
 how=skipped
@@ -48,7 +60,7 @@ for word in "$@"; do
 done
 
 case $name in
-  pip | pip3) is_installed "$@" && how='skipped, being installed already' ;;
+  pip | pip3) [[ $DEVDECK_BUILD_TRIES ]] || is_installed "$@" && how='skipped, being installed already' ;;
 esac
 
 case $name in
@@ -72,6 +84,7 @@ case $name in
     ;;
   # The one user of a devbox is to its build what root is to an image's.
   sudo)
+    if [[ $DEVDECK_BUILD_TRIES ]] && type -P -a sudo | grep -qvF "$folder/"; then run "$@"; fi
     while [[ $1 == -* ]]; do
       [[ $1 == -[ugp] ]] && shift
       shift

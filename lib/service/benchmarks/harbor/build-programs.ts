@@ -1,26 +1,49 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The programs whose installs a build skips. */
-const names = [
+/** The programs whose installs a build skips, or tries. */
+const installers = [
   ...['apt', 'apt-get', 'apt-key', 'apt-mark', 'aptitude', 'add-apt-repository', 'dpkg', 'apk', 'pacman', 'brew'],
   ...['yum', 'dnf', 'microdnf', 'zypper', 'rpm', 'locale-gen', 'update-ca-certificates', 'corepack'],
-  ...['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', 'chown', 'chgrp', 'chpasswd', 'passwd'],
   ...['pip', 'pip3', 'pipx', 'uv', 'poetry', 'conda', 'mamba', 'micromamba', 'npm', 'pnpm', 'yarn', 'bun'],
-  ...['gem', 'bundle', 'cargo', 'go', 'mkdir', 'sudo'],
+  ...['gem', 'bundle', 'cargo', 'go', 'sudo'],
+]
+/** Those that a devbox with one user has to do without, and one whose folders at / are there before. */
+const names = [
+  ...['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', 'chown', 'chgrp', 'chpasswd', 'passwd', 'mkdir'],
 ]
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
 
-/** A script, and its variables, that puts the programs into a folder. */
-export const putBuildPrograms = (folder: string) => ({
+/** A script, and its variables, that puts the programs into a folder. `hasSystem`: nothing but installs is noted then. */
+export const putBuildPrograms = (folder: string, hasSystem: boolean) => ({
   script: `mkdir -p -- "$FOLDER/python/pip" && cd -- "$FOLDER" && printf %s "$PIP" >python/pip/__init__.py &&
-: >skipped && printf %s "$PROGRAM" >apt && chmod +x apt && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
-  env: { FOLDER: folder, PROGRAM: read('build-program.sh'), PIP: read('build-pip.py'), NAMES: names.join(' ') },
+: >skipped && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
+  env: {
+    FOLDER: folder,
+    PROGRAM: read('build-program.sh'),
+    PIP: read('build-pip.py'),
+    NAMES: [...installers, ...(hasSystem ? [] : names)].join(' '),
+    APT: aptSettings,
+  },
 })
 
+// What cannot be reached is to be missing at once, and not after minutes.
+const aptSettings =
+  'Acquire::Retries "0"; Acquire::http::Timeout "10"; Acquire::https::Timeout "10"; APT::Sandbox::User "root";'
+const impatience = {
+  ...{
+    PIP_RETRIES: '0',
+    PIP_DEFAULT_TIMEOUT: '15',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_ROOT_USER_ACTION: 'ignore',
+  },
+  ...{ npm_config_fetch_retries: '0', npm_config_update_notifier: 'false', DEBIAN_FRONTEND: 'noninteractive' },
+}
+
 /** The variables of a RUN, with those that the programs in `folder` need. */
-export const withBuildPrograms = (folder: string, line: number, env: Record<string, string>) => ({
+export const withBuildPrograms = (folder: string, line: number, env: Record<string, string>, hasSystem: boolean) => ({
+  ...(hasSystem && { ...impatience, APT_CONFIG: `${folder}/apt.conf`, DEVDECK_BUILD_TRIES: '1' }),
   ...env,
   PATH: `${folder}:${env.PATH}`,
   DEVDECK_BUILD_PROGRAMS: folder,

@@ -10,6 +10,8 @@ export interface BuildPlan {
   /** The variables of every command in the image. */
   env: Record<string, string>
   workdir: string
+  /** Of USER; null for root, or where a devbox has no other. */
+  user: string | null
   /** The image of FROM; empty where nothing names one. */
   image: string
   warnings: Warning[]
@@ -17,7 +19,15 @@ export interface BuildPlan {
 
 export type BuildStep =
   | { kind: 'workdir'; line: number; path: string }
-  | { kind: 'run'; line: number; argv: string[]; env: Record<string, string>; cwd: string; said: string }
+  | {
+      kind: 'run'
+      line: number
+      argv: string[]
+      env: Record<string, string>
+      cwd: string
+      user: string | null
+      said: string
+    }
   | {
       kind: 'copy'
       line: number
@@ -25,9 +35,10 @@ export type BuildStep =
       to: string
       isFolder: boolean
       mode: string | null
+      owner: string | null
       extracts: boolean
     }
-  | { kind: 'write'; line: number; to: string; content: string; mode: string | null }
+  | { kind: 'write'; line: number; to: string; content: string; mode: string | null; owner: string | null }
 
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -35,9 +46,12 @@ export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
-/** Reads a Dockerfile as far as it can be followed without Docker. Throws a SandboxBuildFailedError where it cannot. */
-export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => {
-  const plan: BuildPlan = { steps: [], env: { PATH: path }, workdir: '/', image: '', warnings: [] }
+/**
+ * Reads a Dockerfile as far as it can be followed without Docker. `hasSystem`: whether the devbox has a system of its own,
+ * with its users. Throws a SandboxBuildFailedError where it cannot.
+ */
+export const planBuild = (dockerfile: string, hasSystem: boolean, path = defaultPath): BuildPlan => {
+  const plan: BuildPlan = { steps: [], env: { PATH: path }, workdir: '/', user: null, image: '', warnings: [] }
   const variables = new Map<string, string>([['PATH', path]])
   const args: Record<string, string> = {}
   let shell = ['/bin/sh', '-c']
@@ -81,15 +95,22 @@ export const planBuild = (dockerfile: string, path = defaultPath): BuildPlan => 
         if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) fail(`there is no shell ${shell[0]} here`)
         break
       case 'USER':
-        // Unspecified: what USER means in a devbox, which has one user. Everything runs as that one.
-        if (!/^(root|0)(:(root|0))?$/.test(text)) warn(`USER ${text} is ignored: a devbox has one user`)
+        plan.user = wordsOf(text, variables)[0] ?? fail('USER names no user')
+        if (/^(root|0)(:(root|0))?$/.test(plan.user)) plan.user = null
+        // Unspecified: what USER means in a devbox that has one user. Everything runs as that one.
+        if (plan.user !== null && !hasSystem) {
+          plan.user = null
+          warn(`USER ${text} is ignored: a devbox has one user here`)
+        }
         break
       case 'RUN':
-        plan.steps.push(runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir }))
+        plan.steps.push(
+          runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir, user: plan.user }),
+        )
         break
       case 'COPY':
       case 'ADD':
-        plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, warn, fail }))
+        plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, hasSystem, warn, fail }))
         break
       case 'ENTRYPOINT':
         if (execForm(text)?.length !== 0) warn('ENTRYPOINT is not run: nothing starts by itself in a devbox')
@@ -151,21 +172,22 @@ interface RunSurroundings {
   shell: string[]
   env: Record<string, string>
   cwd: string
+  user: string | null
 }
 
-const runStep = ({ text, heredocs, line }: Instruction, { shell, env, cwd }: RunSurroundings): BuildStep => {
+const runStep = ({ text, heredocs, line }: Instruction, { shell, env, cwd, user }: RunSurroundings): BuildStep => {
   const said = text.replace(/\s+/g, ' ').slice(0, 200)
   const exec = execForm(text)
-  if (exec) return { kind: 'run', line, argv: exec, env, cwd, said }
+  if (exec) return { kind: 'run', line, argv: exec, env, cwd, user, said }
   const script = scriptOf(text, heredocs)
   const shebang = heredocs.length === 1 && isOnlyHeredoc(text) ? /^#!\s*(\S+)([^\n]*)/.exec(script) : null
   // A heredoc with the shebang of another language is run by that, not by the shell.
   if (shebang && !/sh$/.test(shebang[1] ?? '') && !/env\s+(ba|da)?sh/.test(shebang[0]))
-    return { kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(script, shebang[0])], env, cwd, said }
+    return { kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(script, shebang[0])], env, cwd, user, said }
   // A login shell sets PATH anew.
   const isLogin = shell.some((word) => /^(-[a-z]*l[a-z]*|--login)$/.test(word))
   const path = isLogin ? 'PATH="$DEVDECK_BUILD_PROGRAMS:$PATH"\n' : ''
-  return { kind: 'run', line, argv: [...shell, path + script], env, cwd, said }
+  return { kind: 'run', line, argv: [...shell, path + script], env, cwd, user, said }
 }
 
 const isOnlyHeredoc = (text: string) => /^<<-?\s*(["']?)\w+\1\s*$/.test(text)
@@ -181,16 +203,21 @@ const withInterpreter = (script: string, shebang: string): string =>
 interface CopySurroundings {
   variables: ReadonlyMap<string, string>
   cwd: string
+  hasSystem: boolean
   warn: (what: string) => void
   fail: Fail
 }
 
-const copySteps = (instruction: Instruction, { variables, cwd, warn, fail }: CopySurroundings): BuildStep[] => {
+const copySteps = (
+  instruction: Instruction,
+  { variables, cwd, hasSystem, warn, fail }: CopySurroundings,
+): BuildStep[] => {
   const { name, text, flags, heredocs, line } = instruction
   for (const flag of Object.keys(flags)) {
     if (flag === 'from') fail(`${name} --from: other images and stages cannot be had without Docker`)
-    else if (flag === 'chown') warn(`${name} --chown is ignored: a devbox has one user`)
-    else if (!['chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag)) fail(`${name} --${flag} is not supported`)
+    else if (flag === 'chown') {
+      if (!hasSystem) warn(`${name} --chown is ignored: a devbox has one user here`)
+    } else if (!['chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag)) fail(`${name} --${flag} is not supported`)
   }
   const words = (execForm(text) ?? wordsOf(text, heredocs.length > 0 ? new Map() : variables)).map((word) =>
     heredocs.length > 0 ? (wordsOf(word, variables)[0] ?? '') : word,
@@ -198,8 +225,10 @@ const copySteps = (instruction: Instruction, { variables, cwd, warn, fail }: Cop
   const last = words.pop()
   if (last === undefined || words.length === 0) return fail(`${name} needs a source and a destination`)
   const to = posix.resolve(cwd, last)
-  if (systemFolders.test(`${to}/`)) fail(`${name} to ${to}: the system's folders are read-only in a devbox`)
+  if (!hasSystem && systemFolders.test(`${to}/`))
+    fail(`${name} to ${to}: the system's folders are read-only in a devbox here`)
   const mode = flags.chmod ?? null
+  const owner = hasSystem && flags.chown ? (wordsOf(flags.chown, variables)[0] ?? null) : null
   const isFolder = last.endsWith('/') || last === '.' || words.length > 1
   const files = words.filter((word) => !/^<<-?\w+$/.test(word))
   for (const source of files)
@@ -210,8 +239,10 @@ const copySteps = (instruction: Instruction, { variables, cwd, warn, fail }: Cop
     to: isFolder ? posix.join(to, word) : to,
     content: quoted ? content : expand(content, variables),
     mode,
+    owner,
   }))
-  if (files.length > 0) steps.push({ kind: 'copy', line, sources: files, to, isFolder, mode, extracts: name === 'ADD' })
+  if (files.length > 0)
+    steps.push({ kind: 'copy', line, sources: files, to, isFolder, mode, owner, extracts: name === 'ADD' })
   return steps
 }
 

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
+import { systemProblem } from '#lib/service/sandbox/system.ts'
+import type { Environments } from '../environments.ts'
 import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
 import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
@@ -17,9 +19,13 @@ import { environmentOf, type Reveal, resolve } from './templates.ts'
 export interface Built {
   workdir: string
   env: Record<string, string>
+  /** Who runs commands that do not say it; null for root, or where the devbox has no other. */
+  user: string | null
 }
 
-export const makeLogFolders = 'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts'
+/** Whoever the agent and the verifier run as may write there. */
+export const makeLogFolders =
+  'mkdir -p -- /logs/agent /logs/verifier /logs/artifacts && chmod 777 /logs /logs/agent /logs/verifier /logs/artifacts'
 
 /** Tests of tasks are run by a Python with pytest, which often is not the system's. */
 const searchPath = async (): Promise<string> => {
@@ -28,8 +34,11 @@ const searchPath = async (): Promise<string> => {
 }
 
 /** The build a Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
-const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> =>
-  hasDockerfile ? planBuild(await readFile(join(folder, 'Dockerfile'), 'utf8'), await searchPath()) : undefined
+const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> => {
+  if (!hasDockerfile) return undefined
+  const text = await readFile(join(folder, 'Dockerfile'), 'utf8')
+  return planBuild(text, (await systemProblem()) === undefined, await searchPath())
+}
 
 interface Owner {
   account: string
@@ -43,11 +52,12 @@ interface Owner {
  * environment, and gets a devbox as well: its trial fails and leaves logs like any other.
  */
 export const openDevbox = async (
-  devboxes: Devboxes,
+  { devboxes, environments }: { devboxes: Devboxes; environments: Environments },
   { account, scenarioRunId, name, settings }: Owner,
   environment: TaskEnvironment | undefined,
 ): Promise<string> => {
   const plan = environment && (await planOf(environment).catch(() => undefined))
+  const system = await environments.begin()
   const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
   const { id } = await devboxes.create(
     account,
@@ -66,7 +76,8 @@ export const openDevbox = async (
     {
       initiatorType: 'scenario',
       initiatorId: scenarioRunId,
-      root: rootFoldersOf(plan, environment?.workdir ?? null),
+      root: system ? ['logs'] : rootFoldersOf(plan, environment?.workdir ?? null),
+      ...(system && { system }),
       ...(environment?.network === 'none' && { network: 'none' }),
     },
   )
@@ -91,23 +102,31 @@ export const buildEnvironment = async (
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
   const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
   const plan = await planOf(environment)
+  const hasSystem = (await systemProblem()) === undefined
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   for (const warning of plan?.warnings ?? []) warn(warning)
   await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
     await workbench.started(limit)
-    await workbench.must(`${makeLogFolders} /root "$WORKDIR"`, { WORKDIR: workdir }, limit)
+    await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
+    const makeWorkdir = () => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
+    // In a system of its own the folders at / are made as in an image; otherwise they are there from the start.
+    if (!hasSystem) await makeWorkdir()
     const found = await imageWarnings(workbench, plan?.image ?? environment.image, {
       env: plan?.env ?? { PATH: await searchPath() },
       signal: limit,
     })
     for (const warning of found) warn(warning)
-    if (plan) await buildSandbox(workbench, plan, { context: folder, signal: limit, warn })
+    if (plan) await buildSandbox(workbench, plan, { context: folder, hasSystem, signal: limit, warn })
+    if (hasSystem) await makeWorkdir()
   })
   check()
   const env = { ...plan?.env, ...resolve(environment.env, reveal) }
+  const user = plan?.user ?? null
+  workbench.user = user
   if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
   return {
     workdir,
+    user,
     // The home directory of root in an image, which tasks mean by ~.
     env: { PATH: await searchPath(), HOME: '/root', ...env, ...environmentOf(settings.environment.env, reveal) },
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { systemProblem } from '#lib/service/sandbox/system.ts'
 import type { ChosenTask, HarborScenario } from '../plan.ts'
 import { unknownImage } from './base-image.ts'
 import { planBuild } from './build.ts'
@@ -172,7 +173,10 @@ const foreseen = async (task: Task): Promise<string[]> => {
   if (task.unsupported) return [...told, task.unsupported]
   if (!task.environment.hasDockerfile) return told
   try {
-    const { warnings, image } = planBuild(await readFile(join(task.path, 'environment', 'Dockerfile'), 'utf8'))
+    const { warnings, image } = planBuild(
+      await readFile(join(task.path, 'environment', 'Dockerfile'), 'utf8'),
+      (await systemProblem()) === undefined,
+    )
     return [...told, ...warnings.map(({ sentence }) => sentence), ...unknownImage(image)]
   } catch (error) {
     if (!(error instanceof SandboxBuildFailedError)) throw error

@@ -1,10 +1,11 @@
+import { readdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { quote } from '#lib/service/kit/quoting.ts'
 import { TrialError, type Warning } from '../outcome.ts'
 import { shown, type Workbench } from '../workbench.ts'
 import type { BuildPlan, BuildStep } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
-import { findSources } from './context.ts'
+import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { isDoneAlready } from './machine-packages.ts'
 import type { Healthcheck } from './task-toml.ts'
@@ -12,21 +13,27 @@ import type { Healthcheck } from './task-toml.ts'
 interface Build {
   /** Where the files are that a COPY names. */
   context: string
+  /** Whether the devbox has a system of its own: then installs are tried. */
+  hasSystem: boolean
   signal: AbortSignal
   /** Called, at the end, with each install that was skipped. */
   warn: (warning: Warning) => void
 }
 
 /** Does in a devbox what a Dockerfile says. Throws a SandboxBuildFailedError that names the line. */
-export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, { context, signal, warn }: Build) => {
+export const buildSandbox = async (
+  workbench: Workbench,
+  plan: BuildPlan,
+  { context, hasSystem, signal, warn }: Build,
+) => {
   const programs = `${workbench.runFolder}/build`
   const hasRun = plan.steps.some(({ kind }) => kind === 'run')
   if (hasRun) {
-    const { script, env } = putBuildPrograms(programs)
+    const { script, env } = putBuildPrograms(programs, hasSystem)
     await workbench.must(script, env, signal)
   }
   try {
-    for (const step of plan.steps) await doStep(workbench, step, { context, signal, programs })
+    for (const step of plan.steps) await doStep(workbench, step, { context, hasSystem, signal, programs })
   } finally {
     if (hasRun) await tellSkipped(workbench, programs, warn)
   }
@@ -37,7 +44,7 @@ const tellSkipped = async (workbench: Workbench, programs: string, warn: (warnin
     const skipped = (await workbench.read(skippedFile(programs))) ?? ''
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
     for (const sentence of skipped.split('\n').filter(Boolean)) {
-      const call = /: skipped: (.*)/.exec(sentence)?.[1]
+      const call = /: skipped: (.*?)(?: \(it failed with .*)?$/.exec(sentence)?.[1]
       const isDone = call === undefined || (await isDoneAlready(call))
       warn({ sentence, differs: !isDone })
     }
@@ -49,19 +56,21 @@ const tellSkipped = async (workbench: Workbench, programs: string, warn: (warnin
 
 interface Surroundings {
   context: string
+  hasSystem: boolean
   signal: AbortSignal
   programs: string
 }
 
 const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surroundings): Promise<void> => {
-  const { context, signal, programs } = surroundings
+  const { context, hasSystem, signal, programs } = surroundings
   try {
     switch (step.kind) {
       case 'workdir':
         return await workbench.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
       case 'run': {
-        const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env })
-        const finished = await workbench.run(`exec ${step.argv.map(quote).join(' ')}`, { env, cwd: step.cwd, signal })
+        const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env }, hasSystem)
+        const script = `exec ${step.argv.map(quote).join(' ')}`
+        const finished = await workbench.run(script, { env, cwd: step.cwd, user: step.user, signal })
         if (finished.exitStatus !== 0)
           throw new Error(`RUN ${step.said} ended with exit code ${finished.exitStatus}: ${shown(finished)}`)
         return
@@ -69,6 +78,7 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
       case 'write':
         await workbench.write(step.to, step.content)
         if (step.mode) await workbench.must('chmod -- "$MODE" "$FILE"', { MODE: step.mode, FILE: step.to }, signal)
+        if (step.owner) await workbench.must(giveTo([step.to]), { OWNER: step.owner }, signal)
         return
       case 'copy':
         return await copy(workbench, step, context, signal)
@@ -81,7 +91,7 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
 
 const copy = async (
   workbench: Workbench,
-  { sources, to, isFolder, mode, extracts }: Extract<BuildStep, { kind: 'copy' }>,
+  { sources, to, isFolder, mode, owner, extracts }: Extract<BuildStep, { kind: 'copy' }>,
   context: string,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -97,7 +107,26 @@ const copy = async (
       const isInto = isFolder || found.length > 1
       await workbench.sendFile(source.path, { to, name: source.name, isFolder: isInto, mode }, signal)
     }
+    if (owner) await give(workbench, source, { to, isFolder: isFolder || found.length > 1, owner }, signal)
   }
+}
+
+/** As Docker reads an owner: without a group, the number of the user is that of the group as well. */
+const giveTo = (files: readonly string[]) =>
+  `if [[ $OWNER != *:* ]]; then OWNER=$(id -u -- "$OWNER" 2>/dev/null || echo "$OWNER"); OWNER=$OWNER:$OWNER; fi
+chown -h -- "$OWNER" ${files.map(quote).join(' ')}`
+
+/** Gives to the owner what was copied, and nothing that was there before. */
+const give = async (
+  workbench: Workbench,
+  source: Source,
+  { to, isFolder, owner }: { to: string; isFolder: boolean; owner: string },
+  signal: AbortSignal,
+): Promise<void> => {
+  const below = source.isFolder ? await readdir(source.path, { recursive: true }) : []
+  const into = isFolder && !source.isFolder ? `${to}/${source.name}` : to
+  const files = [into, ...below.map((name) => `${to}/${name}`)]
+  await workbench.must(giveTo(files), { OWNER: owner }, signal)
 }
 
 /** Resolves once the command of a healthcheck has succeeded. Throws a HealthcheckError when it never does. */

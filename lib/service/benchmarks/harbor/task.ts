@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import type { StringMap } from '#lib/contract/common.ts'
+import { systemProblem } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
 import { readTomlText } from '../toml-file.ts'
 import { plainImage } from './base-image.ts'
@@ -27,6 +28,9 @@ export interface TaskStep {
   name: string | null
   instruction: string
   agentTimeoutSeconds: number | null
+  /** Who the agent and the verifier run as; null where the task does not say it. */
+  agentUser: string | null
+  verifierUser: string | null
   verifierTimeoutSeconds: number
   verifierEnv: StringMap
   minReward: MinReward | null
@@ -119,6 +123,8 @@ export const readTask = async (
       name: step.name ?? null,
       instruction: withoutCanary(await read(join(folder, 'instruction.md'))),
       agentTimeoutSeconds: agent?.timeout_sec ?? toml.agent?.timeout_sec ?? null,
+      agentUser: userOf(agent?.user ?? toml.agent?.user),
+      verifierUser: userOf(verifier?.user ?? toml.verifier?.user),
       verifierTimeoutSeconds: verifier?.timeout_sec ?? toml.verifier?.timeout_sec ?? defaultVerifierSeconds,
       verifierEnv: { ...toml.verifier?.env, ...verifier?.env },
       minReward: min_reward ?? null,
@@ -141,7 +147,7 @@ export const readTask = async (
       rewardStrategy: toml.multi_step_reward_strategy ?? 'mean',
       environment,
       solutionEnv: toml.solution?.env ?? {},
-      warnings: warningsOf(toml),
+      warnings: warningsOf(toml, (await systemProblem()) === undefined),
       unsupported: unsupportedOf(toml, environment),
     },
   }
@@ -237,7 +243,9 @@ const metadataOf = ({ metadata }: TaskToml): StringMap => {
   )
 }
 
-const warningsOf = (toml: TaskToml): Warning[] => {
+const userOf = (user: string | number | undefined) => (user === undefined ? null : String(user))
+
+const warningsOf = (toml: TaskToml, hasSystem: boolean): Warning[] => {
   const { environment, agent, verifier, steps = [] } = toml
   const phases = [agent, verifier, ...steps.flatMap((step) => [step.agent, step.verifier])]
   const modes = [environment, ...phases].map((each) => each?.network_mode)
@@ -250,7 +258,10 @@ const warningsOf = (toml: TaskToml): Warning[] => {
         new Set(modes.map((mode) => mode ?? ofWhole)).size > 1,
       'network_mode differs between phases: the task gets no network in any of them',
     ],
-    [users.length, `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox`],
+    [
+      !hasSystem && users.length,
+      `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox here`,
+    ],
     [environment?.mcp_servers?.length, 'mcp_servers are not started'],
     [environment?.skills_dir, 'skills_dir is not given to agents'],
     [

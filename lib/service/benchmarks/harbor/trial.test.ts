@@ -3,9 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemProblem } from '#lib/service/sandbox/system.ts'
 import { startOwnServer } from '#lib/service/testing/neighbour.ts'
 import { oracle, sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 import type { HarborAgent } from '../plan.ts'
+
+const hasSystem = sandboxProblem === undefined && (await systemProblem()) === undefined
 
 const reward = (value: string) => `echo ${value} >/logs/verifier/reward.txt\n`
 /** A reward of 1 when the command succeeds, else 0. */
@@ -345,10 +348,14 @@ const rows: Record<string, Row> = {
     message: 'Dockerfile line 2: COPY ../task.toml: leads out of the build context',
   },
   'a COPY into a folder of the system': {
-    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nCOPY . /usr/local/bin/\n' },
-    state: 'FAILED',
-    type: 'SandboxBuildFailedError',
-    message: "Dockerfile line 2: COPY to /usr/local/bin: the system's folders are read-only in a devbox",
+    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nCOPY . /usr/local/bin/\nWORKDIR /app\n' },
+    ...(hasSystem
+      ? { state: 'COMPLETED', score: 1 }
+      : {
+          state: 'FAILED',
+          type: 'SandboxBuildFailedError',
+          message: "Dockerfile line 2: COPY to /usr/local/bin: the system's folders are read-only in a devbox here",
+        }),
   },
   'tests that need the Python of whoever runs the service': {
     files: {
@@ -449,15 +456,23 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
       'tests/test.sh': rewardIf('[ "$(cat y z)" = "y\nz" ] && ! env | grep DEVDECK_BUILD'),
     })
     expect(score).toBe(1)
-    expect(log('trial.log')?.match(/(?<=WARNING Dockerfile line )\d+: skipped: .*/g)).toEqual([
-      '3: skipped: apt-get update',
-      '3: skipped: pip install no-such (environment differs)',
-      '3: skipped: apt-get install -y bash',
-      '5: skipped: useradd joe (environment differs)',
-    ])
+    const skipped = log('trial.log')?.match(/(?<=WARNING Dockerfile line )\d+: skipped: .*/g)
+    // In a system of its own the others succeed.
+    if (hasSystem)
+      expect(skipped).toEqual([
+        expect.stringMatching(/^3: skipped: pip install no-such \(it failed with 1: .*\) \(environment differs\)$/),
+      ])
+    else
+      expect(skipped).toEqual([
+        '3: skipped: apt-get update',
+        '3: skipped: pip install no-such (environment differs)',
+        '3: skipped: apt-get install -y bash',
+        '5: skipped: useradd joe (environment differs)',
+      ])
   })
 
-  const differing: [name: string, files: Record<string, string>, sentence: RegExp][] = [
+  type Differing = [name: string, files: Record<string, string>, sentence: RegExp]
+  const differing: Differing[] = [
     [
       'a base image that is not known',
       dockerfile('FROM ghcr.io/team/tools:3\n'),
@@ -469,10 +484,14 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
       dockerfile('FROM ubuntu\nRUN apt-get install -y no-such-package\n'),
       /skipped: apt-get install/,
     ],
-    ['a user of the image', dockerfile('FROM ubuntu\nUSER joe\n'), /USER joe is ignored/],
+    ...(hasSystem
+      ? []
+      : ([
+          ['a user of the image', dockerfile('FROM ubuntu\nUSER joe\n'), /USER joe is ignored/],
+          ['a user of the agent', { 'task.toml': toml('[agent]\nuser = "joe"\n') }, /user joe is ignored/],
+        ] satisfies Differing[])),
     ['an ENTRYPOINT', dockerfile('FROM ubuntu\nENTRYPOINT ["/start"]\n'), /ENTRYPOINT is not run/],
     ['a HEALTHCHECK', dockerfile('FROM ubuntu\nHEALTHCHECK CMD true\n'), /HEALTHCHECK is not run/],
-    ['a user of the agent', { 'task.toml': toml('[agent]\nuser = "joe"\n') }, /user joe is ignored/],
     ['an allowlist', { 'task.toml': toml('[environment]\nnetwork_mode = "allowlist"\n') }, /allowlist/],
     [
       'a network in one phase',
@@ -499,7 +518,8 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     }
     const trial = await trials.run(files, { strictEnvironments: true })
     expect(trial).toMatchObject({ state: 'COMPLETED', score: 1, environment_differs: false })
-    expect(trial.warnings).toContainEqual(expect.stringMatching(/skipped: apt-get install -y bash/))
+    const found = trial.warnings.filter((warning) => /skipped: apt-get install -y bash/.test(warning))
+    expect(found.length).toBe(hasSystem ? 0 : 1)
   })
 
   it('differs from attempt to attempt where the agent does', async () => {
@@ -607,7 +627,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
 import os, socket, time
 server = socket.create_server(("", 8000))
 print("begun", flush=True)
-while not os.path.exists("/app/go"): time.sleep(0.02)
+while not os.path.exists("/logs/go"): time.sleep(0.02)
 END
 echo hello >hello.txt\n`,
       'tests/test.sh': rewardIf(calls.join(' && ')),
@@ -616,7 +636,7 @@ echo hello >hello.txt\n`,
     const running = devboxes.map(({ resolve }, i) => trials.run(listening, { attempt: i + 1, onDevbox: resolve }))
     const ids = await Promise.all(devboxes.map(({ promise }) => promise))
     await Promise.all(ids.map(agentBegun))
-    for (const id of ids) writeFileSync(join(trials.folder, 'devboxes', id, 'root/app/go'), '')
+    for (const id of ids) writeFileSync(join(trials.folder, 'devboxes', id, 'root/logs/go'), '')
     expect((await Promise.all(running)).map(({ state, score }) => [state, score])).toEqual(
       ids.map(() => ['COMPLETED', 1]),
     )

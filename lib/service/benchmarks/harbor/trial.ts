@@ -6,12 +6,14 @@ import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import { systemProblem } from '#lib/service/sandbox/system.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, runAgent } from '../agents/agents.ts'
 import type { AgentDefinition } from '../agents/definition.ts'
 import type { AgentInstalls } from '../agents/installs.ts'
 import { prepareAgent, scriptOf, traceOf, trajectoryFile, variablesOf } from '../agents/named-run.ts'
 import { sumOfUsages, unknownUsage } from '../agents/usage.ts'
+import type { Environments } from '../environments.ts'
 import {
   asException,
   judgedAllTheSame,
@@ -47,6 +49,7 @@ export interface TrialDeps {
   secrets: Pick<SecretStore, 'reveal'>
   folderOf: (devboxId: string) => string
   installs: AgentInstalls
+  environments: Environments
 }
 
 export interface TrialOptions extends LoggedTrial {
@@ -82,7 +85,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   const log = new TrialLog(options)
   const read = await readTask(scenario.path)
   const owner = { account, scenarioRunId, name: scenario.name, settings }
-  const devboxId = await openDevbox(deps.devboxes, owner, read.task?.environment)
+  const devboxId = await openDevbox(deps, owner, read.task?.environment)
   options.onDevbox?.(devboxId)
   const trial = new HarborTrial(deps, { ...options, devboxId }, log)
   let rewards: Rewards | null = null
@@ -230,7 +233,7 @@ class HarborTrial {
   async #step(
     task: Task,
     step: TaskStep,
-    { env, workdir, isMultiStep }: Built & { isMultiStep: boolean },
+    { env, workdir, user, isMultiStep }: Built & { isMultiStep: boolean },
   ): Promise<Rewards | null> {
     const { signal } = this.#options
     const workbench = this.#workbench
@@ -246,12 +249,14 @@ class HarborTrial {
         }
         if (step.healthcheck) await waitUntilHealthy(workbench, step.healthcheck, { cwd: workdir, env, signal })
       }
-      await this.#phase('agent_execution', () => this.#runAgent(task, step, env, workdir)).catch((error: unknown) => {
-        if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
-        log.fail(exceptionOf(error, signal), error)
-      })
+      await this.#phase('agent_execution', () => this.#runAgent(task, step, { env, workdir, user })).catch(
+        (error: unknown) => {
+          if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
+          log.fail(exceptionOf(error, signal), error)
+        },
+      )
       await this.#notice(step)
-      const rewards = await this.#phase('verifier', () => this.#verify(task, step, { env, workdir }))
+      const rewards = await this.#phase('verifier', () => this.#verify(task, step, { env, workdir, user }))
       log.reward(rewards)
       return rewards
     } catch (error) {
@@ -263,7 +268,7 @@ class HarborTrial {
     }
   }
 
-  async #runAgent(task: Task, step: TaskStep, env: Record<string, string>, workdir: string): Promise<void> {
+  async #runAgent(task: Task, step: TaskStep, { env, workdir, user }: Built): Promise<void> {
     const { agent, definition, attempt, settings, signal } = this.#options
     const seconds =
       Math.min(
@@ -274,7 +279,11 @@ class HarborTrial {
     const instruction = [step.instruction, ...settings.extraInstructions].join('\n\n')
     await workbench.write(instructionFile, instruction)
     const isOracle = agent.name === 'oracle'
-    if (isOracle) await workbench.replace('/solution', solutionOf(task, step) ?? '')
+    if (isOracle) {
+      await workbench.replace('/solution', solutionOf(task, step) ?? '')
+      await workbench.must('chmod +x /solution/solve.sh')
+    }
+    workbench.user = await chosenUser(step.agentUser, user)
     const command = definition
       ? scriptOf(definition)
       : agent.command && `(\n${agent.command}\n) >/logs/agent/command.txt 2>&1`
@@ -311,11 +320,12 @@ class HarborTrial {
     if (!separateVerifier) return this.#judge(this.#workbench, task, step, built, true)
     const { account, scenarioRunId, scenario, settings, signal } = this.#options
     const { environment, getsTests } = separateVerifier
+    this.#workbench.user = await chosenUser(step.agentUser, built.user)
     await this.#collect(separateVerifier, built)
     // What the agent wrote there are no logs of the verifier.
     await this.#workbench.replace('/logs/verifier')
     const owner = { account, scenarioRunId, name: `${scenario.name} verifier`, settings }
-    const devboxId = await openDevbox(this.#deps.devboxes, owner, environment)
+    const devboxId = await openDevbox(this.#deps, owner, environment)
     const workbench = new Workbench({ ...this.#deps, ...this.#options, devboxId })
     try {
       this.#log.say(`The verifier runs in an environment of its own, devbox ${devboxId}`)
@@ -365,7 +375,7 @@ class HarborTrial {
     workbench: Workbench,
     task: Task,
     step: TaskStep,
-    { env, workdir }: Built,
+    { env, workdir, user }: Built,
     getsTests: boolean,
   ): Promise<Rewards> {
     const { settings } = this.#options
@@ -382,7 +392,8 @@ class HarborTrial {
         const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
         await workbench.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
       }
-      await workbench.must('chmod +x /tests/test.sh')
+      await workbench.must('chmod 777 /logs/verifier && chmod +x /tests/test.sh')
+      workbench.user = await chosenUser(step.verifierUser, user)
       const script = '(/tests/test.sh) >/logs/verifier/test-stdout.txt 2>&1'
       const verifierEnv = {
         ...resolve(step.verifierEnv, this.#reveal),
@@ -434,9 +445,13 @@ class HarborTrial {
 /** Unspecified: agents that call a model at tasks without a network. They fail as they would where Docker ran the task. */
 const noNetwork = { saidBy: 'the task (network_mode, allow_internet)', allows: () => false }
 
+/** Who a phase runs as; null for root, and where devboxes have one user. */
+const chosenUser = async (ofPhase: string | null, ofImage: string | null): Promise<string | null> =>
+  (await systemProblem()) === undefined ? (ofPhase ?? ofImage) : null
+
 const agentLogs = '/logs/agent'
 /** Where an agent finds its instruction. */
 const instructionFile = `${agentLogs}/instruction.md`
-const runSolution = 'chmod +x /solution/solve.sh && (/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
+const runSolution = '(/solution/solve.sh) >/logs/agent/oracle.txt 2>&1'
 /** The caller that cancels waits for this. */
 const cancelledSaveMs = 2000

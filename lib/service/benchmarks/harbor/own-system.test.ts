@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemProblem } from '#lib/service/sandbox/system.ts'
+import { sandboxProblem, startTrials, type Trials } from '#lib/service/testing/trials.ts'
+
+const problem = sandboxProblem ?? (await systemProblem())
+/** A reward of 1 when the command succeeds, else 0. */
+const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
+
+interface Row {
+  files: Record<string, string>
+  /** Those beside the warning of the base image. */
+  warnings?: RegExp[]
+}
+
+const rows: Record<string, Row> = {
+  'a web server that a Dockerfile sets up with a user, folders and files of the system': {
+    files: {
+      'environment/Dockerfile': `FROM debian:bookworm-slim
+ENV APP_HOME=/opt/site PORT=8000
+RUN groupadd --gid 1500 web && useradd --create-home --uid 1500 --gid web --shell /bin/bash web
+RUN mkdir -p "$APP_HOME/public" /var/log/site /srv/data && chown -R web:web "$APP_HOME" /var/log/site
+RUN sed -i 's/^root:[^:]*:/root:x:/' /etc/passwd && echo "site $PORT/tcp" >>/etc/services && echo 'Europe/Paris' >/etc/timezone
+COPY serve /usr/local/bin/
+RUN chmod 755 /usr/local/bin/serve && ln -s serve /usr/local/bin/site && chmod u+s,g-w /srv/data && rm -rf /usr/share/doc
+COPY --chown=web:web index.html /opt/site/public/
+WORKDIR /opt/site
+`,
+      'environment/serve': '#!/bin/bash\necho "serving $PWD as $(id -un)"\n',
+      'environment/index.html': 'hello\n',
+      'solution/solve.sh': 'id -un >who; su web -c "site >public/said"; echo 127.0.0.1 db >>/etc/hosts\n',
+      'tests/expected':
+        'serving /opt/site as web\nweb 644\nweb 755\n4755\nsite 8000/tcp\nEurope/Paris\nroot\nweb:/home/web\nweb\n',
+      'tests/test.sh': `(cat public/said; stat -c '%U %a' public/index.html /var/log/site; stat -c %a /srv/data; tail -n 1 /etc/services; cat /etc/timezone who; getent passwd 1500 | cut -d: -f1,6; stat -c %U public/said) >/tmp/out 2>&1
+${rewardIf('diff /tmp/out /tests/expected && [ ! -e /usr/share/doc ] && getent hosts db >/dev/null')}`,
+    },
+  },
+  'the USER of the image, who is not root': {
+    files: {
+      'environment/Dockerfile': `FROM debian:12
+RUN useradd -m coder && mkdir /work && chown coder: /work
+USER coder
+WORKDIR /work
+RUN echo "$HOME $(id -un)" >made
+`,
+      'solution/solve.sh':
+        'id -un >out; cat made ~/../coder/.profile >/dev/null && pwd >>out; touch /etc/no 2>/dev/null || echo refused >>out\n',
+      'tests/test.sh': rewardIf(
+        '[ "$(cat out made; id -un)" = "$(printf "coder\\n/work\\nrefused\\n/home/coder coder\\ncoder")" ]',
+      ),
+    },
+  },
+  'a user of the agent and root as the verifier': {
+    files: {
+      'task.toml': 'version = "1.0"\n[agent]\nuser = "agent"\n[verifier]\nuser = "root"\n',
+      'environment/Dockerfile':
+        'FROM debian\nRUN useradd -m agent && mkdir -m 700 /secret && echo 1 >/secret/answer && mkdir /app && chown agent /app\nWORKDIR /app\n',
+      'solution/solve.sh': 'id -un >out; cat /secret/answer >>out 2>/dev/null || echo refused >>out\n',
+      'tests/test.sh': rewardIf(
+        '[ "$(cat out; id -un; cat /secret/answer)" = "$(printf "agent\\nrefused\\nroot\\n1")" ]',
+      ),
+    },
+  },
+  'a user by number, unknown to the image': {
+    files: {
+      'task.toml': 'version = "1.0"\n[agent]\nuser = 4321\n',
+      'environment/Dockerfile': 'FROM debian\nRUN mkdir -m 777 /app\nWORKDIR /app\n',
+      'solution/solve.sh': 'id -u >out; id -g >>out\n',
+      'tests/test.sh': rewardIf('[ "$(cat out; id -u)" = "$(printf "4321\\n0\\n0")" ]'),
+    },
+  },
+  'an install that needs the network it does not have, by its line': {
+    files: {
+      'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n',
+      'environment/Dockerfile':
+        'FROM debian\nWORKDIR /app\nRUN pip install --no-cache-dir no-such-package==1.2.3 \\\n && echo after >after\nRUN apt-get update && apt-get install -y no-such-package && echo then >>after\n',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf('[ "$(cat after)" = "$(printf "after\\nthen")" ]'),
+    },
+    warnings: [
+      /^Dockerfile line 3: skipped: pip install --no-cache-dir no-such-package==1.2.3 \(it failed with 1: .*no-such-package/,
+      /^Dockerfile line 5: skipped: apt-get install -y no-such-package \(it failed with 100: E: Unable to locate package no-such-package\)/,
+    ],
+  },
+  'ENTRYPOINT and HEALTHCHECK, which are told': {
+    files: {
+      'environment/Dockerfile':
+        'FROM debian\nWORKDIR /app\nHEALTHCHECK --interval=5s CMD curl -f http://localhost/ || exit 1\nENTRYPOINT ["/entry.sh"]\nCMD ["sleep", "1"]\n',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf('true'),
+    },
+    warnings: [/^Dockerfile line 3: HEALTHCHECK is not run/, /^Dockerfile line 4: ENTRYPOINT is not run/],
+  },
+}
+
+describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
+  let trials: Trials
+  beforeAll(() => {
+    trials = startTrials()
+  })
+  afterAll(() => trials.close())
+
+  it.concurrent.each(Object.entries(rows))('has %s', async (_, { files, warnings = [] }) => {
+    const trial = await trials.run(files)
+    const told = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('verifier/test-stdout.txt')])
+    expect([trial.state, trial.score], told).toEqual(['COMPLETED', 1])
+    const found = trial.warnings.filter((warning) => !warning.startsWith('FROM '))
+    expect(found).toEqual(warnings.map((each) => expect.stringMatching(each)))
+    expect(trial.environment_differs).toBe(warnings.length > 0)
+  })
+
+  it('names the line of a RUN that fails, and of a user that there is not', async () => {
+    const build = (text: string) => trials.run({ 'environment/Dockerfile': text, 'tests/test.sh': rewardIf('true') })
+    expect(
+      (await build('FROM debian\nRUN curl -sf http://no-such-host.invalid/x -o /x\n')).failure_reason,
+    ).toMatchObject({
+      exception_type: 'SandboxBuildFailedError',
+      exception_message: expect.stringMatching(/^Dockerfile line 2: RUN curl .* ended with exit code \d+/),
+    })
+    expect((await build('FROM debian\nUSER nobody-here\nRUN true\n')).failure_reason?.exception_message).toMatch(
+      /^Dockerfile line 3: RUN true ended with exit code 126: unable to find user nobody-here/,
+    )
+  })
+})

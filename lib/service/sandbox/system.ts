@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { chmod, lchown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { asOwnUser, hasOwnUsers, type Overlay, systemPlace, takeOwnUsers } from './own-user.ts'
+import { publicNamesForUsers } from './public-etc.ts'
+import type { System } from './sandbox.ts'
+
+/** Folders of this machine below a system of a devbox's own; all else of it is in the base. */
+const machineFolders = ['/usr', '/opt', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/var/lib/dpkg']
+
+const overlaidFolders = () =>
+  machineFolders.filter(
+    (path) => existsSync(path) && !lstatSync(path).isSymbolicLink() && lstatSync(path).isDirectory(),
+  )
+
+/** The mounts of a system, `/` first: what the devbox changes over what others changed over what the machine has. */
+export const overlaysOf = ({ base, layers, own }: System): Overlay[] =>
+  ['', ...overlaidFolders()].map((path) => {
+    const name = nameOf(path)
+    const below = layers.filter(({ folder }) => existsSync(join(folder, 'upper', name))).reverse()
+    return {
+      path,
+      upper: join(own, 'upper', name),
+      work: join(own, 'work', name),
+      layers: [
+        ...below.map(({ firstUid, folder }) => ({ firstUid, folder: join(folder, 'upper', name) })),
+        { firstUid: 0, folder: path === '' ? base : path },
+      ],
+    }
+  })
+
+const nameOf = (path: string) => path.slice(1).replaceAll('/', '-') || 'root'
+
+/** Makes the folders that hold what the devbox changes. A number other than that of the last start is refused. */
+export const giveSystemTo = async (uid: number, system: System): Promise<void> => {
+  const note = join(system.own, 'first-uid')
+  const before = await readFile(note, 'utf8').catch(() => undefined)
+  if (before === String(uid)) return
+  if (before !== undefined) throw new Error('The users of its system belong to another devbox by now')
+  for (const { upper, work } of overlaysOf(system)) {
+    await mkdir(upper, { recursive: true, mode: 0o755 })
+    await chmod(upper, 0o755)
+    await lchown(upper, uid, uid)
+    await mkdir(work, { recursive: true, mode: 0o700 })
+  }
+  await writeFile(note, String(uid))
+}
+
+/** Why devboxes cannot have a system of their own here, found out by making one; undefined where they can. */
+export const systemProblem = (): Promise<string | undefined> => {
+  problem ??= probe()
+  return problem
+}
+let problem: Promise<string | undefined> | undefined
+
+const probe = async (): Promise<string | undefined> => {
+  if (!hasOwnUsers()) return 'the service is not root, or may not give devboxes users of their own'
+  const folder = await mkdtemp(join(tmpdir(), 'devdeck-system-'))
+  const { uid, release } = takeOwnUsers(folder)
+  try {
+    const system = { base: join(folder, 'base'), layers: [], own: join(folder, 'own') }
+    for (const path of overlaidFolders()) mkdirSync(join(system.base, path), { recursive: true })
+    await giveSystemTo(uid, system)
+    const write = [
+      '/bin/sh',
+      '-c',
+      `touch ${systemPlace}/usr/devdeck-probe && chown 1:1 ${systemPlace}/usr/devdeck-probe`,
+    ]
+    const { file, args } = asOwnUser(uid, () => write, overlaysOf(system))
+    await promisify(execFile)(file, args, { env: { PATH: '/usr/bin:/bin', NODE_ENV: 'production' }, cwd: '/' })
+    return undefined
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string }
+    return `the kernel refuses an overlay over the machine's folders (${stderr?.trim() || message})`
+  } finally {
+    release()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * What a system of a devbox's own begins with beside the machine's programs: a root with the usual folders, and an /etc of
+ * what is public in this machine's. Below `folder`, under a name that tells its contents; made where it is missing.
+ */
+export const makeSystemBase = async (folder: string): Promise<string> => {
+  const names = publicNamesForUsers()
+  const accounts = accountFiles()
+  const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].filter(
+    (name) => existsSync(`/${name}`) && lstatSync(`/${name}`).isSymbolicLink(),
+  )
+  const contents = JSON.stringify([
+    version,
+    names.map((name) => [name, lstatSync(join('/etc', name)).mtimeMs]),
+    accounts,
+    links.map((name) => readlinkSync(`/${name}`)),
+    overlaidFolders(),
+  ])
+  const base = join(folder, `base-${createHash('sha256').update(contents).digest('hex').slice(0, 16)}`)
+  if (existsSync(base)) return base
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const unfinished = await mkdtemp(join(folder, 'new-base-'))
+  for (const [path, mode] of rootFolders) {
+    await mkdir(join(unfinished, path), { recursive: true, mode })
+    await chmod(join(unfinished, path), mode)
+  }
+  for (const path of overlaidFolders()) await makeFolders(join(unfinished, path))
+  for (const name of links) await symlink(readlinkSync(`/${name}`), join(unfinished, name))
+  for (const name of names) {
+    await makeFolders(dirname(join(unfinished, 'etc', name)))
+    await promisify(execFile)('/bin/cp', ['-a', join('/etc', name), join(unfinished, 'etc', name)]).catch(
+      () => undefined,
+    )
+  }
+  const unreadable = ['!', '-perm', '-004', '!', '-type', 'l', '!', '-type', 'd', '-delete']
+  await promisify(execFile)('/usr/bin/find', [join(unfinished, 'etc'), ...unreadable]).catch(() => undefined)
+  for (const [name, { content, mode }] of Object.entries(accounts)) {
+    await writeFile(join(unfinished, 'etc', name), content)
+    await chmod(join(unfinished, 'etc', name), mode)
+  }
+  await chmod(unfinished, 0o755)
+  // Another one has made it meanwhile, which holds the same.
+  await rename(unfinished, base).catch(() => rm(unfinished, { recursive: true, force: true }))
+  return base
+}
+
+/** Whatever the service keeps from other users, these they may read. */
+const makeFolders = async (path: string): Promise<void> => {
+  if (existsSync(path)) return
+  await makeFolders(dirname(path))
+  await mkdir(path)
+  await chmod(path, 0o755)
+}
+
+/** To be raised when the same machine would get another base. */
+const version = 1
+
+const rootFolders: [path: string, mode: number][] = [
+  ...['boot', 'dev', 'etc', 'home', 'media', 'mnt', 'opt', 'proc', 'run', 'srv', 'sys', 'usr', 'var'].map(
+    (name): [string, number] => [name, 0o755],
+  ),
+  ['root', 0o700],
+  ['tmp', 0o1777],
+  ...['cache', 'cache/apt', 'cache/apt/archives', 'cache/apt/archives/partial', 'lib', 'lib/apt', 'lib/apt/lists'].map(
+    (name): [string, number] => [`var/${name}`, 0o755],
+  ),
+  ...['lib/apt/lists/partial', 'local', 'log', 'log/apt', 'mail', 'opt', 'spool', 'backups', 'lib/misc'].map(
+    (name): [string, number] => [`var/${name}`, 0o755],
+  ),
+  ['var/tmp', 0o1777],
+]
+
+/** The accounts of programs that this machine has, and none of a person's: the first one a task makes is 1000. */
+const accountFiles = () => {
+  const lines = (file: string) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => {
+        const id = Number(line.split(':')[2])
+        return line !== '' && (id < 1000 || id === 65534)
+      })
+  const [passwd, group] = [lines('/etc/passwd'), lines('/etc/group')]
+  const nameIn = (line: string) => line.split(':')[0] ?? ''
+  const text = (all: readonly string[]) => all.map((line) => `${line}\n`).join('')
+  return {
+    passwd: { content: text(passwd.map((line) => line.replace(/^([^:]*):[^:]*/, '$1:x'))), mode: 0o644 },
+    group: { content: text(group.map((line) => line.replace(/:[^:]*$/, ':'))), mode: 0o644 },
+    shadow: { content: text(passwd.map((line) => `${nameIn(line)}:*:20000:0:99999:7:::`)), mode: 0o640 },
+    gshadow: { content: text(group.map((line) => `${nameIn(line)}:*::`)), mode: 0o640 },
+  }
+}
