@@ -25,6 +25,8 @@ const main = async () => {
       return (await import('./cli/keys.ts')).revokeKey(commandLine)
     case 'drain':
       return (await import('./cli/drain.ts')).drain(commandLine)
+    case 'import':
+      return (await import('./cli/import.ts')).importJob(commandLine)
     case 'doctor':
       return (await import('./cli/doctor.ts')).doctor(commandLine)
     case 'help':

@@ -39,6 +39,7 @@ const commands = {
   'keys list': { flags: ['data-dir'], words: [] },
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
   drain: { flags: ['data-dir', 'deadline'], words: [] },
+  import: { flags: ['data-dir', 'account'], words: ['DIR or ZIP'] },
   doctor: { flags: ['data-dir', 'isolation', 'min-free-memory', 'min-free-disk'], words: [] },
   help: { flags: serveFlags, words: [] },
 } as const satisfies Record<string, { flags: readonly (keyof z.output<typeof Flags>)[]; words: readonly string[] }>
@@ -47,7 +48,7 @@ export type Command = keyof typeof commands
 
 export interface CommandLine extends ServiceConfig {
   command: Command
-  /** What follows the command: the id of `keys revoke`. */
+  /** What follows the command: the id of `keys revoke`, what `import` takes in. */
   words: readonly string[]
   /** Of a new key. */
   account: string
@@ -204,6 +205,8 @@ Commands
   keys list           list the API keys and where they come from, never the keys themselves
   keys revoke ID      end the validity of a key at once
   drain               announce the suspension of every devbox of the service that runs on the data folder
+  import DIR|ZIP      take in a job that Harbor ran elsewhere, or logs that were exported here, as a job of
+                      the service that runs on the data folder
   doctor              tell what this machine allows and how the service is; exit 1 when something is wrong
   help                print this
 
@@ -240,6 +243,9 @@ serve
 keys add
   --account NAME      whose key it is (local)
   --name TEXT         what it is for, shown by keys list
+
+import
+  --account NAME      whose job it becomes (local)
 
 drain
   --deadline TIME     when the devboxes are suspended, from now (10m)

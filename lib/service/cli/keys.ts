@@ -43,10 +43,10 @@ export const revokeKey = ({ dataDir, words: [id = ''] }: CommandLine) =>
     console.log(`Key ${id} of account ${known.account} ${isNew ? 'is' : 'was already'} revoked`)
   })
 
-const withKeys = (dataDir: string, work: (keys: KeyStore) => void) => {
+export const withKeys = <T>(dataDir: string, work: (keys: KeyStore) => T): T => {
   const database = openBesideService(dataDir)
   try {
-    work(createKeyStore(database))
+    return work(createKeyStore(database))
   } finally {
     database.close()
   }

@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import { harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
+
+let folder: string
+let dataDir: string
+let service: ReturnType<typeof runCommand>
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'devdeck-import-'))
+  dataDir = join(folder, 'data')
+  service = runCommand(['--port', '0', '--isolation', 'none', '--data-dir', dataDir])
+  await service.ready
+})
+afterAll(async () => {
+  service.child.kill('SIGTERM')
+  await service.ended
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+})
+
+const files = harborJob({ pay__aaaaaaa: { task: 'pay', reward: 1 }, ship__bbbbbbb: { task: 'ship', reward: 0 } })
+const importing = (path: string, of = dataDir) => runCommand(['import', path, '--data-dir', of]).ended
+
+describe('import', () => {
+  it('makes a job of a folder of Harbor, once, also from its zip', async () => {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
+    }
+    const first = await importing(join(folder, 'nightly'))
+    expect(first, first.stderr).toMatchObject({ code: 0, stderr: '' })
+    const id = /^Imported: nightly \((bmj_\w+)\), 2 trials\n$/.exec(first.stdout)?.[1] ?? ''
+    const client = createClient({
+      baseUrl: await service.ready,
+      headers: { authorization: `Bearer ${readFileSync(join(dataDir, 'api-key'), 'utf8').trim()}` },
+    })
+    const job = await client.benchmarkJobs.get({ params: { id } })
+    expect(job.benchmark_outcomes?.[0]).toMatchObject({ n_completed: 2, average_score: 0.5 })
+
+    const zip = join(folder, 'nightly.zip')
+    writeFileSync(zip, Buffer.from(await (await zipOf(files)).arrayBuffer()))
+    const again = await importing(zip)
+    expect(again, again.stderr).toMatchObject({
+      code: 0,
+      stdout: `Known already, nothing was changed: nightly (${id}), 2 trials\n`,
+    })
+  })
+
+  it('leaves no key that is good', async () => {
+    const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
+    const made = stdout.split('\n').filter((line) => / import /.test(line))
+    expect(made).toHaveLength(2)
+    for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +\d{4}-\S+Z +keys add/)
+  })
+
+  it('says what is no job, what is not there, and that no service runs', async () => {
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    writeFileSync(join(empty, 'readme.txt'), 'nothing')
+    expect(await importing(empty)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('neither a job of Harbor'),
+    })
+    expect(await importing(join(folder, 'gone'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no folder or zip'),
+    })
+    expect(await importing(empty, join(folder, 'other'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('No service runs on the data folder'),
+    })
+  })
+})
