@@ -16,6 +16,7 @@ import { proxy, takesForm, takesLargeBody } from '#lib/gateway/http/proxy.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { answerAsWeb } from '#lib/gateway/http/web-answer.ts'
 import { liveSocket } from '#lib/gateway/live/route.ts'
+import { checkSocket } from '#lib/gateway/live/self-check.ts'
 import { createRegistry, endStreams, registry, type ServiceAddress } from '#lib/gateway/registry.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
@@ -71,7 +72,7 @@ const start = async (): Promise<void> => {
   server.on(
     'upgrade',
     socketUpgrades(
-      [...terminalSockets, liveSocket()],
+      [checkSocket, ...terminalSockets, liveSocket()],
       dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined,
     ),
   )

@@ -19,6 +19,7 @@ const budgets = [
   { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 220 },
   { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 219 },
   { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 220 },
+  { name: 'settings', path: '/settings', budgetKiB: 215 },
   { name: 'recordings', path: '/recordings', budgetKiB: 221 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 210 },
   { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 228 },

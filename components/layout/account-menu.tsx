@@ -1,6 +1,7 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
-import { CircleUser, Keyboard, LogOut, ShieldAlert } from 'lucide-react'
+import { CircleUser, Keyboard, LogOut, Settings, ShieldAlert } from 'lucide-react'
+import { useRouter } from 'next/navigation'
 import { Badge } from '#components/ui/badge.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -19,6 +20,7 @@ export const AccountMenu = ({
   onHelp: () => void
 }) => {
   const signOut = useSignOut()
+  const router = useRouter()
   return (
     <DropdownMenu
       label="Account"
@@ -46,6 +48,7 @@ export const AccountMenu = ({
         },
         'separator',
         { label: 'Keyboard shortcuts', icon: Keyboard, hint: '?', onSelect: onHelp },
+        { label: 'Settings', icon: Settings, onSelect: () => router.push(paths.settings()) },
         { label: 'Sign out', icon: LogOut, onSelect: () => signOut.mutate() },
       ]}
     />

@@ -9,6 +9,7 @@ import {
   GitCompareArrows,
   Layers,
   ListChecks,
+  Settings,
   Timer,
   Trophy,
   Waypoints,
@@ -36,6 +37,7 @@ export const destinations: readonly Destination[] = [
   { label: 'Scenarios', href: paths.scenarios(), icon: FlaskConical, keys: ['g', 'n'] },
   { label: 'Compare', href: paths.compare(), icon: GitCompareArrows, keys: ['g', 'p'] },
   { label: 'Trend', href: paths.trend(), icon: ChartLine, keys: ['g', 't'] },
+  { label: 'Settings', href: paths.settings(), icon: Settings, keys: ['g', ','] },
 ]
 
 /** A page below another that is a destination itself belongs to the deeper of the two. */

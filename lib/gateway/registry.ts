@@ -32,6 +32,8 @@ export interface Registry {
   unsealedSessions: Map<string, { session: SignedIn; untilMs: number }>
   /** Times of failed sign-ins by client address. */
   failedSignIns: Map<string, number[]>
+  /** WebSockets of each session that arrived without their Upgrade. */
+  strippedUpgrades: Map<string, number>
   /** What each session holds open: streams and terminals, as the call that ends one. */
   openStreams: Map<string, Set<EndStream>>
   /** How many calls, streams and pages each account has under way. */
@@ -114,6 +116,7 @@ export const createRegistry = (
     revokedSessions: new Map(),
     unsealedSessions: new Map(),
     failedSignIns: new Map(),
+    strippedUpgrades: new Map(),
     openStreams: new Map(),
     underWay: new Map(),
     evictionHubs: new Map(),

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkSocketPath } from '#lib/wire/connection.ts'
 import { followSignInLink, signIn, signOut, whoIsSignedIn } from './accounts/sign-in.ts'
 import { answerAlerts, endAlerts } from './alerts/alerts.ts'
 import { type Config, ownOrigins } from './config.ts'
@@ -15,6 +16,7 @@ import { revealValue } from './http/secrets.ts'
 import { socketUpgrades } from './http/upgrades.ts'
 import { answerAsWeb } from './http/web-answer.ts'
 import { liveSocket } from './live/route.ts'
+import { checkSocket, checkStream, connectionView, plainRequest } from './live/self-check.ts'
 import { type pulseTimes, ServicePulse } from './live/service-pulse.ts'
 import { getRunLogFile, getScenarioRunLogFile, listRunLogs } from './logs/run-logs.ts'
 import { createRegistry, endStreams, type Registry, registry, type ServiceAddress } from './registry.ts'
@@ -61,7 +63,7 @@ export const startConsole = async (
   }
   const server = createServer(serverOptions, (request, response) => void answer(request, response))
   server.on('clientError', answerUnreadable)
-  server.on('upgrade', socketUpgrades([...terminalSockets, liveSocket(new ServicePulse(pulse))]))
+  server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServicePulse(pulse))]))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -120,6 +122,9 @@ const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Prom
 const route = async (request: Request): Promise<Response> => {
   const { pathname } = new URL(request.url)
   if (pathname.startsWith('/api/v1/')) return proxy(request)
+  if (pathname === '/api/connection') return connectionView(request)
+  if (pathname === '/api/connection/stream') return checkStream(request)
+  if (pathname === '/api/live' || pathname === checkSocketPath) return plainRequest(request)
   if (pathname === '/api/reveal') return revealValue(request)
   if (pathname === '/api/evictions') return relayEvictions(request)
   if (/^\/api\/alerts(\/|$)/.test(pathname)) return answerAlerts(request)

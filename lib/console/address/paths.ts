@@ -38,6 +38,7 @@ export const paths = {
     `/evictions/history${searchOf(query, pageDefaults)}`,
   recordings: () => '/recordings',
   recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
+  settings: () => '/settings',
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
 }
 

@@ -11,6 +11,7 @@ export type ShortcutAction =
   | 'benchmarkJobs'
   | 'benchmarkRuns'
   | 'compare'
+  | 'settings'
 
 export interface KeyStroke {
   key: string
@@ -37,6 +38,7 @@ const afterLeader: Record<string, ShortcutAction> = {
   j: 'benchmarkJobs',
   r: 'benchmarkRuns',
   p: 'compare',
+  ',': 'settings',
 }
 
 /** The list the help dialog shows. */
@@ -55,6 +57,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['g', 'j'], does: 'Go to benchmark jobs' },
   { keys: ['g', 'r'], does: 'Go to benchmark runs' },
   { keys: ['g', 'p'], does: 'Go to the comparison of jobs' },
+  { keys: ['g', ','], does: 'Go to the settings' },
   { keys: ['?'], does: 'Show these shortcuts' },
 ]
 

@@ -1,0 +1,84 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
+import { LiveBadge } from '#components/ui/live-badge.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { connectionQueries } from '#lib/console/queries/connection.ts'
+import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import type { ConnectionView } from '#lib/wire/connection.ts'
+import type { SessionView } from '#lib/wire/session.ts'
+
+/** Where this browser is connected to, as whom, and how fast the way is. */
+export const Connection = ({ session: { account, service } }: { session: SessionView }) => {
+  const query = useQuery(connectionQueries.now())
+  const { data: feed } = useQuery(evictionQueries.feed())
+  const { data, error } = query
+  const { state, sinceMs } = feed.health
+  return (
+    <section aria-labelledby="connection" className="min-w-0 space-y-3">
+      <h2 id="connection" className="text-lg font-medium">
+        Connection
+      </h2>
+      {error && <ErrorState compact title="The console does not answer this page" error={error} query={query} />}
+      <Facts>
+        <Fact label="Service" className="font-mono break-all">
+          {service.url}
+        </Fact>
+        <Fact label="Kind">{service.embedded ? 'Local service of this console' : 'Set by DEVDECK_SERVICE_URL'}</Fact>
+        <Fact label="Account">
+          <VisibleText max={80}>{account.name}</VisibleText> <CopyableId value={account.id} className="text-muted" />
+        </Fact>
+        <Fact label="API key">
+          <Key data={data} />
+        </Fact>
+        <Fact label="Console">{data ? `Version ${data.console_version}` : asking}</Fact>
+        <Fact label="Service software">{data ? <Version upstream={data.upstream} /> : asking}</Fact>
+        <Fact label="Page to console" className="tabular">
+          {data ? `${Math.round(data.page_ms)} ms` : asking}
+        </Fact>
+        <Fact label="Console to service" className="tabular">
+          {data ? <Latency upstream={data.upstream} /> : asking}
+        </Fact>
+        <Fact label="Live connection">
+          <span className="inline-flex flex-wrap items-center gap-2">
+            <LiveBadge state={state} what="the live connection" />
+            {state !== 'connecting' && (
+              <span>
+                since <RelativeTime ms={sinceMs} />
+              </span>
+            )}
+          </span>
+        </Fact>
+      </Facts>
+      <p className="text-sm text-muted">Measured anew every 5 seconds while this page is looked at.</p>
+    </section>
+  )
+}
+
+const asking = <span className="text-muted">Asking …</span>
+
+const Key = ({ data }: { data: ConnectionView | undefined }) => {
+  if (!data) return asking
+  if (data.key_tail === '') return 'Too short to show a part of it'
+  return (
+    <>
+      Ends in <code className="font-mono">{data.key_tail}</code>
+      <span className="text-muted">; the rest never leaves the console’s server</span>
+    </>
+  )
+}
+
+const Version = ({ upstream }: Pick<ConnectionView, 'upstream'>) => {
+  if ('problem' in upstream) return 'Unknown while it does not answer'
+  return upstream.version === null ? (
+    'It tells no version'
+  ) : (
+    <VisibleText max={40}>{`Version ${upstream.version}`}</VisibleText>
+  )
+}
+
+const Latency = ({ upstream }: Pick<ConnectionView, 'upstream'>) =>
+  'problem' in upstream ? <span className="text-danger">{upstream.detail}</span> : `${Math.round(upstream.took_ms)} ms`

@@ -1,0 +1,17 @@
+'use client'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import type { SessionView } from '#lib/wire/session.ts'
+import { Appearance } from './appearance.tsx'
+import { Connection } from './connection.tsx'
+import { SelfCheck } from './self-check.tsx'
+
+export const SettingsPage = ({ session }: { session: SessionView }) => (
+  <>
+    <PageHeader title="Settings" description="How this browser is connected, and what it remembers." />
+    <div className="grid max-w-5xl gap-x-12 gap-y-10 lg:grid-cols-2">
+      <Connection session={session} />
+      <SelfCheck />
+      <Appearance />
+    </div>
+  </>
+)

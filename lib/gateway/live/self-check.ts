@@ -1,0 +1,118 @@
+import { accounts } from '#lib/contract/accounts.ts'
+import { Health, health } from '#lib/contract/health.ts'
+import { type ConnectionView, checkSocketPath, checkStreamPauseMs } from '#lib/wire/connection.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { callerOf, requireSignedIn } from '../accounts/session-cookie.ts'
+import { viewOf } from '../accounts/sign-in.ts'
+import { answering, json, Refusal } from '../http/answer.ts'
+import { unreachable } from '../http/unreachable.ts'
+import type { SocketRoute } from '../http/upgrades.ts'
+import { bearer } from '../http/upstream.ts'
+import { registry } from '../registry.ts'
+
+const answerMs = 5_000
+const maxRemembered = 1_000
+const maxSocketMs = 10_000
+const maxWordBytes = 64
+
+/** `GET /api/connection`, and `POST` where a page has to learn whether its writes are taken. */
+export const connectionView = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const session = await callerOf(request, request.method === 'GET' ? 'read' : 'write')
+    const { api_key } = session
+    const view: ConnectionView = {
+      ...viewOf(session),
+      key_tail: api_key.length < 16 ? '' : api_key.slice(-4),
+      console_version: packageJson.version,
+      upstream: await askService(api_key),
+      stripped_upgrades: registry().strippedUpgrades.get(session.sid) ?? 0,
+      now_ms: Date.now(),
+    }
+    return json(view)
+  })
+
+/** `GET /api/connection/stream`: two events with a pause between them, to see whether something holds a stream back. */
+export const checkStream = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    await callerOf(request, 'read')
+    const encoder = new TextEncoder()
+    let timer: NodeJS.Timeout
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(encoder.encode('data: first\n\n'))
+        timer = setTimeout(() => {
+          controller.enqueue(encoder.encode('data: last\n\n'))
+          controller.close()
+        }, checkStreamPauseMs)
+      },
+      cancel: () => clearTimeout(timer),
+    })
+    return new Response(body, {
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform' },
+    })
+  })
+
+/** A WebSocket that sends back what it is sent, in the binary frames of a terminal. */
+export const checkSocket: SocketRoute = {
+  path: new RegExp(`^${checkSocketPath}$`),
+  admit: async ({ header }) => {
+    await requireSignedIn(header)
+    return (socket) => {
+      const timer = setTimeout(() => socket.terminate(), maxSocketMs)
+      socket.on('message', (word: Buffer, isBinary) => {
+        if (word.length > maxWordBytes) socket.close(1009)
+        else socket.send(word, { binary: isBinary })
+      })
+      socket.once('close', () => clearTimeout(timer))
+    }
+  },
+}
+
+/**
+ * Where only a WebSocket is served and a plain request came. When the browser meant a WebSocket, something on the way has
+ * taken Upgrade out, which no browser tells its page: it is remembered for the check of that session.
+ */
+export const plainRequest = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const { headers } = request
+    const session = await callerOf(request, 'read')
+    if (headers.has('sec-websocket-key') || headers.get('sec-fetch-mode') === 'websocket') {
+      const { strippedUpgrades } = registry()
+      const [oldest] = strippedUpgrades.size < maxRemembered ? [] : strippedUpgrades.keys()
+      if (oldest !== undefined) strippedUpgrades.delete(oldest)
+      strippedUpgrades.set(session.sid, (strippedUpgrades.get(session.sid) ?? 0) + 1)
+    }
+    throw new Refusal('invalid_argument', 'Only a WebSocket is served here', { headers: { upgrade: 'websocket' } })
+  })
+
+const askService = async (apiKey: string): Promise<ConnectionView['upstream']> => {
+  const url = registry().service.url()
+  const ask = (path: string, headers: Record<string, string> = {}) =>
+    fetch(url + path, { headers, redirect: 'manual', cache: 'no-store', signal: AbortSignal.timeout(answerMs) })
+  const startedMs = performance.now()
+  try {
+    const version = ask(health.check.path)
+      .then(async (response) => Health.safeParse(await response.json()).data?.version ?? null)
+      .catch(() => null)
+    const answer = await ask(accounts.me.path, { ...bearer(apiKey), accept: 'application/json' })
+    const tookMs = performance.now() - startedMs
+    await answer.body?.cancel()
+    const { status } = answer
+    if (status === 401 || status === 403)
+      return { problem: 'key-refused', detail: `The service answers the key with ${status}` }
+    // A service of the contract may have no accounts, and says so in JSON.
+    if (!/json/.test(answer.headers.get('content-type') ?? ''))
+      return { problem: 'not-a-service', detail: `What answers at ${url} sends no JSON (status ${status})` }
+    if (status >= 500 && status !== 501)
+      return { problem: 'away', detail: `The service at ${url} answers with ${status}` }
+    return { took_ms: tookMs, version: await version }
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return {
+        problem: 'frozen',
+        detail: `The service at ${url} takes connections or packets and has not answered within ${answerMs / 1000} s`,
+      }
+    const detail = unreachable(url, error)
+    return { problem: /certificate|TLS/.test(detail) ? 'tls' : 'away', detail }
+  }
+}
