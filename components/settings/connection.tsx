@@ -47,7 +47,7 @@ export const Connection = ({ session: { account, service } }: { session: Session
             <LiveBadge state={state} what="the live connection" />
             {state !== 'connecting' && (
               <span>
-                since <RelativeTime ms={sinceMs} />
+                {state === 'live' ? 'opened' : 'since'} <RelativeTime ms={sinceMs} />
               </span>
             )}
           </span>

@@ -27,7 +27,7 @@ export const SelfCheck = () => {
   const isDone = !isRunning && results.length > 0
   const good = results.filter(({ state }) => state === 'ok').length
   return (
-    <section aria-labelledby="self-check" className="min-w-0 space-y-3">
+    <section aria-labelledby="self-check" className="min-w-0 space-y-3 lg:row-span-2">
       <h2 id="self-check" className="text-lg font-medium">
         Self-check
       </h2>
