@@ -1,7 +1,8 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { readError } from '#lib/client/api-error.ts'
+import type { ConnectionView } from '#lib/wire/connection.ts'
 import type { SessionView } from '#lib/wire/session.ts'
-import { askConsole, leaveBy } from '../api/ask-console.ts'
+import { askConsole, askConsoleSignedIn, leaveBy } from '../api/ask-console.ts'
 
 const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>
   askConsole('/api/session', {
@@ -30,6 +31,22 @@ export const sessionQueries = {
       queryFn: async (): Promise<SessionView> => (await send('GET')).json(),
       staleTime: Number.POSITIVE_INFINITY,
       refetchInterval: false,
+    }),
+}
+
+/** How the console reaches its service, and how long this page waits for the console beside it. */
+export const connectionQueries = {
+  now: () =>
+    queryOptions({
+      queryKey: ['connection', 'now'],
+      queryFn: async ({ signal }): Promise<ConnectionView & { page_ms: number }> => {
+        const startedMs = performance.now()
+        const view: ConnectionView = await (await askConsoleSignedIn('/api/connection', { signal })).json()
+        const tookMs = performance.now() - startedMs
+        return { ...view, page_ms: Math.max(0, tookMs - ('took_ms' in view.upstream ? view.upstream.took_ms : 0)) }
+      },
+      staleTime: 0,
+      refetchInterval: 5_000,
     }),
 }
 
