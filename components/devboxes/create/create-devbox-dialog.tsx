@@ -2,11 +2,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Terminal } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { createDevboxCurl, createDevboxTypeScript } from '#lib/console/api/create-devbox-calls.ts'
@@ -44,6 +45,10 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, like }: Creat
   const [problems, setProblems] = useState<DraftProblems>({})
   const create = useMutation(devboxMutations.create())
   const { data: session } = useQuery(sessionQueries.get())
+  const isOpen = useRef(open)
+  useEffect(() => {
+    isOpen.current = open
+  }, [open])
   const refused = create.error ? draftFieldOf(problemOf(create.error).field ?? '') : undefined
   const errorAt = (field: keyof DevboxDraft) =>
     problems[field] ?? (refused === field ? problemOf(create.error).message : null)
@@ -55,8 +60,12 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, like }: Creat
     create.mutate(read.body, {
       onSuccess: ({ id }) => {
         setDraft(emptyDraft)
+        const go = () => router.push(paths.devbox(id, 'terminal'))
+        // Who stopped waiting is elsewhere by now.
+        if (!isOpen.current)
+          return void toast.ok('The devbox was created', { action: { label: 'Open its terminal', onClick: go } })
         onOpenChange(false)
-        router.push(paths.devbox(id, 'terminal'))
+        go()
       },
     })
   }
