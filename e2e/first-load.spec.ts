@@ -22,8 +22,8 @@ const budgets = [
   { name: 'settings', path: '/settings', budgetKiB: 215 },
   { name: 'recordings', path: '/recordings', budgetKiB: 221 },
   { name: 'axon', path: '/axons/{axon}', budgetKiB: 210 },
-  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 228 },
-  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 360 },
+  { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 227 },
+  { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 358 },
 ]
 
 test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
