@@ -85,7 +85,8 @@ export const progressOf = (job: BenchmarkJob): JobProgress => {
   )
   const spec = job.job_spec
   if (!spec) return { finished, total: null }
-  const attempts = job.job_source?.type === 'harbor' ? Math.max(1, spec.orchestrator_config?.n_attempts ?? 1) : 1
+  const isOfHarbor = job.job_source?.type === 'harbor' || job.job_source?.type === 'imported'
+  const attempts = isOfHarbor ? Math.max(1, spec.orchestrator_config?.n_attempts ?? 1) : 1
   const planned = spec.scenario_ids.length * attempts * Math.max(spec.agent_configs.length, 1)
   return { finished, total: Math.max(planned, finished) }
 }

@@ -20,7 +20,8 @@ export const isOnDataSetOf = (given: BenchmarkJob): ((job: BenchmarkJob) => bool
 const benchmarkOf = ({ job_source }: BenchmarkJob): string | null =>
   job_source?.type === 'benchmark' ? job_source.benchmark_id || null : null
 
-const isOfFile = ({ job_source }: BenchmarkJob): boolean => job_source?.type === 'harbor'
+const isOfFile = ({ job_source }: BenchmarkJob): boolean =>
+  job_source?.type === 'harbor' || job_source?.type === 'imported'
 
 const outcomesOf = ({ benchmark_outcomes }: BenchmarkJob) =>
   (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) => scenario_outcomes)

@@ -14,9 +14,12 @@ export const agentsOf = ({ id, benchmark_outcomes }: BenchmarkJob): JudgedAgent[
     })),
   }))
 
-/** Attempts multiply the trials of a Harbor job; of the other kinds they count repetitions after a failure. */
-export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number | undefined =>
-  job_source?.type === 'harbor' ? Math.max(1, job_spec?.orchestrator_config?.n_attempts ?? 1) : job_spec ? 1 : undefined
+/** Attempts multiply the trials of a Harbor job, wherever it ran; of the other kinds they count repetitions after a failure. */
+export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number | undefined => {
+  if (job_source?.type === 'harbor' || job_source?.type === 'imported')
+    return Math.max(1, job_spec?.orchestrator_config?.n_attempts ?? 1)
+  return job_spec ? 1 : undefined
+}
 
 /** Whether no outcome of it will come any more. */
 export const isComplete = ({ state, in_progress_runs }: BenchmarkJob): boolean =>

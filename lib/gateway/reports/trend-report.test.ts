@@ -225,5 +225,6 @@ describe('a data set', () => {
     const isOn = isOnDataSetOf(job({ id: 'a', ...file, ...outcomes('one', 'two') }))
     expect(isOn(job({ id: 'b', ...file, ...outcomes('one', 'two') }))).toBe(true)
     expect(isOn(job({ id: 'c', ...outcomes('one', 'two') }))).toBe(false)
+    expect(isOn(job({ id: 'd', job_source: { type: 'imported' }, ...outcomes('one', 'two') }))).toBe(true)
   })
 })

@@ -45,6 +45,7 @@ describe('a job of Harbor', () => {
       state: 'completed',
       create_time_ms: Date.UTC(2026, 10, 1, 12),
       job_source: { type: 'imported', import_id: '5c1c0f6e-0000-4000-8000-000000000001' },
+      job_spec: { orchestrator_config: { n_attempts: 2 } },
     })
     const [outcome] = job.benchmark_outcomes ?? []
     expect(outcome).toMatchObject({

@@ -278,7 +278,12 @@ const planOf = (
   const unfinished = endedMs === null ? 'The job had not ended when its files were copied' : 'Trials are missing'
   return {
     source: { type: 'imported', import_id: identity },
-    spec: { scenario_ids: scenarios.map(({ id }) => id), agent_configs: runs.map(({ agent }) => agent) },
+    spec: {
+      scenario_ids: scenarios.map(({ id }) => id),
+      agent_configs: runs.map(({ agent }) => agent),
+      // As many as there are of some task: that is what intervals and pass@k are reckoned from.
+      orchestrator_config: { n_attempts: attempts },
+    },
     plan,
     warnings: [
       ...(missing > 0 || endedMs === null
