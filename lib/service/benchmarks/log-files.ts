@@ -21,9 +21,13 @@ const readBytes = 256 * 1024
  * The regular files below a folder, by name; none when there is no such folder. A devbox may be changing the folder
  * meanwhile, so every name is opened relative to its open parent and never through a link: nothing outside is reached.
  */
-export async function* filesBelow(folder: string, omit: Omit): AsyncGenerator<LogFile> {
+export async function* filesBelow(
+  folder: string,
+  omit: Omit,
+  entriesPerFolder = maxEntriesPerFolder,
+): AsyncGenerator<LogFile> {
   const handle = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(ifMissing)
-  if (handle) yield* walk({ handle, location: folder }, [], omit)
+  if (handle) yield* walk({ handle, location: folder }, [], omit, entriesPerFolder)
 }
 
 interface Folder {
@@ -31,9 +35,9 @@ interface Folder {
   location: string
 }
 
-async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator<LogFile> {
+async function* walk(folder: Folder, path: string[], omit: Omit, most: number): AsyncGenerator<LogFile> {
   try {
-    for (const name of await namesIn(folder, path, omit)) {
+    for (const name of await namesIn(folder, path, omit, most)) {
       const below = [...path, name.toString()]
       const location = Buffer.concat([Buffer.from(`${inside(folder)}/`), name])
       // NONBLOCK: a FIFO nobody writes to would not open.
@@ -44,7 +48,7 @@ async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator
       if (!handle) continue
       const stats = await handle.stat()
       if (stats.isDirectory() && below.length < maxDepth) {
-        yield* walk({ handle, location: location.toString() }, below, omit)
+        yield* walk({ handle, location: location.toString() }, below, omit, most)
         continue
       }
       try {
@@ -63,12 +67,12 @@ async function* walk(folder: Folder, path: string[], omit: Omit): AsyncGenerator
 const hasProc = existsSync('/proc/self/fd')
 const inside = ({ handle, location }: Folder) => (hasProc ? `/proc/self/fd/${handle.fd}` : location)
 
-const namesIn = async (folder: Folder, path: string[], omit: Omit): Promise<Buffer[]> => {
+const namesIn = async (folder: Folder, path: string[], omit: Omit, most: number): Promise<Buffer[]> => {
   const names: Buffer[] = []
   // Names need not be UTF-8; the types do not know that they can be buffers.
   for await (const entry of await opendir(inside(folder), { encoding: 'buffer' as 'utf8', bufferSize: 256 })) {
-    if (names.length === maxEntriesPerFolder) {
-      omit([...path, '…'], `there are more than ${maxEntriesPerFolder} in one folder`)
+    if (names.length === most) {
+      omit([...path, '…'], `there are more than ${most} in one folder`)
       break
     }
     names.push(entry.name as unknown as Buffer)

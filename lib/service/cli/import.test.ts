@@ -49,10 +49,26 @@ describe('import', () => {
     })
   })
 
+  it('sends more trials than a folder of logs may have files', { timeout: 300_000 }, async () => {
+    const many = join(folder, 'many')
+    // The bound is on names in one folder; empty folders reach it without a job of ten thousand trials.
+    for (let i = 0; i < 10_050; i++) mkdirSync(join(many, `a-${i}`), { recursive: true })
+    for (const [path, content] of Object.entries(
+      harborJob({ zz__aaaaaaa: { task: 'zz', reward: 1 } }, { id: 'many' }),
+    )) {
+      const file = join(many, ...path.split('/').slice(1))
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+    }
+    const { code, stdout, stderr } = await importing(many)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(', 1 trial\n')
+  })
+
   it('leaves no key that is good', async () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))
-    expect(made).toHaveLength(2)
+    expect(made).toHaveLength(3)
     for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +\d{4}-\S+Z +keys add/)
   })
 

@@ -37,10 +37,13 @@ export const importJob = async ({ dataDir, account, words: [given = ''] }: Comma
   }
 }
 
+/** A job folder has one for each trial: none of them may be lost to a bound that is meant for logs. */
+const maxEntries = 1_000_000
+
 /** The files of a folder, below its own name, as a zip that a person makes of it has them. */
 async function* entriesOf(path: string, leftOut: string[]): AsyncGenerator<ZipEntry> {
   const omit = (name: string[], reason: string) => leftOut.push(`${name.join('/')}: ${reason}`)
-  for await (const { path: name, modifiedMs, content } of filesBelow(path, omit))
+  for await (const { path: name, modifiedMs, content } of filesBelow(path, omit, maxEntries))
     yield { name: [basename(path), ...name].join('/'), modifiedMs, content }
 }
 
