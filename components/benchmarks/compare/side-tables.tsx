@@ -30,6 +30,7 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
 
 const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] => {
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
+  const hasUsage = agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0)
   return [
     {
       id: 'agent',
@@ -53,7 +54,7 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
       id: 'job',
       header: 'Job',
       priority: 3,
-      width: '17%',
+      width: hasUsage ? '13%' : '17%',
       cell: ({ job_id }) => (
         <Link href={paths.benchmarkJob(job_id)} className="relative z-1 text-accent hover:underline">
           <VisibleText truncate>{jobName(job_id)}</VisibleText>
@@ -86,11 +87,14 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
     },
     {
       id: 'counts',
+      // By the letters of the grid where there is no room for words: names of agents are not cut off.
       header: (
-        <span title="Attempts completed · failed · timed out · cancelled">Done · failed · timed out · cancelled</span>
+        <span title="Attempts completed · failed · timed out · cancelled">
+          {hasUsage ? 'Done · E · T · C' : 'Done · failed · timed out · cancelled'}
+        </span>
       ),
       priority: 3,
-      width: '15.5rem',
+      width: hasUsage ? '8.5rem' : '15.5rem',
       align: 'right',
       cell: ({ n_completed, n_failed, n_timeout, n_cancelled }) =>
         [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · '),
@@ -108,7 +112,7 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
           formatDurationMs(duration_median_ms)
         ),
     },
-    ...(agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0) ? [usageColumn] : []),
+    ...(hasUsage ? [usageColumn] : []),
   ]
 }
 
