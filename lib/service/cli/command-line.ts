@@ -40,6 +40,7 @@ const commands = {
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
   drain: { flags: ['data-dir', 'deadline'], words: [] },
   import: { flags: ['data-dir', 'account'], words: ['DIR or ZIP'] },
+  'environments clear': { flags: ['data-dir'], words: [] },
   doctor: { flags: ['data-dir', 'isolation', 'min-free-memory', 'min-free-disk'], words: [] },
   help: { flags: serveFlags, words: [] },
 } as const satisfies Record<string, { flags: readonly (keyof z.output<typeof Flags>)[]; words: readonly string[] }>
@@ -207,6 +208,7 @@ Commands
   drain               announce the suspension of every devbox of the service that runs on the data folder
   import DIR|ZIP      take in a job that Harbor ran elsewhere, or logs that were exported here, as a job of
                       the service that runs on the data folder
+  environments clear  remove what was built of tasks' environments, but for what trials run in now
   doctor              tell what this machine allows and how the service is; exit 1 when something is wrong
   help                print this
 

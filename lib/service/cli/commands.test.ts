@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -269,6 +269,23 @@ describe('pressure', () => {
     await client.devboxes.waitForStatus({ params: { id: filling.id }, body: suspended })
     expect(output.stderr).toMatch(/is filling the disk and is evicted at/)
     expect(await client.devboxes.get({ params: { id: idle.id } })).toMatchObject({ status: 'running' })
+  })
+})
+
+describe('environments clear', () => {
+  it('removes what was built, but for what a devbox began with', async () => {
+    const at = (...path: string[]) => join(dataDir, ...path)
+    const [free, used, base] = ['environment-1', 'environment-2', 'base-1'].map((name) => at('environments', name))
+    for (const folder of [free, used, base, at('devboxes', 'dbx_1', 'system')])
+      mkdirSync(folder ?? '', { recursive: true, mode: 0o700 })
+    const note = { base, layers: [{ folder: used, firstUid: 1 }] }
+    writeFileSync(at('devboxes', 'dbx_1', 'system', 'made-of.json'), JSON.stringify(note))
+    expect((await command('doctor')).stdout).toMatch(/^ +[\d.]+ KiB environments of tasks$/m)
+    expect(await command('environments', 'clear')).toMatchObject({
+      code: 0,
+      stdout: '1 built environment removed; 2 folders are in use and stay\n',
+    })
+    expect(readdirSync(at('environments')).sort()).toEqual(['base-1', 'environment-2'])
   })
 })
 

@@ -97,7 +97,11 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
   return findings
 }
 
-const kinds: Record<string, string> = { devboxes: 'devboxes', snapshots: 'snapshots' }
+const kinds: Record<string, string> = {
+  devboxes: 'devboxes',
+  snapshots: 'snapshots',
+  environments: 'environments of tasks',
+}
 
 /** Bytes on the disk by kind, the greatest first. */
 const sizes = async (dataDir: string): Promise<Record<string, number>> => {

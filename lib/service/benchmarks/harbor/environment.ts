@@ -10,6 +10,7 @@ import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
 import { imageWarnings } from './base-image.ts'
 import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
+import { checksumOf } from './datasets.ts'
 import { customSize } from './resources.ts'
 import { buildSandbox, waitUntilHealthy } from './sandbox-build.ts'
 import type { TaskEnvironment } from './task.ts'
@@ -57,7 +58,7 @@ export const openDevbox = async (
   environment: TaskEnvironment | undefined,
 ): Promise<string> => {
   const plan = environment && (await planOf(environment).catch(() => undefined))
-  const system = await environments.begin()
+  const system = await environments.begin(plan && environment && (await keyOf(environment).catch(() => undefined)))
   const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
   const { id } = await devboxes.create(
     account,
@@ -84,7 +85,14 @@ export const openDevbox = async (
   return id
 }
 
+/** Tells all that goes into a build beside the machine: a failed install may succeed next time, so such a build is not kept. */
+const keyOf = async ({ folder, workdir }: TaskEnvironment): Promise<string> =>
+  JSON.stringify([await checksumOf(folder), workdir, await searchPath()])
+
 interface Building {
+  environments: Environments
+  /** Of the devbox. */
+  devboxFolder: string
   settings: HarborSettings
   reveal: Reveal
   warn: (warning: Warning) => void
@@ -96,7 +104,7 @@ interface Building {
 export const buildEnvironment = async (
   workbench: Workbench,
   environment: TaskEnvironment,
-  { settings, reveal, warn, check, signal }: Building,
+  { environments, devboxFolder, settings, reveal, warn, check, signal }: Building,
 ): Promise<Built> => {
   const { buildTimeoutSeconds, healthcheck, folder } = environment
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
@@ -111,13 +119,25 @@ export const buildEnvironment = async (
     const makeWorkdir = () => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
     // In a system of its own the folders at / are made as in an image; otherwise they are there from the start.
     if (!hasSystem) await makeWorkdir()
+    const known = plan && (await environments.warningsOf(devboxFolder))
+    for (const warning of known ?? []) warn(warning)
+    if (known) return
+    const key = plan && hasSystem ? await keyOf(environment) : undefined
     const found = await imageWarnings(workbench, plan?.image ?? environment.image, {
       env: plan?.env ?? { PATH: await searchPath() },
       signal: limit,
     })
     for (const warning of found) warn(warning)
-    if (plan) await buildSandbox(workbench, plan, { context: folder, hasSystem, signal: limit, warn })
+    const ofBuild: Warning[] = []
+    const note = (warning: Warning) => {
+      ofBuild.push(warning)
+      warn(warning)
+    }
+    if (plan) await buildSandbox(workbench, plan, { context: folder, hasSystem, signal: limit, warn: note })
     if (hasSystem) await makeWorkdir()
+    const isWhole = ofBuild.every(({ differs }) => !differs)
+    if (key !== undefined && isWhole && key === (await keyOf(environment)))
+      await environments.keep(key, devboxFolder, [...found, ...ofBuild], limit)
   })
   check()
   const env = { ...plan?.env, ...resolve(environment.env, reveal) }

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
 import { systemProblem } from '#lib/service/sandbox/system.ts'
 import { sandboxProblem, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 
@@ -106,6 +108,35 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     const found = trial.warnings.filter((warning) => !warning.startsWith('FROM '))
     expect(found).toEqual(warnings.map((each) => expect.stringMatching(each)))
     expect(trial.environment_differs).toBe(warnings.length > 0)
+  })
+
+  it('is built once for all trials, each of which changes its own alone', async () => {
+    const files = {
+      'environment/Dockerfile':
+        'FROM debian\nWORKDIR /app\nRUN useradd -m joe && date +%s%N >/opt/built && touch /app/joe && chown joe /app/joe /opt/built && rm /usr/bin/tac\n',
+      'solution/solve.sh':
+        'cat /opt/built >/logs/artifacts/built; ls /opt/changed; touch /opt/changed; rm -rf /home/joe /app/joe; useradd ann\n',
+      'tests/test.sh': rewardIf(
+        '[ "$(stat -c %U /opt/built)" = joe ] && [ -e /opt/changed ] && [ ! -e /app/joe ] && [ ! -e /usr/bin/tac ] && [ "$(id -u ann)" = 1001 ]',
+      ),
+    }
+    const built = new Set<string | undefined>()
+    for (let i = 0; i < 3; i++) {
+      const trial = await trials.run(files, { strictEnvironments: true })
+      const told = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('agent/oracle.txt')])
+      expect([trial.score, trial.environment_differs], told).toEqual([1, false])
+      expect(trial.log('agent/oracle.txt')).toMatch(/No such file or directory/)
+      expect(trial.warnings).toEqual([expect.stringMatching(/^FROM debian/)])
+      built.add(trial.log('artifacts/built'))
+    }
+    expect(built.size).toBe(1)
+    const other = { ...files, 'environment/Dockerfile': `${files['environment/Dockerfile']}RUN true\n` }
+    built.add((await trials.run(other)).log('artifacts/built'))
+    expect(built.size).toBe(2)
+    const [environments, devboxes] = ['environments', 'devboxes'].map((name) => join(trials.folder, name))
+    const { removed } = await clearEnvironments(environments ?? '', devboxes ?? '')
+    expect(removed.filter((name) => name.startsWith('environment-')).length).toBeGreaterThanOrEqual(2)
+    expect((await trials.run(files)).score).toBe(1)
   })
 
   it('names the line of a RUN that fails, and of a user that there is not', async () => {

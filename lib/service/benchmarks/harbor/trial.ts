@@ -160,7 +160,9 @@ class HarborTrial {
     for (const warning of this.#options.warnings) this.#log.say(`WARNING ${warning}`)
     for (const warning of task.warnings) this.#log.warn(warning)
     if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
-    const built = await this.#phase('environment_setup', () => this.#build(this.#workbench, task.environment))
+    const built = await this.#phase('environment_setup', () =>
+      this.#build(this.#workbench, this.#options.devboxId, task.environment),
+    )
     await this.#phase('agent_setup', async () => {
       if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
         throw new TrialError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
@@ -212,9 +214,11 @@ class HarborTrial {
       this.#trajectories.push(posix.join(name === null ? '' : `steps/${name}`, 'agent', trajectoryFile))
   }
 
-  #build(workbench: Workbench, environment: TaskEnvironment): Promise<Built> {
+  #build(workbench: Workbench, devboxId: string, environment: TaskEnvironment): Promise<Built> {
     const { settings, signal } = this.#options
     return buildEnvironment(workbench, environment, {
+      environments: this.#deps.environments,
+      devboxFolder: this.#deps.folderOf(devboxId),
       settings,
       reveal: this.#reveal,
       warn: (warning) => this.#log.warn(warning),
@@ -329,7 +333,7 @@ class HarborTrial {
     const workbench = new Workbench({ ...this.#deps, ...this.#options, devboxId })
     try {
       this.#log.say(`The verifier runs in an environment of its own, devbox ${devboxId}`)
-      const own = await this.#build(workbench, environment)
+      const own = await this.#build(workbench, devboxId, environment)
       for (const { source, exclude } of separateVerifier.artifacts) await this.#handOver(workbench, source, exclude)
       return await this.#judge(workbench, task, step, own, getsTests)
     } finally {
