@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { systemOf } from '#lib/service/devboxes/mounts.ts'
 import type { System } from '#lib/service/sandbox/sandbox.ts'
-import { makeSystemBase, systemProblem } from '#lib/service/sandbox/system.ts'
+import { keepSystemsBelow, makeSystemBase, systemProblem } from '#lib/service/sandbox/system.ts'
 import type { Warning } from './outcome.ts'
 
 /**
@@ -18,6 +18,7 @@ export class Environments {
 
   constructor(folder: string) {
     this.#folder = folder
+    keepSystemsBelow(folder)
   }
 
   /** What the system of a trial begins with, built already where `key` is known; undefined where trials have none. */

@@ -45,7 +45,7 @@ const versionOf = (file: string): string => {
 }
 
 const isolation = async ({ isolation: wanted }: CommandLine): Promise<Finding[]> => {
-  const { bubblewrap, limits, network } = await describeIsolation()
+  const { bubblewrap, limits, network, trials } = await describeIsolation()
   const missing = `bubblewrap does not work here (${bubblewrap.problem}): devboxes would be plain processes of this user`
   return [
     bubblewrap.works
@@ -53,6 +53,7 @@ const isolation = async ({ isolation: wanted }: CommandLine): Promise<Finding[]>
       : [wanted === 'bubblewrap' ? 'wrong' : 'note', 'isolation', missing],
     ['ok', 'limits', limits.detail],
     ['ok', 'network', network],
+    ['ok', 'trials', trials],
   ]
 }
 

@@ -3,9 +3,10 @@ import { places } from './cgroup.ts'
 import { describeIsolation } from './doctor.ts'
 
 it('tells what this machine allows', async () => {
-  const { bubblewrap, limits, network } = await describeIsolation()
+  const { bubblewrap, limits, network, trials } = await describeIsolation()
   expect(bubblewrap.problem === undefined).toBe(bubblewrap.works)
   expect(network.includes('of its own')).toBe(bubblewrap.works)
+  expect(trials.includes('system')).toBe(bubblewrap.works)
   const [place] = places()
   expect(limits.kind).toBe(place ? `cgroup${place.version}` : 'rlimit')
   for (const { controllers } of places()) for (const one of controllers) expect(limits.detail).toContain(one)

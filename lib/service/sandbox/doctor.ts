@@ -1,11 +1,14 @@
 import { bubblewrap } from './bubblewrap.ts'
 import { describeLimits, type LimitKind } from './limits.ts'
 import { slirpProblem } from './network/outbound.ts'
+import { systemProblem } from './system.ts'
 
 export interface IsolationReport {
   bubblewrap: { works: boolean; problem?: string }
   limits: { kind: LimitKind; detail: string }
   network: string
+  /** What system the trials of Harbor's tasks have. */
+  trials: string
 }
 
 /** How far devboxes of this user can be isolated and limited on this machine, found out by trying. */
@@ -16,8 +19,14 @@ export const describeIsolation = async (): Promise<IsolationReport> => {
     bubblewrap: works ? { works } : { works, problem },
     limits: describeLimits(works ? 'bubblewrap' : 'none'),
     network: works ? networkWords(slirpProblem()) : "this machine's",
+    trials: works ? trialWords(await systemProblem()) : "none: trials of Harbor's tasks need bubblewrap",
   }
 }
+
+const trialWords = (problem: string | undefined) =>
+  problem === undefined
+    ? 'a writable system of its own for each trial, as root with users'
+    : `this machine's system, read-only, as one user: tasks that need more say so (${problem})`
 
 const networkWords = (problem: string | undefined) =>
   problem === undefined

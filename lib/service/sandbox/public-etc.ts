@@ -30,15 +30,7 @@ const publicNames = [
 ]
 
 /** What a system with users of its own needs beside: how they are made, and how one becomes another. */
-const namesOfUsers = [
-  'pam.d',
-  'pam.conf',
-  'security/limits.conf',
-  'default',
-  'adduser.conf',
-  'deluser.conf',
-  'environment',
-]
+const namesOfUsers = ['pam.d', 'pam.conf', 'security/limits.conf', 'default/useradd', 'adduser.conf', 'deluser.conf']
 
 /** Those in this machine's that every user may read. */
 export const publicNamesForUsers = (etc = '/etc'): string[] =>

@@ -50,6 +50,12 @@ export const giveSystemTo = async (uid: number, system: System): Promise<void> =
   await writeFile(note, String(uid))
 }
 
+/** Says where what devboxes change of their systems is kept: not every file system can hold it. */
+export const keepSystemsBelow = (folder: string): void => {
+  place = folder
+}
+let place = tmpdir()
+
 /** Why devboxes cannot have a system of their own here, found out by making one; undefined where they can. */
 export const systemProblem = (): Promise<string | undefined> => {
   problem ??= probe()
@@ -59,7 +65,8 @@ let problem: Promise<string | undefined> | undefined
 
 const probe = async (): Promise<string | undefined> => {
   if (!hasOwnUsers()) return 'the service is not root, or may not give devboxes users of their own'
-  const folder = await mkdtemp(join(tmpdir(), 'devdeck-system-'))
+  await mkdir(place, { recursive: true, mode: 0o700 })
+  const folder = await mkdtemp(join(place, 'new-probe-'))
   const { uid, release } = takeOwnUsers(folder)
   try {
     const system = { base: join(folder, 'base'), layers: [], own: join(folder, 'own') }
