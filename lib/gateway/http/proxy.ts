@@ -28,6 +28,8 @@ const maxQueryLength = 8192
 /** Until the headers of the answer. The service may hold a write back for 30 s, and a synchronous command longer. */
 const readTimeoutMs = 15_000
 const writeTimeoutMs = 120_000
+/** The trials of a large job are all kept before its import is answered; ten thousand took two minutes on a busy machine. */
+const importTimeoutMs = 30 * 60_000
 const passedOn = [
   'content-type',
   'content-length',
@@ -66,7 +68,7 @@ export const proxy = (asked: Request): Promise<Response> =>
 
       const leaving = new AbortController()
       const forget = streams ? trackStream(session.sid, () => leaving.abort()) : () => undefined
-      const upstream = await send(target, {
+      const upstream = await send(target, timeoutOf(endpoint), {
         method: asked.method as Dispatcher.HttpMethod,
         headers: {
           accept: streams ? 'text/event-stream' : (header('accept') ?? '*/*'),
@@ -190,9 +192,13 @@ const checkedSearch = (search: string): string => {
 type Answer = Dispatcher.ResponseData
 type Outgoing = Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> & { signal: AbortSignal }
 
+const timeoutOf = ({ id, method }: Endpoint): number => {
+  if (id === benchmarkJobs.import.id) return importTimeoutMs
+  return method === 'GET' ? readTimeoutMs : writeTimeoutMs
+}
+
 /** Fails when no headers come in time after the body has gone out. The body of the answer may take any time. */
-const send = async (target: string, outgoing: Outgoing): Promise<Answer> => {
-  const timeoutMs = outgoing.method === 'GET' ? readTimeoutMs : writeTimeoutMs
+const send = async (target: string, timeoutMs: number, outgoing: Outgoing): Promise<Answer> => {
   try {
     return await request(target, { ...outgoing, dispatcher: registry().upstream, headersTimeout: timeoutMs })
   } catch (error) {

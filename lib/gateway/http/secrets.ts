@@ -14,8 +14,9 @@ const turnMs = 10
 /** Whether answers of this path hold the configuration of jobs and runs. */
 export const holdsConfiguration = (path: string): boolean => /^\/v1\/(benchmark|scenario)/.test(path)
 
-/** Whether a body for this endpoint may hold configuration that a page was shown with masks. */
-export const takesConfiguration = ({ method, path }: Endpoint): boolean => method !== 'GET' && holdsConfiguration(path)
+/** Whether a body for this endpoint may hold configuration that a page was shown with masks. The files of a form are no page's. */
+export const takesConfiguration = ({ method, path, bodyFormat }: Endpoint): boolean =>
+  method !== 'GET' && bodyFormat !== 'multipart' && holdsConfiguration(path)
 
 /** The JSON of an answer with what looks secret in the configuration of its records hidden. */
 export const maskAnswer = async (text: string): Promise<string> => {

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maxUploadBytes } from '#lib/contract/files.ts'
+import { harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { mask } from '#lib/wire/secrets.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 let service: TestService
@@ -65,6 +67,21 @@ const endlessForm = (path: string, pieces: number) => {
 }
 
 describe('through the console', () => {
+  it('a job that ran elsewhere is imported, whatever its files hold', async () => {
+    const parts = new FormData()
+    const files = harborJob({ pay__aaaaaaa: { task: 'pay', reward: 0.5 } })
+    // Names are not packed: the bytes of a mask are in the archive.
+    const archive = await zipOf({ ...files, [`nightly/pay__aaaaaaa/agent/${mask}.txt`]: mask })
+    expect(Buffer.from(await archive.arrayBuffer()).includes(mask)).toBe(true)
+    parts.append('file', archive, 'nightly.zip')
+    const response = await gateway.fetch('/api/v1/benchmark_jobs/import', { cookie, method: 'POST', body: parts })
+    const answer = await response.json()
+    expect(response.status, JSON.stringify(answer)).toBe(200)
+    expect(answer).toMatchObject({ name: 'nightly', n_trials: 1, already_imported: false })
+    const report = await gateway.fetch(`/api/benchmark-jobs/${answer.job_id}/report`, { cookie })
+    expect(await report.json()).toMatchObject({ agents: [{ mean: 0.5, n_completed: 1 }] })
+  })
+
   it('a file of 64 MiB goes up and down unchanged', async () => {
     const bytes = randomBytes(64 * 1024 * 1024)
     const response = await post('upload_file', { body: form('up.bin', bytes) })
