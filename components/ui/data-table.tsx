@@ -3,8 +3,8 @@ import { ArrowDown, ArrowUp } from 'lucide-react'
 import { Fragment, type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { classes } from './classes.ts'
 import { type Column, narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
-import { useVirtualRows } from './rows/use-virtual-rows.ts'
 import { useRowKeys } from './use-row-keys.ts'
+import { useVirtualRows } from './use-virtual-rows.ts'
 
 export interface RowSelection<Row> {
   selected: ReadonlySet<string>

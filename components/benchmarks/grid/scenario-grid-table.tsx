@@ -1,9 +1,9 @@
 'use client'
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { Fragment, type KeyboardEvent, type MouseEvent, memo, type RefObject, useMemo, useRef, useState } from 'react'
+import { Fragment, type KeyboardEvent, type MouseEvent, memo, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { classes } from '#components/ui/classes.ts'
-import { type Scroller, useRowWindow, withKept } from '#components/ui/rows/row-window.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { meanOf } from '#lib/statistics/means.ts'
@@ -47,8 +47,22 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
   // A line that was filtered away hands its place to the first.
   const current = focused && indexOf.has(focused.key) ? focused : firstKey ? { key: firstKey, column: 0 } : null
   const currentIndex = current ? (indexOf.get(current.key) ?? 0) : 0
-  const [scroller] = useState(() => scrollerOf(region))
-  const range = useRowWindow({ count: lines.length, rowHeight: lineHeight, top: 0 }, scroller, overscan)
+  const virtualizer = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => region.current,
+    estimateSize: () => lineHeight,
+    overscan: 3,
+    scrollPaddingStart: headHeight,
+    // What the server draws, and the first draw of the browser with it.
+    initialRect: { width: 1280, height: 600 },
+    // The line that has the focus stays in the page, as the focus would go with it.
+    rangeExtractor: (range) => {
+      const near = defaultRangeExtractor(range)
+      return near.includes(currentIndex) || currentIndex >= range.count
+        ? near
+        : [...near, currentIndex].sort((a, b) => a - b)
+    },
+  })
   const move = (event: KeyboardEvent) => {
     const cell = cellOf(event.target)
     if (!cell || !current || event.ctrlKey || event.metaKey || event.altKey) return
@@ -57,7 +71,7 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
       const place = stepFrom(event.key, lines, currentIndex, current.column, agents.length)
       if (!place) return
       flushSync(() => setFocused(place))
-      if (region.current) bringIntoView(region.current, indexOf.get(place.key) ?? 0)
+      virtualizer.scrollToIndex(indexOf.get(place.key) ?? 0, { align: 'auto' })
       const next = region.current?.querySelector<HTMLElement>('td[tabindex="0"]')
       next?.focus({ preventScroll: true })
       next?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
@@ -73,11 +87,13 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
     onOpen(place)
   }
   let drawnTo = 0
-  const gapBefore = (index: number) => {
-    const gap = index - drawnTo
-    drawnTo = index + 1
-    return gap > 0 && <Gap height={gap * lineHeight} />
+  const gapBefore = ({ start, end }: { start: number; end: number }) => {
+    const gap = start - drawnTo
+    drawnTo = end
+    return gap > 0 && <Gap height={gap} />
   }
+  const items = virtualizer.getVirtualItems()
+  const totalSize = virtualizer.getTotalSize()
   const widths = { '--grid-min': `${9 + agents.length * 7.5}rem` } as React.CSSProperties
   return (
     <div ref={region} className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]">
@@ -122,19 +138,18 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
           </tr>
         </thead>
         <tbody>
-          {/* The line that has the focus stays in the page, as the focus would go with it. */}
-          {withKept(range, [currentIndex], lines.length).map((index) => {
-            const line = lines[index]
+          {items.map((item) => {
+            const line = lines[item.index]
             if (!line) return null
             return (
               <Fragment key={line.key}>
-                {gapBefore(index)}
+                {gapBefore(item)}
                 {line.kind === 'group' ? (
-                  <GroupLine line={line} index={index} agents={agents.length} rule={rule} />
+                  <GroupLine line={line} index={item.index} agents={agents.length} rule={rule} />
                 ) : (
                   <ScenarioLine
                     row={line.row}
-                    index={index}
+                    index={item.index}
                     rule={rule}
                     focusedColumn={line.key === current?.key ? current.column : null}
                     openColumn={line.key === opened?.key ? opened.column : null}
@@ -143,37 +158,11 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
               </Fragment>
             )
           })}
-          {lines.length > drawnTo && <Gap height={(lines.length - drawnTo) * lineHeight} />}
+          {totalSize > drawnTo && <Gap height={totalSize - drawnTo} />}
         </tbody>
       </table>
     </div>
   )
-}
-
-const overscan = 3
-
-const scrollerOf = (region: RefObject<HTMLElement | null>): Scroller => ({
-  view: () => ({ offset: region.current?.scrollTop ?? 0, height: region.current?.clientHeight ?? 0 }),
-  listen: (onChange) => {
-    const element = region.current
-    if (!element) return () => undefined
-    const observer = new ResizeObserver(onChange)
-    observer.observe(element)
-    element.addEventListener('scroll', onChange, { passive: true })
-    return () => {
-      observer.disconnect()
-      element.removeEventListener('scroll', onChange)
-    }
-  },
-  first: { offset: 0, height: 600 },
-})
-
-/** Scrolls no further than the line needs to be in sight below the head. */
-const bringIntoView = (region: HTMLElement, index: number) => {
-  const top = index * lineHeight
-  const bottom = top + lineHeight - (region.clientHeight - headHeight)
-  if (top < region.scrollTop) region.scrollTop = top
-  else if (bottom > region.scrollTop) region.scrollTop = bottom
 }
 
 /** Stands for the lines that are not in the page. */

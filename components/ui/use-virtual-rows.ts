@@ -1,6 +1,6 @@
 'use client'
+import { defaultRangeExtractor, type Range, useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { rowStart, type Scroller, useRowWindow, withKept } from './row-window.ts'
 
 /** Of a row, in rem: `h-9`. */
 const rowRem = 2.25
@@ -27,18 +27,26 @@ export const useVirtualRows = <Row>({ table, rows, rowKey, opened, onNearEnd }: 
     () => (focusedKey === null ? -1 : rows.findIndex((row) => rowKey(row) === focusedKey)),
     [focusedKey, rows, rowKey],
   )
-  const extras = useMemo(() => {
-    const extras = new Map<number, number>()
-    if (opened.size > 0)
-      for (const [index, row] of rows.entries()) {
-        const key = rowKey(row)
-        if (opened.has(key)) extras.set(index, cardHeights.get(key) ?? 0)
-      }
-    return extras
-  }, [rows, rowKey, opened, cardHeights])
-  const stack = { count: rows.length, rowHeight, top: scrollMargin, extras }
-  const range = useRowWindow(stack, pageScroll, overscan)
-  const isNearEnd = rows.length > 0 && range.last + nearEndRows >= rows.length
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    overscan,
+    scrollMargin,
+    // What the server draws, and the first draw of the browser with it.
+    initialRect: { width: 1280, height: 900 },
+    initialOffset: 0,
+    estimateSize: (index) => {
+      if (opened.size === 0) return rowHeight
+      const key = rowKey(rows[index] as Row)
+      return rowHeight + (opened.has(key) ? (cardHeights.get(key) ?? 0) : 0)
+    },
+    rangeExtractor: (range) => withFocused(range, focusedIndex),
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what an estimate depends on
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight, opened, cardHeights])
+
+  const items = virtualizer.getVirtualItems()
+  const lastDrawn = virtualizer.range?.endIndex ?? 0
+  const isNearEnd = rows.length > 0 && lastDrawn + nearEndRows >= rows.length
   const onNear = useRef(onNearEnd)
   useEffect(() => {
     onNear.current = onNearEnd
@@ -53,31 +61,27 @@ export const useVirtualRows = <Row>({ table, rows, rowKey, opened, onNearEnd }: 
       setCardHeights((before) => (before.get(key) === height ? before : new Map(before).set(key, height))),
     [],
   )
-  const near = focusedIndex === -1 ? [] : [focusedIndex - 1, focusedIndex, focusedIndex + 1]
+  const fromFirstRow = ({ index, start, end }: VirtualItem) => ({
+    index,
+    start: start - scrollMargin,
+    end: end - scrollMargin,
+  })
   return {
-    items: withKept(range, near, rows.length).map((index) => ({
-      index,
-      start: rowStart(stack, index),
-      end: rowStart(stack, index + 1),
-    })),
-    totalSize: rowStart(stack, rows.length),
+    // Rows that are gone may still be in the range until the next measurement.
+    items: items.filter(({ index }) => index < rows.length).map(fromFirstRow),
+    totalSize: virtualizer.getTotalSize(),
     setCardHeight,
     focusedKey,
     setFocusedKey,
   }
 }
 
-const pageScroll: Scroller = {
-  view: () => ({ offset: window.scrollY, height: window.innerHeight }),
-  listen: (onChange) => {
-    addEventListener('scroll', onChange, { passive: true })
-    addEventListener('resize', onChange)
-    return () => {
-      removeEventListener('scroll', onChange)
-      removeEventListener('resize', onChange)
-    }
-  },
-  first: { offset: 0, height: 900 },
+/** The focused row and its neighbours are drawn wherever the view is. */
+const withFocused = (range: Range, focusedIndex: number): number[] => {
+  const drawn = defaultRangeExtractor(range)
+  if (focusedIndex === -1) return drawn
+  const near = [focusedIndex - 1, focusedIndex, focusedIndex + 1].filter((index) => index >= 0 && index < range.count)
+  return [...new Set([...drawn, ...near])].sort((a, b) => a - b)
 }
 
 /** How high a row is, and how far below the top of the page the first one lies. */
