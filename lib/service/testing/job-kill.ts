@@ -48,9 +48,11 @@ export const killJob = async (options: Options): Promise<JobReport> => {
   try {
     const startMs = performance.now()
     const client = await service.client
-    const { id, job_spec } = await client.benchmarkJobs.create({
+    const { id } = await client.benchmarkJobs.create({
       body: { spec: { type: 'harbor', inline_yaml: jobFile(attempts, concurrency) } },
     })
+    // The answer may come before the tasks have been read.
+    const { job_spec } = await follow(client, id, ({ state }) => state !== 'queued')
     const total = scenarios * attempts * skills.length
     let records = 0
     const check = invariantsOf(job_spec?.scenario_ids ?? [], attempts)
