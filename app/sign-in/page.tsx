@@ -17,6 +17,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
   const asked = toSearchParams(await searchParams)
   const next = asked.get('next') ?? undefined
   const session = await readSession()
+  const isAdding = session !== null && asked.has('add')
   const { service, config } = registry()
   return (
     <div className="flex min-h-dvh flex-col">
@@ -25,7 +26,9 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
       </div>
       <main className="mx-auto w-full max-w-96 flex-1 px-4 pt-[10dvh] pb-16">
         <Mark className="size-9" />
-        <h1 className="mt-5 text-2xl font-semibold tracking-tight">Sign in to Devdeck</h1>
+        <h1 className="mt-5 text-2xl font-semibold tracking-tight">
+          {isAdding ? 'Add an account' : 'Sign in to Devdeck'}
+        </h1>
         <p className="mt-1 mb-6 text-lg text-muted">
           {service.embedded ? 'With a key of the local service at' : 'With an API key of the service at'}
           <code className="block font-mono text-base break-all text-text">{service.url()}</code>
@@ -55,12 +58,15 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
                 </ButtonLink>
               }
             >
-              Another key takes its place.
+              {isAdding
+                ? 'It stays signed in; switch between the accounts in the account menu.'
+                : 'Another key takes its place.'}
             </Banner>
           )}
           <SignInForm
             keyFile={service.embedded ? fromHere(join(config.dataDir, 'service', 'api-key')) : undefined}
             next={next}
+            isAdding={isAdding}
           />
         </div>
       </main>

@@ -1,11 +1,11 @@
 'use client'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { accountChange, isPageOf, setOther } from '#lib/console/api/page-account.ts'
-import { sessionQueries } from '#lib/console/queries/session.ts'
+import { sessionMutations, sessionQueries } from '#lib/console/queries/session.ts'
 
 /** A part of the page that the server drew. Of another account than the page's own it is not shown. */
 export const PageOfAccount = ({ id, children }: { id: string; children: ReactNode }) => {
@@ -33,6 +33,8 @@ const OtherAccount = ({ name }: { name: string }) => {
     setOther(false)
     void client.invalidateQueries()
   }, [isBack, client])
+  const switchBack = useMutation({ ...sessionMutations.switchTo(), onSuccess: () => client.invalidateQueries() })
+  const kept = data?.others?.find(({ id }) => isPageOf(id))
   const other = data ? data.account.name.slice(0, 60) : 'another account'
   return (
     <Banner
@@ -45,13 +47,21 @@ const OtherAccount = ({ name }: { name: string }) => {
           <Button size="sm" onClick={() => location.reload()}>
             Reload as {other}
           </Button>
-          <ButtonLink size="sm" href={paths.signIn()} target="_blank" prefetch={false}>
-            Sign in as {own}
-          </ButtonLink>
+          {kept ? (
+            <Button size="sm" busy={switchBack.isPending} onClick={() => switchBack.mutate(kept.id)}>
+              Switch back to {own}
+            </Button>
+          ) : (
+            <ButtonLink size="sm" href={paths.signIn()} target="_blank" prefetch={false}>
+              Sign in as {own}
+            </ButtonLink>
+          )}
         </>
       }
     >
-      Nothing is sent from here until then, and what you typed stays.
+      {kept
+        ? 'What is open here is still read and written as the former; to open its other pages, switch back.'
+        : 'Nothing is sent from here until then, and what you typed stays.'}
     </Banner>
   )
 }

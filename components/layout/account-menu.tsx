@@ -1,6 +1,6 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
-import { CircleUser, Keyboard, LogOut, Settings, ShieldAlert } from 'lucide-react'
+import { ArrowLeftRight, CircleUser, Keyboard, LogOut, Settings, ShieldAlert, UserPlus } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Badge } from '#components/ui/badge.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -11,27 +11,43 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
 import type { SessionView } from '#lib/wire/session.ts'
+import { accountColours } from './account-colours.ts'
+import { AccountDot } from './account-name.tsx'
+
+/** As many as the console keeps beside the one the browser is on. */
+const mostOthers = 4
 
 export const AccountMenu = ({
-  session: { account, service },
+  session: { account, service, others = [] },
   onHelp,
 }: {
   session: SessionView
   onHelp: () => void
 }) => {
   const signOut = useSignOut()
+  const switchTo = useSwitch()
+  const colours = accountColours([account.id, ...others.map(({ id }) => id)])
   const router = useRouter()
   return (
     <DropdownMenu
       label="Account"
-      trigger={<IconButton icon={CircleUser} label={`Account ${account.name.slice(0, 60)}`} busy={signOut.isPending} />}
+      trigger={
+        <IconButton
+          icon={CircleUser}
+          label={`Account ${account.name.slice(0, 60)}`}
+          busy={signOut.isPending || switchTo.isPending}
+        />
+      }
       items={[
         {
           heading: (
             <span className="flex flex-col gap-1">
-              <VisibleText truncate className="text-base font-medium text-text">
-                {account.name}
-              </VisibleText>
+              <span className="flex items-center gap-2">
+                {others.length > 0 && <AccountDot colour={colours.get(account.id)} />}
+                <VisibleText truncate className="text-base font-medium text-text">
+                  {account.name}
+                </VisibleText>
+              </span>
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
                 {service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL'}
@@ -47,9 +63,29 @@ export const AccountMenu = ({
           ),
         },
         'separator',
+        ...others.map(({ id, name }) => ({
+          label: `Switch to ${name.slice(0, 60)}`,
+          hint: <AccountDot colour={colours.get(id)} />,
+          icon: ArrowLeftRight,
+          onSelect: () => switchTo.mutate(id),
+        })),
         { label: 'Keyboard shortcuts', icon: Keyboard, hint: '?', onSelect: onHelp },
         { label: 'Settings', icon: Settings, onSelect: () => router.push(paths.settings()) },
-        { label: 'Sign out', icon: LogOut, onSelect: () => signOut.mutate() },
+        {
+          label: 'Add an account',
+          icon: UserPlus,
+          disabledReason:
+            others.length < mostOthers ? null : `${mostOthers + 1} accounts are signed in; sign out of one`,
+          onSelect: () => location.assign(paths.addAccount()),
+        },
+        {
+          label: others.length > 0 ? `Sign out of ${account.name.slice(0, 60)}` : 'Sign out',
+          icon: LogOut,
+          onSelect: () => signOut.mutate('own'),
+        },
+        ...(others.length > 0
+          ? [{ label: `Sign out of all ${others.length + 1}`, icon: LogOut, onSelect: () => signOut.mutate('all') }]
+          : []),
       ]}
     />
   )
@@ -59,6 +95,14 @@ export const AccountMenu = ({
 export const useSignOut = () =>
   useMutation({
     ...sessionMutations.signOut(),
-    onSuccess: () => location.assign(paths.signIn()),
+    onSuccess: (isOnAnother) => location.assign(isOnAnother ? paths.overview() : paths.signIn()),
     onError: (error) => toast.danger('You are still signed in', { description: problemOf(error).message }),
+  })
+
+/** By a full load as well: nothing of one account is in memory when the other is shown. */
+export const useSwitch = () =>
+  useMutation({
+    ...sessionMutations.switchTo(),
+    onSuccess: () => location.assign(paths.overview()),
+    onError: (error) => toast.danger('The account was not switched', { description: problemOf(error).message }),
   })

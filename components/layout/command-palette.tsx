@@ -125,7 +125,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
           <Entry icon={Keyboard} hint={<Keys keys={['?']} />} onSelect={act(onHelp)}>
             Keyboard shortcuts
           </Entry>
-          <Entry icon={LogOut} onSelect={act(() => signOut.mutate())}>
+          <Entry icon={LogOut} onSelect={act(() => signOut.mutate('own'))}>
             Sign out
           </Entry>
         </Group>

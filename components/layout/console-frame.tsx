@@ -15,6 +15,7 @@ import { sessionQueries } from '#lib/console/queries/session.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { AccountName } from './account-name.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
@@ -91,6 +92,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
                   <StreamStatus />
                 </span>
                 <ThemeMenu />
+                <AccountName account={session.account} others={session.others} />
                 <AccountMenu session={session} onHelp={() => setOpened('help')} />
               </div>
             </header>

@@ -16,9 +16,11 @@ export interface SignInFormProps {
   /** Where the embedded service keeps its key. */
   keyFile?: string
   next?: string
+  /** Beside the account the browser is on. */
+  isAdding?: boolean
 }
 
-export const SignInForm = ({ keyFile, next }: SignInFormProps) => {
+export const SignInForm = ({ keyFile, next, isAdding = false }: SignInFormProps) => {
   const [apiKey, setApiKey] = useState('')
   const signIn = useMutation({
     ...sessionMutations.signIn(),
@@ -26,14 +28,15 @@ export const SignInForm = ({ keyFile, next }: SignInFormProps) => {
     onSuccess: () => location.assign(safeNext(next)),
   })
   const { error, mutate } = signIn
-  const outage = useOutage(signIn, () => mutate(apiKey.trim()))
+  const submitKey = () => mutate({ apiKey: apiKey.trim(), add: isAdding })
+  const outage = useOutage(signIn, () => submitKey())
   const { code, field, message } = problemOf(error)
   const isKeyAtFault = error !== null && (code === 'unauthenticated' || field === 'api_key')
   const isBusy = (signIn.isPending && !outage) || signIn.isSuccess
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (apiKey.trim() !== '' && !signIn.isPending && !signIn.isSuccess) mutate(apiKey.trim())
+    if (apiKey.trim() !== '' && !signIn.isPending && !signIn.isSuccess) submitKey()
   }
   return (
     <form onSubmit={submit} className="space-y-4">
@@ -78,7 +81,7 @@ export const SignInForm = ({ keyFile, next }: SignInFormProps) => {
         </Banner>
       )}
       <Button type="submit" variant="primary" busy={isBusy} className="w-full">
-        {outage ? 'Try now' : 'Sign in'}
+        {outage ? 'Try now' : isAdding ? 'Add account' : 'Sign in'}
       </Button>
     </form>
   )

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkSocketPath } from '#lib/wire/connection.ts'
-import { followSignInLink, signIn, signOut, whoIsSignedIn } from './accounts/sign-in.ts'
+import { followSignInLink, signIn, signOut, switchAccount, whoIsSignedIn } from './accounts/sign-in.ts'
 import { answerAlerts, endAlerts } from './alerts/alerts.ts'
 import { type Config, ownOrigins } from './config.ts'
 import { relayEvictions } from './evictions/hub.ts'
@@ -146,5 +146,6 @@ const route = async (request: Request): Promise<Response> => {
   if (pathname.startsWith('/sign-in/')) return followSignInLink(request, pathname.slice('/sign-in/'.length))
   if (pathname !== '/api/session') return new Response('not found', { status: 404 })
   if (request.method === 'POST') return signIn(request)
+  if (request.method === 'PUT') return switchAccount(request)
   return request.method === 'DELETE' ? signOut(request) : whoIsSignedIn(request)
 }

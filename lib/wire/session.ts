@@ -9,5 +9,7 @@ export const accountHeader = 'x-devdeck-account'
 /** Answer of `GET` and `POST /api/session`. The key itself is never in it. */
 export interface SessionView {
   account: Pick<Account, 'id' | 'name' | 'isolation'>
+  /** Accounts that the browser is signed in to beside this one. */
+  others?: Pick<Account, 'id' | 'name'>[]
   service: { url: string; embedded: boolean; isolation?: Account['isolation'] }
 }

@@ -40,6 +40,8 @@ export const paths = {
   recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
   settings: () => '/settings',
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
+  /** To sign in to an account beside the one the browser is on. */
+  addAccount: () => '/sign-in?add=1',
 }
 
 /**

@@ -25,10 +25,10 @@ export const askConsoleSignedIn = (path: string, init?: RequestInit): Promise<Re
 let leaving = false
 
 /** Signs out. Whatever finds out meanwhile that the session is over leaves the way from here to whoever asked for it. */
-export const leaveBy = async (signOut: () => Promise<void>): Promise<void> => {
+export const leaveBy = async <T>(signOut: () => Promise<T>): Promise<T> => {
   leaving = true
   try {
-    await signOut()
+    return await signOut()
   } catch (error) {
     leaving = false
     throw error

@@ -4,8 +4,8 @@ import type { ConnectionView } from '#lib/wire/connection.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { askConsole, askConsoleSignedIn, leaveBy } from '../api/ask-console.ts'
 
-const send = (method: 'GET' | 'POST' | 'DELETE', body?: unknown): Promise<Response> =>
-  askConsole('/api/session', {
+const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body?: unknown, query = ''): Promise<Response> =>
+  askConsole(`/api/session${query}`, {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
@@ -54,12 +54,22 @@ export const sessionMutations = {
   signIn: () =>
     mutationOptions({
       mutationKey: ['session', 'sign-in'],
-      mutationFn: async (apiKey: string): Promise<SessionView> => (await send('POST', { api_key: apiKey })).json(),
+      mutationFn: async ({ apiKey, add = false }: { apiKey: string; add?: boolean }): Promise<SessionView> =>
+        (await send('POST', { api_key: apiKey, add })).json(),
     }),
 
+  /** Goes over to another account that the browser is signed in to. */
+  switchTo: () =>
+    mutationOptions({
+      mutationKey: ['session', 'switch'],
+      mutationFn: async (account: string): Promise<SessionView> => (await send('PUT', { account })).json(),
+    }),
+
+  /** Of the page's account, or of all; resolves to whether the browser is signed in to another still. */
   signOut: () =>
     mutationOptions({
       mutationKey: ['session', 'sign-out'],
-      mutationFn: () => leaveBy(async () => void (await send('DELETE'))),
+      mutationFn: (which: 'own' | 'all') =>
+        leaveBy(async () => (await send('DELETE', undefined, which === 'all' ? '?all=1' : '')).status === 200),
     }),
 }

@@ -15,6 +15,7 @@ const maxUnsealed = 1000
 
 const Sealed: z.ZodMiniType<SignedIn> = z.object({
   sid: z.string(),
+  browser: z.optional(z.string()),
   account: z.object({ id: z.string(), name: z.string(), isolation: z.optional(z.string()) }),
   api_key: z.string(),
   service: z.string(),
@@ -22,8 +23,14 @@ const Sealed: z.ZodMiniType<SignedIn> = z.object({
   renewed_at: z.number(),
 })
 
-export const newSession = (account: SignedIn['account'], apiKey: string, now = Date.now()): SignedIn => ({
-  sid: randomBytes(16).toString('base64url'),
+/** `browser` is that of the session it is added beside. */
+export const newSession = (
+  account: SignedIn['account'],
+  apiKey: string,
+  { browser = newId(), now = Date.now() }: { browser?: string | undefined; now?: number } = {},
+): SignedIn => ({
+  sid: newId(),
+  browser,
   account,
   api_key: apiKey,
   service: serviceIdentity(),
@@ -31,16 +38,47 @@ export const newSession = (account: SignedIn['account'], apiKey: string, now = D
   renewed_at: now,
 })
 
-/** The `Set-Cookie` of a session. */
-export const sessionCookie = async (header: ReadHeader, session: SignedIn): Promise<string> =>
-  cookie(header, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
+const newId = () => randomBytes(16).toString('base64url')
 
-export const clearedCookie = (header: ReadHeader): string => cookie(header, '', 0)
+/** The `Set-Cookie` of a session; `kept` of one beside that of the account the browser is on. */
+export const sessionCookie = async (header: ReadHeader, session: SignedIn, kept?: 'kept'): Promise<string> => {
+  const seal = await sealData(session, { password: sealingSecret(), ttl: idleSeconds })
+  return cookie(header, seal, idleSeconds, kept && keptName(header, session))
+}
+
+export const clearedCookie = (header: ReadHeader, kept?: SignedIn): string =>
+  cookie(header, '', 0, kept && keptName(header, kept))
 
 /** The session of a request, or undefined: not signed in, signed out, tampered with, too old, or of another service. */
-export const sessionOf = async (header: ReadHeader, now = Date.now()): Promise<SignedIn | undefined> => {
-  const name = cookieName(header)
-  const values = (header('cookie') ?? '').split(/; */).filter((each) => each.startsWith(`${name}=`))
+export const sessionOf = (header: ReadHeader, now = Date.now()): Promise<SignedIn | undefined> =>
+  sessionIn(header, cookieName(header), now)
+
+/**
+ * The sessions of other accounts in the same browser. What another server of this host may have planted is of another
+ * browser, and does not count.
+ */
+export const keptSessions = async (
+  header: ReadHeader,
+  { browser, account }: SignedIn,
+  now = Date.now(),
+): Promise<SignedIn[]> => {
+  if (browser === undefined) return []
+  const prefix = `${cookieName(header)}.`
+  const names = cookiesOf(header).flatMap((each) => (each.startsWith(prefix) ? [each.split('=', 1)[0] ?? ''] : []))
+  const found = await Promise.all([...new Set(names)].slice(0, mostKept).map((name) => sessionIn(header, name, now)))
+  return found
+    .filter((each) => each !== undefined)
+    .filter((each) => each.browser === browser && each.account.id !== account.id)
+    .sort((a, b) => a.created_at - b.created_at)
+}
+
+/** Accounts beside the one the browser is on: each is a cookie of up to 2 kB with every request. */
+export const mostKept = 4
+
+const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').split(/; */)
+
+const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
+  const values = cookiesOf(header).filter((each) => each.startsWith(`${name}=`))
   const [value] = values
   // When there are two of the name, something else has set one, and it is unknown which one is ours.
   if (value === undefined || values.length > 1) return undefined
@@ -67,22 +105,25 @@ const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined
   return session
 }
 
+/**
+ * The session that a request is for: of the account that it names, if the browser is signed in to it, and else of the one
+ * the browser is on. A page of one account never acts for another that the browser went over to meanwhile.
+ */
 export const requireSignedIn = async (header: ReadHeader): Promise<SignedIn> => {
   const session = await sessionOf(header)
   if (!session) throw new Refusal('unauthenticated', 'Sign in first')
-  requireNamedAccount(header, session)
-  return session
-}
-
-/** A page of one account must not act for another that was signed in to elsewhere in the browser meanwhile. */
-export const requireNamedAccount = (header: ReadHeader, { account }: SignedIn): void => {
-  const named = header(accountHeader) ?? account.id
-  if (named === account.id || named === encodeURIComponent(account.id)) return
+  if (isNamed(header, session)) return session
+  const own = (await keptSessions(header, session)).find((each) => isNamed(header, each))
+  if (own) return own
+  const { account } = session
   throw new Refusal('conflict', `This page is of another account; the browser is now signed in as ${account.name}`, {
     field: 'account',
     headers: { [accountHeader]: encodeURIComponent(account.id) },
   })
 }
+
+const isNamed = (header: ReadHeader, { account: { id } }: SignedIn): boolean =>
+  [id, encodeURIComponent(id)].includes(header(accountHeader) ?? id)
 
 /** The session of a request to the console's own server that no other site's page may have sent. */
 export const callerOf = (request: Request, kind: 'read' | 'write'): Promise<SignedIn> => {
@@ -116,9 +157,12 @@ export const cookieName = (header: ReadHeader): string => {
   return `${secure ? '__Host-' : ''}devdeck_session_${port || (secure ? 443 : 80)}`
 }
 
-const cookie = (header: ReadHeader, value: string, maxAge: number): string => {
+const keptName = (header: ReadHeader, { account }: SignedIn): string =>
+  `${cookieName(header)}.${createHash('sha256').update(account.id).digest('hex').slice(0, 12)}`
+
+const cookie = (header: ReadHeader, value: string, maxAge: number, name = cookieName(header)): string => {
   const secure = isSecure(header)
-  return `${cookieName(header)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 }
 
 /** A seal names the number of its secret, so the number must not depend on the order of the list. */

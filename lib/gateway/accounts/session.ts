@@ -5,7 +5,7 @@ import type { Client } from '#lib/client/client.ts'
 import type { SessionView } from '#lib/wire/session.ts'
 import { maskingFetch } from '../http/secrets.ts'
 import { clientFor } from '../http/upstream.ts'
-import { sessionOf } from './session-cookie.ts'
+import { keptSessions, sessionOf } from './session-cookie.ts'
 import { viewOf } from './sign-in.ts'
 import type { SignedIn } from './signed-in.ts'
 
@@ -15,18 +15,19 @@ const pageWaitMs = 3_000
 /** For server components: the session of the request that is being rendered, without its key; null when signed out. */
 export const readSession = async (): Promise<SessionView | null> => {
   const session = await openSession()
-  return session ? viewOf(session) : null
+  return session ? viewOf(session, await openOthers()) : null
 }
 
 /** For server components: who is signed in and the client for prefetching. Redirects to the sign-in page otherwise. */
 export const requireSession = async (): Promise<{
   account: SessionView['account']
   service: SessionView['service']
+  others?: SessionView['others']
   api: Client
 }> => {
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
-  return { ...viewOf(session), api: clientFor(session.api_key, pageWaitMs, maskingFetch) }
+  return { ...viewOf(session, await openOthers()), api: clientFor(session.api_key, pageWaitMs, maskingFetch) }
 }
 
 /** Where to sign in, and where to go on afterwards. */
@@ -44,4 +45,9 @@ export const signInPath = (pathAndQuery: string): string => {
 const openSession = cache(async (): Promise<SignedIn | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))
+})
+
+const openOthers = cache(async (): Promise<SignedIn[]> => {
+  const [session, received] = [await openSession(), await headers()]
+  return session ? keptSessions((name) => received.get(name), session) : []
 })

@@ -141,7 +141,7 @@ describe('GET /api/session', () => {
   })
 
   it('renews a cookie past half of its life, for the same session', async () => {
-    const old = newSession({ id: 'test', name: 'test' }, service.key, Date.now() - 7 * 3600 * 1000)
+    const old = newSession({ id: 'test', name: 'test' }, service.key, { now: Date.now() - 7 * 3600 * 1000 })
     const cookie = (await sessionCookie(() => null, old)).split(';')[0] ?? ''
     const renewed = (await who(cookie)).headers.get('set-cookie')?.split(';')[0] ?? ''
     expect(renewed).toMatch(/^devdeck_session/)
@@ -151,7 +151,7 @@ describe('GET /api/session', () => {
   })
 
   it('ends a session after a week, renewed or not', async () => {
-    const old = newSession({ id: 'test', name: 'test' }, service.key, Date.now() - 8 * 24 * 3600 * 1000)
+    const old = newSession({ id: 'test', name: 'test' }, service.key, { now: Date.now() - 8 * 24 * 3600 * 1000 })
     const cookie = (await sessionCookie(() => null, { ...old, renewed_at: Date.now() })).split(';')[0] ?? ''
     expect((await who(cookie)).status).toBe(401)
   })
@@ -212,13 +212,13 @@ describe('an unsealed session', () => {
 
   it('is not kept beyond the end of its seal or of its week', async () => {
     const now = Date.now()
-    const ending = newSession({ id: 'test', name: 'test' }, service.key, now - 12 * hour + 1000)
+    const ending = newSession({ id: 'test', name: 'test' }, service.key, { now: now - 12 * hour + 1000 })
     const seal = (await sessionCookie(() => null, ending)).split(';')[0] ?? ''
     const session = await sessionBy(seal, now)
     expect(await sessionBy(seal, now + 999)).toBe(session)
     expect(await sessionBy(seal, now + 1000)).not.toBe(session)
     const old = {
-      ...newSession({ id: 'test', name: 'test' }, service.key, now - 7 * 24 * hour + 1000),
+      ...newSession({ id: 'test', name: 'test' }, service.key, { now: now - 7 * 24 * hour + 1000 }),
       renewed_at: now,
     }
     const oldSeal = (await sessionCookie(() => null, old)).split(';')[0] ?? ''

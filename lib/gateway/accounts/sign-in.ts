@@ -11,9 +11,10 @@ import { clientFor } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import {
   clearedCookie,
+  keptSessions,
+  mostKept,
   needsRenewal,
   newSession,
-  requireNamedAccount,
   requireSignedIn,
   revoke,
   sessionCookie,
@@ -25,12 +26,15 @@ const SignIn = z.object({
   api_key: z
     .string('is needed')
     .check(z.regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable characters without spaces')),
+  /** Beside the account the browser is on, which it stays signed in to. */
+  add: z.optional(z.boolean()),
 })
+const Switch = z.object({ account: z.string().check(z.maxLength(512)) })
 
 const failureLimit = { most: 5, message: 'Too many keys were refused' }
 const verifyTimeoutMs = 10_000
 
-/** `POST /api/session {"api_key"}` */
+/** `POST /api/session {"api_key", "add"}` */
 export const signIn = (request: Request): Promise<Response> =>
   answering(request, async () => {
     const header = headerOf(request)
@@ -41,12 +45,48 @@ export const signIn = (request: Request): Promise<Response> =>
       throw new Refusal('invalid_argument', `api_key ${parsed.error.issues[0]?.message ?? 'is needed'}`, {
         field: 'api_key',
       })
-    const { api_key } = parsed.data
+    const { api_key, add = false } = parsed.data
     const account = await withinLimit(client, () => verifyKey(api_key))
     const before = await sessionOf(header)
-    if (before) revoke(before.sid)
-    const session = newSession(account, api_key)
-    return json(viewOf(session), { headers: { 'set-cookie': await sessionCookie(header, session) } })
+    const kept = before ? await keptSessions(header, before) : []
+    const same = kept.find((each) => each.account.id === account.id)
+    const session = newSession(account, api_key, { browser: before?.browser })
+    const cookies = [await sessionCookie(header, session)]
+    const others = kept.filter((each) => each !== same)
+    if (add && before && before.account.id !== account.id) {
+      if (others.length >= mostKept)
+        throw new Refusal('conflict', `${mostKept + 1} accounts are signed in already; sign out of one first`)
+      // One that began before browsers had a name gets that of the new one.
+      const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
+      cookies.push(await sessionCookie(header, staying, 'kept'))
+      others.push(staying)
+    } else if (before) revoke(before.sid)
+    if (same) {
+      revoke(same.sid)
+      cookies.push(clearedCookie(header, same))
+    }
+    return withCookies(json(viewOf(session, others)), cookies)
+  })
+
+/** `PUT /api/session {"account"}`: goes over to another account that the browser is signed in to. */
+export const switchAccount = (request: Request): Promise<Response> =>
+  answering(request, async () => {
+    const header = headerOf(request)
+    requireSameOrigin(header, 'write')
+    const parsed = Switch.safeParse(await readJsonBody(request))
+    if (!parsed.success) throw new Refusal('invalid_argument', 'account is needed', { field: 'account' })
+    const session = await sessionOf(header)
+    if (!session) throw new Refusal('unauthenticated', 'Sign in first')
+    const kept = await keptSessions(header, session)
+    if (session.account.id === parsed.data.account) return json(viewOf(session, kept))
+    const to = kept.find(({ account }) => account.id === parsed.data.account)
+    if (!to) throw new Refusal('not_found', 'This browser is no longer signed in to that account', { field: 'account' })
+    const others = [session, ...kept.filter((each) => each !== to)]
+    return withCookies(json(viewOf(to, others)), [
+      await sessionCookie(header, { ...to, renewed_at: Date.now() }),
+      await sessionCookie(header, { ...session, renewed_at: Date.now() }, 'kept'),
+      clearedCookie(header, to),
+    ])
   })
 
 /** `GET /api/session`: who is signed in; it also keeps a session that is in use from running out. */
@@ -55,28 +95,51 @@ export const whoIsSignedIn = (request: Request): Promise<Response> =>
     const header = headerOf(request)
     requireSameOrigin(header, 'read')
     const session = await requireSignedIn(header)
-    if (!needsRenewal(session)) return json(viewOf(session))
-    const renewed = await sessionCookie(header, { ...session, renewed_at: Date.now() })
-    return json(viewOf(session), { headers: { 'set-cookie': renewed } })
+    const current = (await sessionOf(header)) ?? session
+    const all = [current, ...(await keptSessions(header, current))]
+    const now = Date.now()
+    const cookies = all
+      .filter((each) => needsRenewal(each, now))
+      .map((each) => sessionCookie(header, { ...each, renewed_at: now }, each === current ? undefined : 'kept'))
+    const others = all.filter(({ sid }) => sid !== session.sid)
+    return withCookies(json(viewOf(session, others)), await Promise.all(cookies))
   })
 
-/** `DELETE /api/session`. Signing out without being signed in is no error. */
+/**
+ * `DELETE /api/session`, of the account that is named, or of all with `?all`. Signing out without being signed in is no
+ * error. Where others are left, the answer is who the browser is on then.
+ */
 export const signOut = (request: Request): Promise<Response> =>
   answering(request, async () => {
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
-    const session = await sessionOf(header)
-    if (session) requireNamedAccount(header, session)
-    if (session) revoke(session.sid)
-    return new Response(null, {
+    const current = await sessionOf(header)
+    const kept = current ? await keptSessions(header, current) : []
+    const isOfAll = new URL(request.url).searchParams.has('all')
+    if (current && !isOfAll) {
+      const leaving = await requireSignedIn(header)
+      const left = [current, ...kept].filter(({ sid }) => sid !== leaving.sid)
+      const [next, ...others] = left
+      if (next) {
+        revoke(leaving.sid)
+        const isCurrent = leaving.sid === current.sid
+        const now = isCurrent ? [await sessionCookie(header, { ...next, renewed_at: Date.now() })] : []
+        const cookies = [...now, clearedCookie(header, isCurrent ? next : leaving)]
+        return withCookies(json(viewOf(next, others), { headers: { 'clear-site-data': '"cache"' } }), cookies)
+      }
+    }
+    for (const each of current ? [current, ...kept] : []) revoke(each.sid)
+    const gone = new Response(null, {
       status: 204,
-      headers: {
-        'set-cookie': clearedCookie(header),
-        'clear-site-data': '"cache", "storage"',
-        'cache-control': 'no-store',
-      },
+      headers: { 'clear-site-data': '"cache", "storage"', 'cache-control': 'no-store' },
     })
+    return withCookies(gone, [clearedCookie(header), ...kept.map((each) => clearedCookie(header, each))])
   })
+
+const withCookies = (response: Response, cookies: readonly string[]): Response => {
+  for (const each of cookies) response.headers.append('set-cookie', each)
+  return response
+}
 
 /** `GET /sign-in/{token}`: the link printed at start stands for the key of the embedded service, once. */
 export const followSignInLink = (request: Request, token: string): Promise<Response> =>
@@ -98,11 +161,15 @@ export const newSignInPath = (): string => {
   return `/sign-in/${token}`
 }
 
-export const viewOf = ({ account: { id, name, isolation } }: SignedIn): SessionView => {
+export const viewOf = (
+  { account: { id, name, isolation } }: SignedIn,
+  others: readonly SignedIn[] = [],
+): SessionView => {
   const { service } = registry()
   const isolated = isolation === undefined ? {} : { isolation }
   return {
     account: { id, name, ...isolated },
+    ...(others.length > 0 && { others: others.map(({ account }) => ({ id: account.id, name: account.name })) }),
     service: { url: service.url(), embedded: service.embedded, ...isolated },
   }
 }

@@ -1,6 +1,8 @@
 /** What the sealed cookie holds. Only the console's server ever sees it open. */
 export interface SignedIn {
   sid: string
+  /** The same for all accounts that one browser added beside each other. */
+  browser?: string | undefined
   account: { id: string; name: string; isolation?: string | undefined }
   api_key: string
   service: string

@@ -28,7 +28,9 @@ export const answerAsWeb = async (
   const response = await handle(request)
   // A body that stood still was answered already.
   if (outgoing.headersSent || outgoing.destroyed) return void response.body?.cancel().catch(() => undefined)
-  for (const [name, value] of response.headers) outgoing.setHeader(name, value)
+  for (const [name, value] of response.headers)
+    if (name === 'set-cookie') outgoing.appendHeader(name, value)
+    else outgoing.setHeader(name, value)
   outgoing.writeHead(response.status)
   outgoing.flushHeaders()
   if (response.body)
