@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from '@playwright/test'
+import { expect, type Product, signIn, startProduct, test } from './product.ts'
+
+/** A service with an account for every key, and the names of the axons that each has made. */
+const made: string[] = []
+let service: Server
+let front: Product
+
+test.beforeAll(async () => {
+  service = createServer(async (request, response) => {
+    const id = (request.headers.authorization ?? '').replace('Bearer ', '')
+    response.setHeader('content-type', 'application/json')
+    const path = request.url?.replace(/\?.*/, '')
+    const axon = { id: 'axn_1', name: `axon-of-${id}`, metadata: {}, created_at_ms: Date.now() }
+    if (path === '/v1/accounts/me') return response.end(JSON.stringify({ id, name: `Account ${id}` }))
+    if (path !== '/v1/axons') return response.writeHead(404).end('{"code":"not_found","message":"no"}')
+    if (request.method === 'GET') return response.end(JSON.stringify({ axons: [axon], has_more: false }))
+    const { name } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    made.push(`${id} ${name}`)
+    response.end(JSON.stringify({ ...axon, name }))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  front = await startProduct({ DEVDECK_SERVICE_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+})
+
+test.afterAll(async () => {
+  await front.stop()
+  service.closeAllConnections()
+  service.close()
+})
+
+const signInAs = (page: Page, apiKey: string) => signIn(page, { url: front.url, apiKey })
+
+/** The dialog that makes an axon, with a name typed into it. */
+const typeAxon = async (page: Page, name: string) => {
+  await page.goto(`${front.url}/axons`)
+  await expect(page.getByText('axon-of-one').first()).toBeVisible()
+  await page.getByRole('button', { name: 'Create axon' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create axon' })
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill(name)
+  return dialog
+}
+
+test('a write of a tab whose account is gone is refused, keeps what was typed, and is made once it is back', async ({
+  page,
+}) => {
+  await signInAs(page, 'one')
+  const dialog = await typeAxon(page, 'typed-by-one')
+  // In place of the first, as the form of the sign-in page does.
+  await signInAs(page, 'two')
+  await dialog.getByRole('button', { name: 'Create axon' }).click()
+  await expect(page.getByText('This tab belongs to Account one; you are now signed in as Account two')).toBeVisible()
+  expect(made).toEqual([])
+  await signInAs(page, 'one')
+  await expect(page.getByText('This tab belongs to Account one')).toBeHidden()
+  await expect(dialog.getByRole('textbox', { name: /^Name/ })).toHaveValue('typed-by-one')
+  await dialog.getByRole('button', { name: 'Create axon' }).click()
+  await expect(dialog).toBeHidden()
+  expect(made).toEqual(['one typed-by-one'])
+})
+
+test('two accounts stand beside each other: the frame names them, and a tab of the former goes on with its own', async ({
+  page,
+  context,
+}) => {
+  made.length = 0
+  await signInAs(page, 'one')
+  const dialog = await typeAxon(page, 'still-of-one')
+  const tab = await context.newPage()
+  await tab.goto(front.url)
+  await tab.getByRole('button', { name: 'Account Account one' }).click()
+  await tab.getByRole('menuitem', { name: 'Add an account' }).click()
+  await tab.getByLabel('API key').fill('two')
+  await tab.getByRole('button', { name: 'Add account' }).click()
+  await expect(tab.getByRole('banner').getByText('Account two', { exact: true })).toBeVisible()
+  await tab.goto(`${front.url}/axons`)
+  await expect(tab.getByText('axon-of-two').first()).toBeVisible()
+
+  await dialog.getByRole('button', { name: 'Create axon' }).click()
+  await expect(dialog).toBeHidden()
+  expect(made).toEqual(['one still-of-one'])
+
+  await tab.getByRole('button', { name: 'Account Account two' }).click()
+  await tab.getByRole('menuitem', { name: 'Switch to Account one' }).click()
+  await expect(tab.getByRole('banner').getByText('Account one', { exact: true })).toBeVisible()
+  await tab.getByRole('button', { name: 'Account Account one' }).click()
+  await tab.getByRole('menuitem', { name: 'Sign out of Account one' }).click()
+  await expect(tab.getByRole('button', { name: 'Account Account two' })).toBeVisible()
+  await tab.getByRole('button', { name: 'Account Account two' }).click()
+  await tab.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+  await expect(tab).toHaveURL(/\/sign-in/)
+})
