@@ -10,12 +10,9 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { sessionMutations } from '#lib/console/queries/session.ts'
-import type { SessionView } from '#lib/wire/session.ts'
+import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
 import { accountColours } from './account-colours.ts'
 import { AccountDot } from './account-name.tsx'
-
-/** As many as the console keeps beside the one the browser is on. */
-const mostOthers = 4
 
 export const AccountMenu = ({
   session: { account, service, others = [] },
@@ -75,7 +72,9 @@ export const AccountMenu = ({
           label: 'Add an account',
           icon: UserPlus,
           disabledReason:
-            others.length < mostOthers ? null : `${mostOthers + 1} accounts are signed in; sign out of one`,
+            others.length < mostOtherAccounts
+              ? null
+              : `${mostOtherAccounts + 1} accounts are signed in; sign out of one`,
           onSelect: () => location.assign(paths.addAccount()),
         },
         {
@@ -100,7 +99,7 @@ export const useSignOut = () =>
   })
 
 /** By a full load as well: nothing of one account is in memory when the other is shown. */
-export const useSwitch = () =>
+const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
-import { accountHeader } from '#lib/wire/session.ts'
+import { accountHeader, mostOtherAccounts } from '#lib/wire/session.ts'
 import { Refusal } from '../http/answer.ts'
 import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'
@@ -65,15 +65,14 @@ export const keptSessions = async (
   if (browser === undefined) return []
   const prefix = `${cookieName(header)}.`
   const names = cookiesOf(header).flatMap((each) => (each.startsWith(prefix) ? [each.split('=', 1)[0] ?? ''] : []))
-  const found = await Promise.all([...new Set(names)].slice(0, mostKept).map((name) => sessionIn(header, name, now)))
+  const found = await Promise.all(
+    [...new Set(names)].slice(0, mostOtherAccounts).map((name) => sessionIn(header, name, now)),
+  )
   return found
     .filter((each) => each !== undefined)
     .filter((each) => each.browser === browser && each.account.id !== account.id)
     .sort((a, b) => a.created_at - b.created_at)
 }
-
-/** Accounts beside the one the browser is on: each is a cookie of up to 2 kB with every request. */
-export const mostKept = 4
 
 const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').split(/; */)
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
-import type { SessionView } from '#lib/wire/session.ts'
+import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { recentFailures } from '../http/failure-limit.ts'
 import { requireSameOrigin } from '../http/origin.ts'
@@ -12,7 +12,6 @@ import { registry } from '../registry.ts'
 import {
   clearedCookie,
   keptSessions,
-  mostKept,
   needsRenewal,
   newSession,
   requireSignedIn,
@@ -54,8 +53,8 @@ export const signIn = (request: Request): Promise<Response> =>
     const cookies = [await sessionCookie(header, session)]
     const others = kept.filter((each) => each !== same)
     if (add && before && before.account.id !== account.id) {
-      if (others.length >= mostKept)
-        throw new Refusal('conflict', `${mostKept + 1} accounts are signed in already; sign out of one first`)
+      if (others.length >= mostOtherAccounts)
+        throw new Refusal('conflict', `${mostOtherAccounts + 1} accounts are signed in already; sign out of one first`)
       // One that began before browsers had a name gets that of the new one.
       const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
       cookies.push(await sessionCookie(header, staying, 'kept'))
