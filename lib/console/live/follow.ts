@@ -175,9 +175,10 @@ export class LiveConnection {
     }
     socket.onmessage = ({ data }: MessageEvent<string>) => this.#hear(data)
     socket.onclose = async ({ code }) => {
-      if (code === liveClose.signedOut) return this.#signedOut()
       this.#lose()
-      if (isRefused && (await this.#options.isSignedOut())) this.#signedOut()
+      // Another account may have been signed in to in place of the page's: then the page stays as it is, and says so.
+      const asks = isRefused || code === liveClose.signedOut
+      if (asks && (await this.#options.isSignedOut())) this.#signedOut()
     }
   }
 
