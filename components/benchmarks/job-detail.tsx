@@ -1,10 +1,11 @@
 'use client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { ChartLine } from 'lucide-react'
+import { ChartLine, Upload } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { memo, useEffect, useMemo } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
+import { Badge } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
@@ -82,8 +83,13 @@ const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored 
       title={job.name}
       id={job.id}
       badge={
-        <span role="status">
+        <span role="status" className="inline-flex gap-1">
           <BenchmarkState of="job" state={job.state} />
+          {job.job_source?.type === 'imported' && (
+            <Badge tone="neutral" icon={Upload} title="It ran elsewhere; its files were imported">
+              Imported
+            </Badge>
+          )}
         </span>
       }
       description={

@@ -1,5 +1,16 @@
 'use client'
-import { Ban, ChartLine, CircleCheck, CircleX, ClockAlert, GitCompareArrows, Plus, Trophy, X } from 'lucide-react'
+import {
+  Ban,
+  ChartLine,
+  CircleCheck,
+  CircleX,
+  ClockAlert,
+  GitCompareArrows,
+  Plus,
+  Trophy,
+  Upload,
+  X,
+} from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
@@ -35,9 +46,12 @@ import type {
   benchmarkJobStates,
 } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { ImportDropZone } from './import/import-drop-zone.tsx'
 import { type AgentRow, agentLabel, agentRows, formatScore, progressOf, shortLabels } from './job-figures.ts'
 
 const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
+
+const ImportJobDialog = loadOnUse(async () => (await import('./import/import-job-dialog.tsx')).ImportJobDialog)
 
 const source = {
   noun: 'job',
@@ -65,6 +79,9 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
   const router = useRouter()
   const [isCreating, setIsCreating] = useState(false)
+  /** Told apart by number: a second one that is dropped begins anew. */
+  const [importing, setImporting] = useState<{ file: File | null; number: number } | null>(null)
+  const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
   const { view, narrow, rows, loaded, list, selectedRows, onNearEnd } = page
   useEnoughRows(page)
   const create = (
@@ -82,6 +99,9 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
             <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
               Trend
             </ButtonLink>
+            <Button icon={Upload} onClick={() => startImport(null)}>
+              Import job
+            </Button>
             {create}
           </>
         }
@@ -182,6 +202,10 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
         </section>
       )}
       <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />
+      <ImportDropZone onFile={startImport} />
+      {importing && (
+        <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
+      )}
     </>
   )
 }
@@ -202,6 +226,7 @@ const sourceKinds: Record<(typeof jobSources)[number], string> = {
   harbor: 'Job file',
   benchmark: 'Benchmark',
   scenarios: 'Scenarios',
+  imported: 'Imported',
 }
 const ageWords: Record<(typeof jobAges)[number], string> = {
   '1h': 'Last hour',

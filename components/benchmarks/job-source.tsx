@@ -96,9 +96,29 @@ const Revealed = ({ value, name, jobId, at, children }: RevealedProps) => {
   )
 }
 
-const sourceWords = ({ type, benchmark_name, benchmark_id }: NonNullable<BenchmarkJob['job_source']>): ReactNode => {
+const sourceWords = ({
+  type,
+  benchmark_name,
+  benchmark_id,
+  import_id,
+}: NonNullable<BenchmarkJob['job_source']>): ReactNode => {
   if (type === 'harbor') return 'a Harbor job file'
   if (type === 'scenarios') return 'a list of scenarios'
+  if (type === 'imported')
+    return (
+      <>
+        files of a job that ran elsewhere, imported
+        {import_id && (
+          <>
+            ; it is called{' '}
+            <VisibleText mono max={120}>
+              {import_id}
+            </VisibleText>{' '}
+            there
+          </>
+        )}
+      </>
+    )
   if (type === 'benchmark')
     return (
       <>

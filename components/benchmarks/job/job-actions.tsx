@@ -18,16 +18,14 @@ export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Uns
   return (
     <>
       {!hasEnded && <RunningJobActions job={job} />}
-      <Button
-        icon={RotateCcw}
-        disabledReason={
-          !hasEnded ? 'The job goes on' : unscored.attempts === 0 ? 'Every attempt that has ended has a score' : null
-        }
-        onClick={() => setOpened('rerun')}
-      >
+      <Button icon={RotateCcw} disabledReason={rerunRefusal(job, unscored)} onClick={() => setOpened('rerun')}>
         Rerun failed
       </Button>
-      <Button icon={CopyPlus} onClick={() => setOpened('clone')}>
+      <Button
+        icon={CopyPlus}
+        disabledReason={isImported(job) ? `${ranElsewhere}: its tasks and agents are not on this service` : null}
+        onClick={() => setOpened('clone')}
+      >
         Clone job
       </Button>
       {opened !== null && (
@@ -35,4 +33,13 @@ export const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Uns
       )}
     </>
   )
+}
+
+const ranElsewhere = 'The job ran elsewhere and was imported'
+const isImported = ({ job_source }: BenchmarkJob) => job_source?.type === 'imported'
+
+const rerunRefusal = (job: BenchmarkJob, { attempts }: Unscored): string | null => {
+  if (isImported(job)) return `${ranElsewhere}: run it again there`
+  if (!hasJobEnded(job.state)) return 'The job goes on'
+  return attempts === 0 ? 'Every attempt that has ended has a score' : null
 }

@@ -3,7 +3,7 @@ import { BenchmarkJobListQuery, benchmarkJobStates } from '#lib/contract/benchma
 import { paths } from './paths.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
-export const jobSources = ['harbor', 'benchmark', 'scenarios'] as const
+export const jobSources = ['harbor', 'benchmark', 'scenarios', 'imported'] as const
 export const jobAges = ['1h', '24h', '7d', '30d'] as const
 
 /**

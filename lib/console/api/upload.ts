@@ -6,28 +6,38 @@ import { leaveForSignIn } from './ask-console.ts'
 import { browserApi } from './browser-api.ts'
 import { namedAccount, setOther } from './page-account.ts'
 
-interface UploadOptions {
+export interface UploadOptions {
   signal?: AbortSignal
   /** From 0 to 1, as often as the browser says it. */
   onProgress?: (part: number) => void
 }
 
-/** Writes a file of this computer in a devbox. Not by fetch, which does not tell how far it is. */
-export const uploadFile = (
+/** Writes a file of this computer in a devbox. */
+export const uploadFile = async (
   devboxId: string,
   path: string,
   file: Blob,
+  options?: UploadOptions,
+): Promise<void> => {
+  await sendForm(fillPath(files.upload.path, { id: devboxId }), { path }, file, options)
+}
+
+/** Sends a file with the text parts it belongs to; resolves to the answer. Not by fetch, which does not tell how far it is. */
+export const sendForm = (
+  address: string,
+  parts: Readonly<Record<string, string>>,
+  file: Blob,
   { signal, onProgress }: UploadOptions = {},
-): Promise<void> =>
+): Promise<string> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const request = new XMLHttpRequest()
-    request.open('POST', `/api${fillPath(files.upload.path, { id: devboxId })}`)
+    request.open('POST', `/api${address}`)
     request.setRequestHeader('accept', 'application/json')
     for (const [name, value] of Object.entries(namedAccount())) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0)
     request.onload = async () => {
-      if (request.status >= 200 && request.status < 300) return resolve()
+      if (request.status >= 200 && request.status < 300) return resolve(request.responseText)
       if (request.status === 401) void leaveForSignIn()
       if (request.status === 409 && request.getResponseHeader(accountHeader) !== null) setOther(true)
       const headers = { 'content-type': request.getResponseHeader('content-type') ?? '' }
@@ -38,7 +48,7 @@ export const uploadFile = (
     signal?.addEventListener('abort', () => request.abort(), { once: true })
     const form = new FormData()
     // A service that knows where the file goes takes it as it comes.
-    form.append('path', path)
+    for (const [name, value] of Object.entries(parts)) form.append(name, value)
     form.append('file', file)
     request.send(form)
   })

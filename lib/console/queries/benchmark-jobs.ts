@@ -11,6 +11,7 @@ import type { CompareReport, FailureRule, Report, ReportFormat, TrendReport } fr
 import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
+import type { UploadOptions } from '../api/upload.ts'
 import type { DefinitionApi } from '../lists/scenario-definitions.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, pollWhile } from './list-pages.ts'
@@ -154,6 +155,15 @@ export const benchmarkJobMutations = {
       mutationFn: ({ id, n_concurrent_trials }: { id: string; n_concurrent_trials: number }) =>
         api.benchmarkJobs.setConcurrency({ params: { id }, body: { n_concurrent_trials } }),
       onSuccess: (job, _body, _result, { client }) => client.setQueryData(jobKeys.one(job.id), job),
+    }),
+
+  /** Sends the zip of a job that ran elsewhere. What sends it is loaded then: few who look at jobs do so. */
+  import: () =>
+    mutationOptions({
+      mutationKey: [...jobKeys.all, 'import'],
+      mutationFn: async ({ file, ...options }: { file: File } & UploadOptions) =>
+        (await import('../api/job-import.ts')).importJob(file, options),
+      onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 
   /** A report as text, once: for a chat. */
