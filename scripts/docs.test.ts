@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
@@ -13,15 +13,27 @@ const missing = (page: string) =>
     .filter((path) => /^(app|components|lib|e2e|bench|scripts|public|docs)\/|^[\w-]+\.(ts|md|json)$/.test(path))
     .filter((path) => !path.includes('<') && !existsSync(join(root, path)))
 
-describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'])('%s', (name) => {
-  it('names only paths that exist', () => {
-    expect(missing(read(name))).toEqual([])
-  })
+describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/features.md', 'docs/agents.md'])(
+  '%s',
+  (name) => {
+    it('names only paths that exist', () => {
+      expect(missing(read(name))).toEqual([])
+    })
 
-  it('names only scripts that exist', () => {
-    const named = [...read(name).matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script as string)
-    expect(named.filter((script) => !(script in scripts))).toEqual([])
-  })
+    it('names only scripts that exist', () => {
+      const named = [...read(name).matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script as string)
+      expect(named.filter((script) => !(script in scripts))).toEqual([])
+    })
+  },
+)
+
+it('docs/features.md names only journeys that exist', () => {
+  const journeys = readdirSync(join(root, 'e2e'))
+    .filter((name) => name.endsWith('.spec.ts'))
+    .flatMap((name) => [...read(`e2e/${name}`).matchAll(/^test\('([^']+)'/gm)].map(([, title]) => title))
+  const named = [...read('docs/features.md').matchAll(/\| \*([^*|]+)\* \|/g)].map(([, title]) => title)
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((title) => !journeys.includes(title))).toEqual([])
 })
 
 it('would notice a path that is gone', () => {
