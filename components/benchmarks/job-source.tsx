@@ -56,6 +56,9 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
   )
 }
 
+/** On the narrowest screen, where a line has some forty characters. */
+const mayScroll = (text: string): boolean => text.length > 500 || text.split('\n').length > 12
+
 type Pointer = readonly (string | number)[]
 
 interface RevealedProps {
@@ -153,13 +156,14 @@ const Agent = ({ agent, jobId, at }: { agent: AgentConfig; jobId: string; at: Po
           <Fact
             key={name}
             label={<VisibleText max={120}>{name}</VisibleText>}
-            className="max-h-80 overflow-y-auto whitespace-pre-wrap break-all"
+            className="whitespace-pre-wrap break-all"
           >
             <Revealed value={value} name={name} jobId={jobId} at={at}>
               {(shown, toggle) => (
-                <>
+                // What may scroll must be reachable by keyboard.
+                <div className="max-h-80 overflow-y-auto" tabIndex={mayScroll(shown) ? 0 : undefined}>
                   <VisibleLines max={20_000}>{shown}</VisibleLines> {toggle}
-                </>
+                </div>
               )}
             </Revealed>
           </Fact>

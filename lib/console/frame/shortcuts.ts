@@ -1,17 +1,24 @@
+/** Places by the letter that leads to them after a `g`. */
+const places = {
+  o: ['overview', 'the overview'],
+  d: ['devboxes', 'devboxes'],
+  e: ['evictions', 'evictions'],
+  a: ['axons', 'axons'],
+  s: ['snapshots', 'snapshots'],
+  c: ['recordings', 'recordings'],
+  j: ['benchmarkJobs', 'benchmark jobs'],
+  r: ['benchmarkRuns', 'benchmark runs'],
+  b: ['benchmarks', 'benchmarks'],
+  n: ['scenarios', 'scenarios'],
+  p: ['compare', 'the comparison of jobs'],
+  t: ['trend', 'the trend of an agent'],
+  ',': ['settings', 'the settings'],
+} as const satisfies Record<string, readonly [place: string, words: string]>
+
+type Place = (typeof places)[keyof typeof places][0]
+
 /** What the frame does at a key, outside of fields and terminals. */
-export type ShortcutAction =
-  | 'palette'
-  | 'filter'
-  | 'help'
-  | 'overview'
-  | 'devboxes'
-  | 'axons'
-  | 'snapshots'
-  | 'recordings'
-  | 'benchmarkJobs'
-  | 'benchmarkRuns'
-  | 'compare'
-  | 'settings'
+export type ShortcutAction = 'palette' | 'filter' | 'help' | Place
 
 export interface KeyStroke {
   key: string
@@ -29,17 +36,6 @@ export interface ShortcutState {
 export const leaderTimeoutMs = 1200
 
 const single: Record<string, ShortcutAction> = { '/': 'filter', '?': 'help' }
-const afterLeader: Record<string, ShortcutAction> = {
-  o: 'overview',
-  d: 'devboxes',
-  a: 'axons',
-  s: 'snapshots',
-  c: 'recordings',
-  j: 'benchmarkJobs',
-  r: 'benchmarkRuns',
-  p: 'compare',
-  ',': 'settings',
-}
 
 /** The list the help dialog shows. */
 export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] = [
@@ -49,15 +45,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; does: string }[] 
   { keys: ['k'], does: 'Previous row' },
   { keys: ['Enter'], does: 'Open the row' },
   { keys: ['x'], does: 'Select the row; with Shift, all from the one selected before' },
-  { keys: ['g', 'o'], does: 'Go to the overview' },
-  { keys: ['g', 'd'], does: 'Go to devboxes' },
-  { keys: ['g', 'a'], does: 'Go to axons' },
-  { keys: ['g', 's'], does: 'Go to snapshots' },
-  { keys: ['g', 'c'], does: 'Go to recordings' },
-  { keys: ['g', 'j'], does: 'Go to benchmark jobs' },
-  { keys: ['g', 'r'], does: 'Go to benchmark runs' },
-  { keys: ['g', 'p'], does: 'Go to the comparison of jobs' },
-  { keys: ['g', ','], does: 'Go to the settings' },
+  ...Object.entries(places).map(([letter, [, words]]) => ({ keys: ['g', letter], does: `Go to ${words}` })),
   { keys: ['?'], does: 'Show these shortcuts' },
 ]
 
@@ -89,7 +77,9 @@ export const nextShortcut = (
   if (command && !alt && key.toLowerCase() === 'k') return { state: idle, action: 'palette' }
   if (command || alt || isTyping) return { state: idle, action: null }
   const led = leaderAtMs !== null && nowMs - leaderAtMs <= leaderTimeoutMs
-  if (led && Object.hasOwn(afterLeader, key)) return { state: idle, action: afterLeader[key] ?? null }
+  if (led && isLetter(key)) return { state: idle, action: places[key][0] }
   if (key === 'g') return { state: { leaderAtMs: nowMs }, action: null }
   return { state: idle, action: Object.hasOwn(single, key) ? (single[key] ?? null) : null }
 }
+
+const isLetter = (key: string): key is keyof typeof places => Object.hasOwn(places, key)
