@@ -113,6 +113,7 @@ describe('a job of Harbor', () => {
       'nightly/d__ddddddd/config.json': { task: { path: '/data/d' } },
     })
     expect(warnings).toEqual([
+      'The job had not ended when its files were copied: 2 of 5 trials are here',
       expect.stringMatching(/^trial c__ccccccc is left out: result.json is no JSON/),
       'trial d__ddddddd is left out: result.json is missing',
     ])

@@ -70,7 +70,7 @@ export class Imports {
 
   async #keep(account: string, job: ForeignJob, name: string | undefined): Promise<BenchmarkJobImported> {
     const { store } = this.#options
-    const warnings = job.warnings.map(
+    const warnings = warningsOf(job).map(
       ({ sentence, tasks }) => `${tasks.length > 0 ? `${tasks.join(', ')}: ` : ''}${sentence}`,
     )
     const known = this.#known(account, job)
@@ -257,8 +257,25 @@ const rowOf = (account: string, scenario_id: string, trial: NumberedTrial): Ende
   replaced: true,
 })
 
+/** What could not be read and what is not there. */
+const warningsOf = ({ expectedTrials, endedMs, trials, warnings }: ForeignJob): ForeignJob['warnings'] => {
+  const missing = expectedTrials === null ? 0 : expectedTrials - trials.length
+  const unfinished = endedMs === null ? 'The job had not ended when its files were copied' : 'Trials are missing'
+  return [
+    ...(missing > 0 || endedMs === null
+      ? [
+          {
+            sentence: `${unfinished}: ${trials.length} of ${expectedTrials ?? 'an unknown number of'} trials are here`,
+            tasks: [],
+          },
+        ]
+      : []),
+    ...warnings,
+  ]
+}
+
 const planOf = (
-  { identity, expectedTrials, endedMs, trials, warnings }: ForeignJob,
+  job: ForeignJob,
   scenarios: JobPlan['scenarios'],
   runs: readonly { agent: AgentConfig; trials: readonly NumberedTrial[] }[],
 ) => {
@@ -274,10 +291,8 @@ const planOf = (
     benchmarkId: null,
     harbor: null,
   }
-  const missing = expectedTrials === null ? 0 : expectedTrials - trials.length
-  const unfinished = endedMs === null ? 'The job had not ended when its files were copied' : 'Trials are missing'
   return {
-    source: { type: 'imported', import_id: identity },
+    source: { type: 'imported', import_id: job.identity },
     spec: {
       scenario_ids: scenarios.map(({ id }) => id),
       agent_configs: runs.map(({ agent }) => agent),
@@ -285,17 +300,7 @@ const planOf = (
       orchestrator_config: { n_attempts: attempts },
     },
     plan,
-    warnings: [
-      ...(missing > 0 || endedMs === null
-        ? [
-            {
-              sentence: `${unfinished}: ${trials.length} of ${expectedTrials ?? 'an unknown number of'} trials are here`,
-              tasks: [],
-            },
-          ]
-        : []),
-      ...warnings,
-    ],
+    warnings: warningsOf(job),
   }
 }
 
