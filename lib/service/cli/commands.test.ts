@@ -278,6 +278,8 @@ describe('environments clear', () => {
     const [free, used, base] = ['environment-1', 'environment-2', 'base-1'].map((name) => at('environments', name))
     for (const folder of [free, used, base, at('devboxes', 'dbx_1', 'system')])
       mkdirSync(folder ?? '', { recursive: true, mode: 0o700 })
+    // A folder alone has no size on every file system.
+    writeFileSync(at('environments', 'environment-1', 'built'), 'built')
     const note = { base, layers: [{ folder: used, firstUid: 1 }] }
     writeFileSync(at('devboxes', 'dbx_1', 'system', 'made-of.json'), JSON.stringify(note))
     expect((await command('doctor')).stdout).toMatch(/^ +[\d.]+ KiB environments of tasks$/m)
