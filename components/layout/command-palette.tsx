@@ -34,7 +34,15 @@ export const CommandPalette = (props: CommandPaletteProps) => {
         <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
           aria-describedby={undefined}
-          onOpenAutoFocus={rememberFocus}
+          onOpenAutoFocus={(event) => {
+            rememberFocus()
+            // Not as the dialog would: it selects the text, and the next letter would take the place of those typed ahead.
+            event.preventDefault()
+            const input = event.currentTarget instanceof Element && event.currentTarget.querySelector('input')
+            if (!input) return
+            input.focus()
+            input.setSelectionRange(input.value.length, input.value.length)
+          }}
           onCloseAutoFocus={returnFocus}
           className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
         >
