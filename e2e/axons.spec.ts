@@ -45,7 +45,8 @@ test('a list that fits one call is sorted without another, and says how much it 
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'descending')
   await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
   await size(page, 'Showing 1 of 640')
-  expect(calls).toEqual([])
+  // But for the loaded rows that are read again in one call.
+  expect(calls.filter((url) => !url.includes('limit=740'))).toEqual([])
   await page.goBack()
   await size(page, '640 of 640')
 
@@ -273,6 +274,23 @@ test('metadata is changed with its consequences shown, and an axon deleted for g
   await confirm.getByRole('button', { name: 'Delete axon' }).click()
   await expect(page.getByText('This axon is deleted')).toBeVisible()
   await expect(page.getByRole('button', { name: /^Edit metadata\s?: The axon is deleted/ })).toBeVisible()
+})
+
+test('the list says how old its rows are, and brings what is made elsewhere by itself', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { service } = product
+  const { id } = await service.axons.create({ body: { name: 'refreshed one' } })
+  await page.clock.install()
+  await page.goto(`${product.url}/axons?search=refreshed`)
+  await size(page, 'Showing 1 of 1')
+  await expect(page.getByText(/^As of \d\d:\d\d:\d\d, just now$/)).toBeVisible()
+  await service.axons.create({ body: { name: 'refreshed two' } })
+  await service.axons.delete({ params: { id } })
+  await page.clock.runFor(11_000)
+  await size(page, 'Showing 2 of 2')
+  await expect(page.getByRole('row', { name: /refreshed one/ })).toContainText('Deleted')
 })
 
 test('the log follows what is published, here and elsewhere', async ({ signedIn: page, product }) => {

@@ -1,4 +1,5 @@
 'use client'
+import { useQuery } from '@tanstack/react-query'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { remember } from '#components/layout/remember.ts'
@@ -26,10 +27,18 @@ import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
-import { axonQueries, countedIn, fitsOneCall } from '#lib/console/queries/axons.ts'
-import type { Axon, AxonList as Axons } from '#lib/contract/axons.ts'
+import {
+  type AxonRows,
+  axonQueries,
+  countedIn,
+  fitsOneCall,
+  isRefreshed,
+  readSince,
+} from '#lib/console/queries/axons.ts'
+import type { Axon } from '#lib/contract/axons.ts'
 import { tableColumns } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
+import { AxonListAge } from './axon-list-age.tsx'
 import { AxonListMenus, SelectionBar } from './axon-list-menus.tsx'
 
 const CreateAxonDialog = loadOnUse(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
@@ -48,7 +57,8 @@ const source = {
     created: 'created … UTC',
   },
   pages: (view: AxonView) => axonQueries.rows(apiQueryOf(view), view.limit),
-  rowsOf: ({ axons }: Axons) => axons,
+  rowsOf: ({ axons }: AxonRows) => axons,
+  isPolled: true,
   // The service neither orders axons otherwise nor tells the deleted ones apart.
   arrange: {
     by: ['state', 'created', 'sort'] as const,
@@ -88,6 +98,10 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
   useEffect(() => {
     if (bringsAll) onNearEnd?.()
   }, [bringsAll, onNearEnd])
+  const refresh = useQuery({ ...axonQueries.refresh(apiQueryOf(view), view.limit), enabled: list.isSuccess })
+  // Rows that are loaded later take their places at once; only what is new to the service waits for the pointer.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each page
+  useEffect(() => page.release(), [pages.length])
   const isWhole = !list.hasNextPage && !list.isPlaceholderData
   // A list that starts at a cursor does not know how much lies before it.
   const total = view.starting_after ? null : isWhole ? loaded.length : countedIn(pages)
@@ -120,6 +134,9 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
         tools={
           <>
             {(sort || view.state || view.created) && !isWhole && <p>{partialNote(view, loaded.length)}</p>}
+            {pages.length > 0 && (
+              <AxonListAge ms={readSince(pages)} error={refresh.error} isRefreshed={isRefreshed(pages)} />
+            )}
             <div className="ml-auto flex items-center gap-1">
               <AxonListMenus
                 view={view}
@@ -131,7 +148,7 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
               />
               <IconButton
                 icon={RotateCw}
-                label="Read again"
+                label="Refresh"
                 busy={list.isRefetching}
                 onClick={() => void list.refetch()}
               />

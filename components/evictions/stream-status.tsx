@@ -12,6 +12,8 @@ export const StreamStatus = () => {
   const away = useClock((nowMs) => (isAway(feed.health) ? formatElapsedMs(nowMs - sinceMs) : null))
   return (
     <span className="inline-flex items-center gap-1.5">
+      {/* What is live, so that it is not taken for the rows below. */}
+      <span className="hidden text-sm text-muted lg:inline">Eviction stream</span>
       <span role="status">
         <LiveBadge state={error?.code === 'forbidden' ? 'refused' : state} what="the eviction stream" />
       </span>

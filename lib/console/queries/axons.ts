@@ -13,6 +13,7 @@ import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
+import { asksAgainInMs } from '../api/failures.ts'
 import { listPages, metadataWords } from './list-pages.ts'
 
 const pageApi = browserApi({ axons })
@@ -22,7 +23,11 @@ const axonKeys = {
   lists: ['axons', 'list'] as const,
   one: (id: string) => ['axons', 'get', id] as const,
   metadata: ['axons', 'metadata'] as const,
+  refresh: ['axons', 'refresh'] as const,
 }
+
+const rowsKey = (filter: AxonFilter, limit: number | undefined) =>
+  [...axonKeys.lists, 'rows', filter, limit ?? null] as const
 
 /** What the server draws a page with: few enough to come at once, more than a screen holds. */
 const firstRows = 100
@@ -37,14 +42,45 @@ interface PageParam {
   rows: number
 }
 
+/** A page of the list, and when it was read. */
+export type AxonRows = AxonList & { read_at_ms: number }
+
+/** How long the rows of the list stand before they are read again, while the page is looked at. */
+const refreshMs = 10_000
+
+/** Since when all that is loaded is known to be so. */
+export const readSince = (pages: readonly AxonRows[]): number => Math.min(...pages.map(({ read_at_ms }) => read_at_ms))
+
+/** Whether the loaded rows can be read again in one call. */
+export const isRefreshed = (pages: readonly AxonRows[]): boolean =>
+  pages.reduce((sum, { axons }) => sum + axons.length, 0) <= maxPageSize
+
 /** How many axons the service counted for the list, or null when it did not. */
-export const countedIn = (pages: readonly AxonList[]): number | null =>
+export const countedIn = (pages: readonly AxonRows[]): number | null =>
   pages.find(({ total_count }) => Number.isFinite(total_count))?.total_count ?? null
 
 /** Whether the rows of a list fit in one call, so that having them all costs no more than having the next. */
-export const fitsOneCall = (pages: readonly AxonList[]): boolean => {
+export const fitsOneCall = (pages: readonly AxonRows[]): boolean => {
   const counted = countedIn(pages)
   return counted !== null && counted <= maxPageSize
+}
+
+type LoadedAxons = InfiniteData<AxonRows, PageParam>
+
+/** One answer cut into the pages that were loaded; what it has more goes into the last. */
+const inPagesOf = ({ pages, pageParams }: LoadedAxons, answer: AxonRows): LoadedAxons => {
+  const cut: LoadedAxons = { pages: [], pageParams: [] }
+  let start = 0
+  for (const [at, { axons }] of pages.entries()) {
+    const isLast = at === pages.length - 1 || start + axons.length >= answer.axons.length
+    const end = isLast ? answer.axons.length : start + axons.length
+    cut.pages.push({ ...answer, axons: answer.axons.slice(start, end), has_more: !isLast || answer.has_more })
+    const param = pageParams[at]
+    if (param) cut.pageParams.push(at === 0 ? param : { ...param, after: answer.axons[start - 1]?.id })
+    start = end
+    if (isLast) break
+  }
+  return cut
 }
 
 export const axonQueries = {
@@ -59,12 +95,13 @@ export const axonQueries = {
 
   /** The same for the list page: a small page first, then all that is left where one call can bring it. */
   rows: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
-    infiniteQueryOptions<AxonList, Error, InfiniteData<AxonList, PageParam>, QueryKey, PageParam>({
-      queryKey: [...axonKeys.lists, 'rows', filter, limit ?? null],
-      queryFn: ({ pageParam: { after, rows }, signal }) => {
+    infiniteQueryOptions<AxonRows, Error, LoadedAxons, QueryKey, PageParam>({
+      queryKey: rowsKey(filter, limit),
+      queryFn: async ({ pageParam: { after, rows }, signal }) => {
         // Counted once: to count all of them again with each page would be the dearest part of it.
         const include_total_count = filter.include_total_count && after === filter.starting_after
-        return api.axons.list({ query: { ...filter, starting_after: after, limit: rows, include_total_count }, signal })
+        const query = { ...filter, starting_after: after, limit: rows, include_total_count }
+        return { ...(await api.axons.list({ query, signal })), read_at_ms: Date.now() }
       },
       initialPageParam: { after: filter.starting_after, rows: limit ?? firstRows },
       getNextPageParam: ({ has_more, axons }, pages) => {
@@ -73,9 +110,33 @@ export const axonQueries = {
         return { after: last.id, rows: limit ?? (fitsOneCall(pages) ? maxPageSize : moreRows) }
       },
       placeholderData: keepPreviousData,
-      // Every loaded page is asked for again, in turn: unasked only while that is cheap.
-      refetchOnWindowFocus: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
+      // Every loaded page would be asked for again, in turn; `refresh` reads them in one call.
+      refetchOnWindowFocus: false,
       refetchOnMount: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
+    }),
+
+  /** Reads the loaded rows of that list again and again, all of them in one call, whatever was scrolled. */
+  refresh: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
+    queryOptions({
+      queryKey: [...axonKeys.refresh, filter, limit ?? null],
+      queryFn: async ({ client, signal }): Promise<null> => {
+        const key = rowsKey(filter, limit)
+        const before = client.getQueryData<LoadedAxons>(key)
+        const age = before ? Date.now() - readSince(before.pages) : 0
+        const isBeingRead = client.isFetching({ queryKey: key, exact: true }) > 0
+        if (!before || age < refreshMs / 2 || isBeingRead || !isRefreshed(before.pages)) return null
+        const loaded = before.pages.reduce((sum, { axons }) => sum + axons.length, 0)
+        // A list that ends has its new rows added; one that goes on keeps its length.
+        const rows = before.pages.at(-1)?.has_more ? loaded : Math.min(maxPageSize, loaded + firstRows)
+        const answer = await api.axons.list({ query: { ...filter, limit: Math.max(1, rows) }, signal })
+        const read = { ...answer, read_at_ms: Date.now() }
+        // What was loaded or written meanwhile is newer than this answer.
+        client.setQueryData<LoadedAxons>(key, (now) => (now === before ? inPagesOf(before, read) : now))
+        return null
+      },
+      refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || refreshMs,
+      staleTime: 0,
+      retry: false,
     }),
 
   get: (id: string, api: Api = pageApi) =>

@@ -1,0 +1,30 @@
+'use client'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { formatTimeOfDay } from '#components/ui/time-text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+
+interface AxonListAgeProps {
+  /** When the oldest of the rows was read. */
+  ms: number
+  /** Why they could not be read again. */
+  error: Error | null
+  /** They are read again by themselves. */
+  isRefreshed: boolean
+}
+
+/** How old the rows of the list are. There is no stream of axons to follow, so the list is never called live. */
+export const AxonListAge = ({ ms, error, isRefreshed }: AxonListAgeProps) => (
+  <p>
+    <span suppressHydrationWarning className="tabular">
+      As of {formatTimeOfDay(ms).slice(0, 8)},
+    </span>{' '}
+    <RelativeTime ms={ms} />
+    {!isRefreshed && '; too many rows to be read again by themselves'}
+    {error && (
+      <span className="text-attention">
+        ; not since: <VisibleText max={200}>{problemOf(error).message}</VisibleText>
+      </span>
+    )}
+  </p>
+)

@@ -1,0 +1,85 @@
+import { type InfiniteData, QueryClient } from '@tanstack/react-query'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { apiQueryOf } from '../address/axon-view.ts'
+import { type AxonRows, axonQueries, readSince } from './axons.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+afterEach(() => vi.useRealTimers())
+
+const filter = apiQueryOf({ include_total_count: true })
+const create = async (name: string) => (await service.client.axons.create({ body: { name } })).id
+
+/** A client with the pages of a list, and a count of the calls that are made from then on. */
+const loadedList = async (limit: number, pages: number) => {
+  const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+  const options = axonQueries.rows(filter, limit, service.client)
+  await queryClient.fetchInfiniteQuery({ ...options, pages })
+  let calls = 0
+  const list: typeof service.client.axons.list = (input) => {
+    calls += 1
+    return service.client.axons.list(input)
+  }
+  const api = { ...service.client, axons: { ...service.client.axons, list } }
+  return {
+    calls: () => calls,
+    data: () => queryClient.getQueryData<InfiniteData<AxonRows>>(options.queryKey),
+    names: () =>
+      queryClient
+        .getQueryData<InfiniteData<AxonRows>>(options.queryKey)
+        ?.pages.map(({ axons }) => axons.map(({ name, deleted_at_ms }) => (deleted_at_ms ? `${name} deleted` : name))),
+    set: (update: (data: InfiniteData<AxonRows>) => InfiniteData<AxonRows>) =>
+      queryClient.setQueryData<InfiniteData<AxonRows>>(options.queryKey, (data) => data && update(data)),
+    refresh: () => queryClient.fetchQuery(axonQueries.refresh(filter, limit, api)),
+  }
+}
+
+const later = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
+
+it('reads all loaded pages again in one call, with what is new, changed and deleted', async () => {
+  const [one = '', two = ''] = [await create('one'), await create('two'), await create('three')]
+  const list = await loadedList(2, 2)
+  expect(list.names()).toEqual([['three', 'two'], ['one']])
+  const before = readSince(list.data()?.pages ?? [])
+
+  // What was just read is not read again.
+  await list.refresh()
+  expect(list.calls()).toBe(0)
+
+  later(60_000)
+  await create('four')
+  await service.client.axons.delete({ params: { id: one } })
+  await service.client.axons.update({ params: { id: two }, body: { metadata: { seen: 'yes' } } })
+  await list.refresh()
+  expect(list.calls()).toBe(1)
+  expect(list.names()).toEqual([
+    ['four', 'three'],
+    ['two', 'one deleted'],
+  ])
+  expect(list.data()?.pages.map(({ has_more }) => has_more)).toEqual([true, false])
+  expect(list.data()?.pages[0]?.total_count).toBe(4)
+  expect(list.data()?.pages[1]?.axons[0]?.metadata).toEqual({ seen: 'yes' })
+  expect(readSince(list.data()?.pages ?? [])).toBeGreaterThan(before + 50_000)
+
+  // A list of which more exists keeps its length.
+  const start = await loadedList(2, 1)
+  later(120_000)
+  await create('five')
+  await start.refresh()
+  expect(start.names()).toEqual([['five', 'four']])
+  expect(start.data()?.pages[0]?.has_more).toBe(true)
+})
+
+it('writes nothing over rows that were loaded while it asked', async () => {
+  const list = await loadedList(2, 1)
+  later(60_000)
+  const refreshed = list.refresh()
+  list.set((data) => ({ ...data, pages: data.pages.map((page) => ({ ...page, axons: [], has_more: false })) }))
+  await refreshed
+  expect(list.calls()).toBe(1)
+  expect(list.names()).toEqual([[]])
+})
