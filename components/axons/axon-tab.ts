@@ -3,7 +3,3 @@ export type AxonTab = (typeof tabs)[number]
 
 /** The tab an address names; the overview when it names none that exists. */
 export const axonTabOf = (text: unknown): AxonTab => tabs.find((tab) => tab === text) ?? 'overview'
-
-/** The event an address names by its sequence, or null. */
-export const eventOf = (text: unknown): number | null =>
-  typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null

@@ -19,6 +19,8 @@ interface EventLogProps {
   rows: readonly LogRow[]
   /** The log holds nothing; otherwise its filters may. */
   isEmpty: boolean
+  /** What is said where a filter shows none. */
+  noneText: string
   hasOlder: boolean
   opened: number | null
   onOpen: (sequence: number | null) => void
@@ -30,7 +32,7 @@ const rowHeight = 28
 
 /** Oldest first; follows its end until the reader scrolls away from it, and says how much came since. */
 export const EventLog = (props: EventLogProps) => {
-  const { axonId, rows, isEmpty, hasOlder, opened, onOpen, onOlder, onFill } = props
+  const { axonId, rows, isEmpty, noneText, hasOlder, opened, onOpen, onOlder, onFill } = props
   const region = useRef<HTMLDivElement>(null)
   const last = useMemo(() => lastSequence(rows), [rows])
   /** The last sequence when following stopped. */
@@ -62,7 +64,7 @@ export const EventLog = (props: EventLogProps) => {
       </EmptyState>
     ) : (
       <div className="flex flex-col items-center gap-3 rounded-md border border-line px-3 py-8 text-muted">
-        <p>No loaded event matches.</p>
+        <p>{noneText}</p>
         {hasOlder && (
           <Button busy={isLoadingOlder} onClick={() => void older()}>
             Load older events

@@ -1,22 +1,32 @@
 'use client'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Download, Send } from 'lucide-react'
-import { useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
+import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { paths } from '#lib/console/address/paths.ts'
+import { AxonEventsView, axonEventsPath } from '#lib/console/address/axon-events-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
-import { gapsIn, isFiltering, logRows, noEventFilter, toLines } from '#lib/console/live/event-log.ts'
+import {
+  type EventFilter,
+  eventMatcher,
+  gapsIn,
+  isFiltering,
+  type LogRow,
+  logRows,
+  mergeEvents,
+  noEventFilter,
+  toLines,
+} from '#lib/console/live/event-log.ts'
 import type { TailSnapshot } from '#lib/console/live/event-tail.ts'
-import { axonEvents } from '#lib/console/queries/axon-events.ts'
+import { axonEvents, matchingEvents } from '#lib/console/queries/axon-events.ts'
 import { type Axon, type AxonEvent, changeRefusal, eventOrigins } from '#lib/contract/axons.ts'
-import { eventOf } from './axon-tab.ts'
 import { EventLog } from './event-log.tsx'
 import { LinkedEvent } from './linked-event.tsx'
 import { originWord } from './origin-word.ts'
@@ -32,16 +42,16 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
     return () => leaving.abort()
   }, [tail])
   const log = useSyncExternalStore(tail.subscribe, tail.getSnapshot, tail.getSnapshot)
-  const [filter, setFilter] = useState(noEventFilter)
+  const address = useMemo(() => ({ schema: AxonEventsView, path: axonEventsPath(id) }), [id])
+  const { view, settled, change } = useAddress(address)
+  const filter = useMemo(() => filterOf(settled), [settled])
   const [isPublishing, setIsPublishing] = useState(false)
-  const rows = useMemo(() => logRows(log.events, filter), [log.events, filter])
+  const found = useFound(id, filter, log.events)
+  const rows = useMemo(() => found?.rows ?? logRows(log.events, filter), [found, log.events, filter])
   const shown = useMemo(() => rows.flatMap((row) => (row.kind === 'event' ? [row.event] : [])), [rows])
 
-  const opened = eventOf(useSearchParams().get('event'))
-  const open = useCallback(
-    (sequence: number | null) => history.replaceState(null, '', paths.axon(id, 'events', sequence ?? undefined)),
-    [id],
-  )
+  const opened = settled.event ?? null
+  const open = useCallback((sequence: number | null) => change({ event: sequence ?? undefined }, 'replace'), [change])
   const orToast = (what: Promise<void>) =>
     what.catch((error: unknown) =>
       toast.danger('The events could not be loaded', { description: problemOf(error).message }),
@@ -53,8 +63,8 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
         <Select
           aria-label="Origin"
           className="w-40 max-sm:flex-1 max-sm:basis-32"
-          value={filter.origin}
-          onChange={({ target }) => setFilter({ ...filter, origin: target.value })}
+          value={view.origin ?? ''}
+          onChange={({ target }) => change({ origin: target.value || undefined }, 'push')}
           options={[
             { value: '', label: 'Any origin' },
             ...eventOrigins.map((value) => ({ value, label: originWord(value) })),
@@ -64,17 +74,28 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           data-filter-input
           label="Type contains"
           className="min-w-0 flex-1 basis-32 sm:max-w-44"
-          value={filter.type}
-          onFilter={(type = '') => setFilter({ ...filter, type })}
+          value={view.type}
+          onFilter={(type) => change({ type }, 'type')}
         />
         <FilterInput
           label="Source contains"
           className="min-w-0 flex-1 basis-32 sm:max-w-44"
-          value={filter.source}
-          onFilter={(source = '') => setFilter({ ...filter, source })}
+          value={view.source}
+          onFilter={(source) => change({ source }, 'type')}
         />
-        {isFiltering(filter) && (
-          <Button variant="ghost" onClick={() => setFilter(noEventFilter)}>
+        <FilterInput
+          label="Payload contains"
+          className="min-w-0 flex-1 basis-32 sm:max-w-52"
+          value={view.payload}
+          onFilter={(payload) => change({ payload }, 'type')}
+        />
+        {isFiltering(filterOf(view)) && (
+          <Button
+            variant="ghost"
+            onClick={() =>
+              change({ origin: undefined, type: undefined, source: undefined, payload: undefined }, 'push')
+            }
+          >
             Clear filters
           </Button>
         )}
@@ -93,7 +114,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
         <p role="status">
           <TailState log={log} />
         </p>
-        <p className="tabular">{sizeText(log, shown)}</p>
+        <p className="tabular">{found ? found.text : sizeText(log, shown)}</p>
         <Button
           size="sm"
           variant="ghost"
@@ -113,15 +134,65 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
           axonId={id}
           rows={rows}
           isEmpty={log.events.length === 0}
-          hasOlder={log.hasOlder}
+          noneText={found ? found.noneText : 'No loaded event matches.'}
+          hasOlder={found?.older ? found.older.exist : log.hasOlder}
           opened={opened}
           onOpen={open}
-          onOlder={() => orToast(tail.loadOlder())}
+          onOlder={() => orToast(found?.older ? found.older.load() : tail.loadOlder())}
           onFill={(gap) => orToast(tail.fill(gap.to))}
         />
       )}
     </section>
   )
+}
+
+const filterOf = ({ origin = '', type = '', source = '', payload = '' }: AxonEventsView): EventFilter => ({
+  ...noEventFilter,
+  origin,
+  type,
+  source,
+  payload,
+})
+
+interface FoundEvents {
+  rows: LogRow[]
+  /** What was searched, and what it came to. */
+  text: string
+  noneText: string
+  /** Absent while, or where, only what is loaded could be searched. */
+  older?: { exist: boolean; load: () => Promise<void> }
+}
+
+/** What a filter finds in the whole log and in what has come since; null without a filter. */
+const useFound = (id: string, filter: EventFilter, events: readonly AxonEvent[]): FoundEvents | null => {
+  const isOn = isFiltering(filter)
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    ...matchingEvents(id, filter),
+    enabled: isOn,
+  })
+  return useMemo(() => {
+    if (!isOn) return null
+    const loaded = events.filter(eventMatcher(filter))
+    const ofLoaded = `${formatCount(loaded.length)} of the ${formatCount(events.length)} loaded match`
+    if (!data)
+      return {
+        rows: logRows(events, filter),
+        text: error
+          ? `${ofLoaded}; the whole log could not be searched: ${problemOf(error).message}`
+          : `${ofLoaded}; searching the whole log`,
+        noneText: error ? 'No loaded event matches.' : 'Searching the whole log',
+      }
+    const inLog = data.pages.flatMap((page) => page.events).reverse()
+    const shown = mergeEvents(inLog, loaded)
+    const { matching = 0, last = -1 } = data.pages[0]?.counted ?? {}
+    const since = loaded.filter(({ sequence }) => sequence > last).length
+    return {
+      rows: shown.map((event) => ({ kind: 'event', event })),
+      text: `${formatCount(shown.length)} of ${formatCount(matching + since)} that match in the whole log`,
+      noneText: 'No event of the log matches.',
+      older: { exist: hasNextPage, load: async () => void (await fetchNextPage({ throwOnError: true })) },
+    }
+  }, [isOn, filter, events, data, error, hasNextPage, fetchNextPage])
 }
 
 const TailState = ({ log: { health, hasEnded, lost } }: { log: TailSnapshot }) => {

@@ -43,13 +43,15 @@ describe('gaps', () => {
   })
 })
 
-it('filters by origin, type and source together', () => {
+it('filters by origin, type, source and payload together', () => {
   const list = [event(1), event(2, { origin: 'AGENT_EVENT' }), event(3, { source: 'CI' })]
   const shown = (part: Partial<typeof noEventFilter>) =>
     logRows(list, { ...noEventFilter, ...part }).flatMap((row) => (row.kind === 'event' ? row.event.sequence : []))
   expect(shown({})).toEqual([1, 2, 3])
   expect(shown({ origin: 'USER_EVENT' })).toEqual([1, 3])
   expect(shown({ origin: 'USER_EVENT', source: 'ci' })).toEqual([3])
+  expect(shown({ payload: '{' })).toEqual([1, 2, 3])
+  expect(shown({ payload: 'x' })).toEqual([])
 })
 
 describe('following', () => {

@@ -29,22 +29,26 @@ export const gapsIn = (events: readonly AxonEvent[]): Gap[] =>
 
 export interface EventFilter {
   origin: string
-  /** Parts of the type and of the source, in any case. */
+  /** Parts of the type, the source and the payload; ASCII letters in any case, as the databases of axons compare. */
   type: string
   source: string
+  payload: string
 }
 
-export const noEventFilter: EventFilter = { origin: '', type: '', source: '' }
+export const noEventFilter: EventFilter = { origin: '', type: '', source: '', payload: '' }
 
-export const isFiltering = ({ origin, type, source }: EventFilter): boolean => origin + type + source !== ''
+export const isFiltering = (filter: EventFilter): boolean => Object.values(filter).join('') !== ''
 
-const eventMatcher = ({ origin, type, source }: EventFilter) => {
-  const [wantedType, wantedSource] = [type.toLowerCase(), source.toLowerCase()]
+export const eventMatcher = ({ origin, type, source, payload }: EventFilter) => {
+  const [wantedType, wantedSource, wantedPayload] = [lower(type), lower(source), lower(payload)]
   return (event: AxonEvent): boolean =>
     (origin === '' || event.origin === origin) &&
-    event.event_type.toLowerCase().includes(wantedType) &&
-    event.source.toLowerCase().includes(wantedSource)
+    lower(event.event_type).includes(wantedType) &&
+    lower(event.source).includes(wantedSource) &&
+    (wantedPayload === '' || lower(event.payload).includes(wantedPayload))
 }
+
+const lower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
 /** The events a filter shows, each gap where it lies: what is missing might have matched. */
 export const logRows = (events: readonly AxonEvent[], filter: EventFilter): LogRow[] => {
