@@ -348,6 +348,8 @@ test('statements run in the database of the axon, and errors stand at their stat
 }) => {
   const { id } = await product.service.axons.create({ body: { name: 'queried' } })
   await page.goto(`${product.url}/axons/${id}?tab=sql`)
+  const tables = page.getByRole('region', { name: 'Tables' }).getByRole('button')
+  await expect(tables).toHaveText([/^rl_axon_events\s*0 rows/])
   const sql = page.getByRole('textbox', { name: 'Statements' })
   await sql.fill(
     "CREATE TABLE notes (id INTEGER, text TEXT);\nINSERT INTO notes VALUES (1, 'a;b'), (2, NULL);\nSELECT * FROM notes",
@@ -356,6 +358,13 @@ test('statements run in the database of the axon, and errors stand at their stat
   const last = page.getByRole('article', { name: /SELECT \* FROM notes/ })
   await expect(last.getByRole('table')).toContainText('a;b')
   await expect(last.getByRole('table')).toContainText('NULL')
+  await expect(tables).toHaveText([/^notes\s*2 rows\s*id INTEGER, text TEXT$/, /^rl_axon_events/])
+  await sql.fill('')
+  await tables.first().click()
+  await expect(sql).toBeFocused()
+  await expect(sql).toHaveValue('SELECT "id", "text"\nFROM "notes"\nLIMIT 50')
+  await sql.press('Control+Enter')
+  await expect(page.getByRole('table', { name: 'Result' })).toContainText('a;b')
   await sql.fill('SELECT * FROM nowhere')
   await sql.press('Control+Enter')
   await expect(page.getByRole('alert').filter({ hasText: /no such table: nowhere/ })).toBeVisible()

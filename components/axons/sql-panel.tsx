@@ -1,16 +1,18 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea, useTakesKeys } from '#components/ui/input.tsx'
 import { readTab, writeTab } from '#lib/console/frame/tab-storage.ts'
+import { type AxonTable, selectFrom } from '#lib/console/queries/axon-tables.ts'
 import { axonMutations } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { SqlStatementResult } from './sql-result.tsx'
-import { readParams, type SqlPiece, splitStatements } from './sql-statements.ts'
+import { readParams, type SqlPiece, splitStatements, withStatement } from './sql-statements.ts'
+import { SqlTables } from './sql-tables.tsx'
 
 const example = `SELECT sequence, origin, event_type, source, payload
 FROM rl_axon_events
@@ -27,6 +29,15 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
   const [ran, setRan] = useState<readonly SqlPiece[]>([])
   const run = useMutation(axonMutations.run())
   const pieces = splitStatements(text)
+  const editor = useRef<HTMLTextAreaElement>(null)
+  const choose = (table: AxonTable) => {
+    // What somebody wrote stays; the example is nobody's.
+    setText(withStatement(text === example ? '' : text, selectFrom(table)))
+    requestAnimationFrame(() => {
+      editor.current?.focus()
+      editor.current?.setSelectionRange(editor.current.value.length, editor.current.value.length)
+    })
+  }
 
   const start = (event: FormEvent) => {
     event.preventDefault()
@@ -43,47 +54,51 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
   const errorOf = (field: 'sql' | 'params') => (problem?.field === field ? problem.message : undefined)
   return (
     <section aria-label="SQL" className="space-y-4">
-      <form onSubmit={start} className="space-y-3">
-        <Field
-          label="Statements"
-          error={errorOf('sql')}
-          hint={`SQLite. The table rl_axon_events holds the events; ${axon.deleted_at_ms == null ? 'tables of your own are kept with the axon' : 'the axon is deleted, so its tables can only be read'}.`}
-        >
-          {(control) => (
-            <Textarea
-              {...control}
-              mono
-              rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
-              maxLength={100_000}
-              // What is typed too early would be mixed into the example.
-              readOnly={!takesKeys}
-              value={text}
-              onKeyDown={submitOnCtrlEnter}
-              onChange={({ target }) => setText(target.value)}
-            />
-          )}
-        </Field>
-        <TextField
-          label="Parameters"
-          optional
-          error={errorOf('params')}
-          hint="A JSON array, one value for each ? in order."
-          mono
-          className="max-w-lg"
-          placeholder='["build.finished", 10]'
-          value={params}
-          onKeyDown={submitOnCtrlEnter}
-          onText={setParams}
-        />
-        <div className="flex flex-wrap items-center gap-3">
-          <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
-            {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
-          </Button>
-          <p className="text-sm text-muted">
-            Ctrl+Enter runs, too.{pieces.length > 1 && ' All of them happen, or none.'}
-          </p>
-        </div>
-      </form>
+      <div className="grid gap-x-6 gap-y-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <form onSubmit={start} className="min-w-0 space-y-3">
+          <Field
+            label="Statements"
+            error={errorOf('sql')}
+            hint={`SQLite. The table rl_axon_events holds the events; ${axon.deleted_at_ms == null ? 'tables of your own are kept with the axon' : 'the axon is deleted, so its tables can only be read'}.`}
+          >
+            {(control) => (
+              <Textarea
+                {...control}
+                ref={editor}
+                mono
+                rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
+                maxLength={100_000}
+                // What is typed too early would be mixed into the example.
+                readOnly={!takesKeys}
+                value={text}
+                onKeyDown={submitOnCtrlEnter}
+                onChange={({ target }) => setText(target.value)}
+              />
+            )}
+          </Field>
+          <TextField
+            label="Parameters"
+            optional
+            error={errorOf('params')}
+            hint="A JSON array, one value for each ? in order."
+            mono
+            className="max-w-lg"
+            placeholder='["build.finished", 10]'
+            value={params}
+            onKeyDown={submitOnCtrlEnter}
+            onText={setParams}
+          />
+          <div className="flex flex-wrap items-center gap-3">
+            <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
+              {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
+            </Button>
+            <p className="text-sm text-muted">
+              Ctrl+Enter runs, too.{pieces.length > 1 && ' All of them happen, or none.'}
+            </p>
+          </div>
+        </form>
+        <SqlTables axonId={axon.id} onChoose={choose} />
+      </div>
       {run.error && (
         <div className="space-y-1 rounded-md border border-danger-line bg-danger-bg px-3 py-2">
           <InlineError error={run.error} />

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { readParams, splitStatements } from './sql-statements.ts'
+import { readParams, splitStatements, withStatement } from './sql-statements.ts'
 
 const trigger = `CREATE TEMP TRIGGER t AFTER INSERT ON a BEGIN
   UPDATE a SET x = CASE WHEN x > 1 THEN 2 ELSE 3 END;
@@ -46,4 +46,13 @@ describe('readParams', () => {
   it.each(['{"a":1}', '1', 'a, b'])('refuses %s', (text) => {
     expect(readParams(text)).toMatchObject({ ok: false, message: expect.stringContaining('JSON array') })
   })
+})
+
+it('adds a statement after what is written, and parts the two', () => {
+  expect(withStatement(' \n', 'SELECT 1')).toBe('SELECT 1')
+  for (const before of ['SELECT 0', 'SELECT 0;', 'SELECT 0\n', 'SELECT 0 -- why'])
+    expect(splitStatements(withStatement(before, 'SELECT 1')).map(({ sql }) => sql.slice(0, 8))).toEqual([
+      'SELECT 0',
+      'SELECT 1',
+    ])
 })

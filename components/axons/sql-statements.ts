@@ -41,6 +41,15 @@ export const splitStatements = (text: string): SqlPiece[] => {
   return pieces
 }
 
+/** The text with one statement more at its end. */
+export const withStatement = (text: string, sql: string): string => {
+  const before = text.trimEnd()
+  if (before === '') return sql
+  // A comment in the last line would swallow the semicolon.
+  const end = before.endsWith(';') ? '' : /--[^\n]*$/.test(before) ? '\n;' : ';'
+  return `${before}${end}\n\n${sql}`
+}
+
 // Comments, quoted text (an unclosed one reaches the end), words, and any other sign.
 const tokens =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|[\p{L}_][\p{L}\p{N}_$]*|[^\s]/gu

@@ -14,6 +14,7 @@ import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
+import { mayChangeTables, tablesKey } from './axon-tables.ts'
 import { listPages, metadataWords } from './list-pages.ts'
 
 const pageApi = browserApi({ axons })
@@ -207,6 +208,10 @@ export const axonMutations = {
         if (only && more.length === 0)
           return [{ success: await api.axons.query({ params: { id }, body: only }), error: null }]
         return (await api.axons.batch({ params: { id }, body: { statements: [...statements] } })).results
+      },
+      onSuccess: (_results, { id, statements }, _result, { client }) => {
+        if (statements.some(({ sql }) => mayChangeTables(sql)))
+          void client.invalidateQueries({ queryKey: tablesKey(id) })
       },
     }),
 

@@ -1,0 +1,60 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
+import { type AxonTable, axonTables } from '#lib/console/queries/axon-tables.ts'
+
+interface SqlTablesProps {
+  axonId: string
+  onChoose: (table: AxonTable) => void
+}
+
+/** What the database of the axon holds; a press writes a statement that reads it. */
+export const SqlTables = ({ axonId, onChoose }: SqlTablesProps) => {
+  const { data, error } = useQuery(axonTables(axonId))
+  return (
+    <section aria-label="Tables" className="min-w-0">
+      <h2 className="mb-1 font-medium">Tables</h2>
+      {error && !data && <InlineError error={error} />}
+      {!data && !error && <p className="animate-appear-late text-sm text-muted">Reading them</p>}
+      {data && (
+        <ul className="max-h-80 divide-y divide-line overflow-y-auto rounded-md border border-line">
+          {data.map((table) => (
+            <li key={table.name}>
+              <button
+                type="button"
+                title={table.problem ?? 'Write a SELECT of it'}
+                onClick={() => onChoose(table)}
+                className="block w-full px-2.5 py-1.5 text-left -outline-offset-2 hover:bg-surface-2"
+              >
+                <span className="flex items-baseline gap-2">
+                  <span className="min-w-0 flex-1 truncate font-mono text-sm font-medium">
+                    <VisibleText max={80}>{table.name}</VisibleText>
+                  </span>
+                  <span className="tabular shrink-0 text-xs text-muted">{sizeOf(table)}</span>
+                </span>
+                <span className="block text-xs break-words text-muted">
+                  {table.problem ? (
+                    <VisibleText max={200}>{table.problem}</VisibleText>
+                  ) : (
+                    <VisibleText max={400}>{columnText(table)}</VisibleText>
+                  )}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+const sizeOf = ({ kind, rows }: AxonTable): string => {
+  if (kind === 'view') return 'View'
+  if (rows === undefined) return 'Rows not counted'
+  return rows === 1 ? '1 row' : `${formatCount(rows)} rows`
+}
+
+const columnText = ({ columns }: AxonTable): string =>
+  columns.map(({ name, type }) => (type === '' ? name : `${name} ${type}`)).join(', ')
