@@ -25,7 +25,7 @@ import {
   toLines,
 } from '#lib/console/live/event-log.ts'
 import type { TailSnapshot } from '#lib/console/live/event-tail.ts'
-import { axonEvents, matchingEvents } from '#lib/console/queries/axon-events.ts'
+import { axonEvents, matchingEvents } from '#lib/console/queries/axon/events.ts'
 import { type Axon, type AxonEvent, changeRefusal, eventOrigins } from '#lib/contract/axons.ts'
 import { EventLog } from './event-log.tsx'
 import { LinkedEvent } from './linked-event.tsx'

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { type AxonTable, axonTables } from '#lib/console/queries/axon-tables.ts'
+import { type AxonTable, axonTables } from '#lib/console/queries/axon/tables.ts'
 
 interface SqlTablesProps {
   axonId: string

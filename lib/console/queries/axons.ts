@@ -14,7 +14,7 @@ import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
-import { mayChangeTables, tablesKey } from './axon-tables.ts'
+import { mayChangeTables, tablesKey } from './axon/tables.ts'
 import { listPages, metadataWords } from './list-pages.ts'
 
 const pageApi = browserApi({ axons })

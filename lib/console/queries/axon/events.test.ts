@@ -1,8 +1,8 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { noEventFilter } from '../live/event-log.ts'
-import { matchingEvents } from './axon-events.ts'
+import { noEventFilter } from '../../live/event-log.ts'
+import { matchingEvents } from './events.ts'
 
 let service: TestService
 beforeAll(async () => {

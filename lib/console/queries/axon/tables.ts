@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { axons } from '#lib/contract/axons.ts'
-import { browserApi } from '../api/browser-api.ts'
+import { browserApi } from '../../api/browser-api.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi

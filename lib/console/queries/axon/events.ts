@@ -1,10 +1,10 @@
 import { type InfiniteData, infiniteQueryOptions, type QueryKey } from '@tanstack/react-query'
 import { isFinal } from '#lib/client/api-error.ts'
 import { type AxonEvent, axons, eventOrigins, type SqlResult } from '#lib/contract/axons.ts'
-import { browserApi } from '../api/browser-api.ts'
-import type { EventFilter } from '../live/event-log.ts'
-import { EventTail } from '../live/event-tail.ts'
-import { follow } from '../live/follow.ts'
+import { browserApi } from '../../api/browser-api.ts'
+import type { EventFilter } from '../../live/event-log.ts'
+import { EventTail } from '../../live/event-tail.ts'
+import { follow } from '../../live/follow.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi
