@@ -89,7 +89,7 @@ const startBox = async (
   tell: (sentence: string) => void = () => undefined,
 ): Promise<Box> => {
   const python = site.root === undefined ? undefined : await machinePython()
-  const enforcement = await enforceLimits(site, 'bubblewrap')
+  const enforcement = await enforceLimits(site, 'bubblewrap', tell)
   const take = site.system ? takeOwnUsers : takeOwnUser
   const user = hasOwnUsers() ? take(site.devboxId) : undefined
   const end = async () => {

@@ -20,6 +20,10 @@ export interface Group {
   readonly joins: readonly string[]
   readonly limited: ReadonlySet<Controller>
   outOfMemoryKills(): number
+  /** How many processes it was refused because it had as many as it may have. */
+  refusedProcesses(): number
+  /** Another limit of the processor's time than that of the devbox. */
+  limitCpu(cores: number): void
   /** Kills every process of the group, those too that start more meanwhile, and removes it. */
   end(): Promise<void>
 }
@@ -29,7 +33,7 @@ export const createGroup = async (site: Pick<Site, 'serviceId' | 'devboxId'>, li
   const folders = places().map((place) => ({ ...place, folder: join(place.folder, groupName(site)) }))
   if (folders.length === 0) return undefined
   await removeGroups(folders.map(({ folder }) => folder))
-  const group = runningGroup(folders)
+  const group = runningGroup(folders, limits)
   try {
     for (const place of folders) {
       mkdirSync(place.folder)
@@ -62,12 +66,13 @@ let known: readonly Place[] | undefined
 
 const groupName = ({ serviceId, devboxId }: Pick<Site, 'serviceId' | 'devboxId'>) => `devdeck-${serviceId}-${devboxId}`
 
-const runningGroup = (folders: readonly Place[]): Group => {
+const runningGroup = (folders: readonly Place[], limits: Limits): Group => {
   const paths = folders.map(({ folder }) => folder)
+  const placeOf = (controller: Controller) => folders.find(({ controllers }) => controllers.includes(controller))
   let kills = 0
   const count = () => {
-    const file = folders.find(({ controllers }) => controllers.includes('memory'))
-    const text = file && read(join(file.folder, file.version === 2 ? 'memory.events' : 'memory.oom_control'))
+    const place = placeOf('memory')
+    const text = place && read(join(place.folder, place.version === 2 ? 'memory.events' : 'memory.oom_control'))
     kills = Number(/^oom_kill (\d+)$/m.exec(text ?? '')?.[1] ?? kills)
     return kills
   }
@@ -75,6 +80,14 @@ const runningGroup = (folders: readonly Place[]): Group => {
     joins: folders.map(joinFile),
     limited: new Set(folders.flatMap(({ controllers }) => controllers)),
     outOfMemoryKills: count,
+    refusedProcesses() {
+      const text = read(join(placeOf('pids')?.folder ?? '', 'pids.events'))
+      return Number(/^max (\d+)$/m.exec(text ?? '')?.[1] ?? 0)
+    },
+    limitCpu(cpuCores) {
+      const place = placeOf('cpu')
+      if (place) unlessMissing(() => setLimit(place, 'cpu', { ...limits, cpuCores }))
+    },
     async end() {
       count()
       await removeGroups(paths)
@@ -101,9 +114,12 @@ const setLimit = ({ version, folder }: Place, controller: Controller, limits: Li
   const quotaUs = Math.max(1000, Math.round(limits.cpuCores * periodUs))
   if (controller === 'pids') set('pids.max', maxProcesses(limits))
   else if (controller === 'cpu' && version === 2) {
+    // What was saved up may not be more than what is given anew.
+    unlessMissing(() => set('cpu.max.burst', 0))
     set('cpu.max', `${quotaUs} ${periodUs}`)
     unlessMissing(() => set('cpu.max.burst', quotaUs))
   } else if (controller === 'cpu') {
+    unlessRefused(() => set('cpu.cfs_burst_us', 0))
     set('cpu.cfs_period_us', periodUs)
     // Refused when the service itself may have less.
     unlessRefused(() => set('cpu.cfs_quota_us', quotaUs))

@@ -9,7 +9,7 @@ import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { places, removeGroupsOf } from './cgroup.ts'
 import { endProcesses, plainProcess } from './plain-process.ts'
-import { exitStatusOf, findProcesses, isGone } from './processes.ts'
+import { exitStatusOf, findProcesses, isGone, signal, waitUntil } from './processes.ts'
 import { type Box, markers, type Site, spawnIn } from './sandbox.ts'
 
 const limits = { cpuCores: 0.5, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 }
@@ -28,7 +28,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
   const sandbox = isolation === 'bubblewrap' ? bubblewrap : plainProcess
   const boxes: Box[] = []
 
-  const startBox = async (devboxId: string) => {
+  const startBox = async (devboxId: string, tell?: (sentence: string) => void) => {
     const at = (name: string) => join(folder, devboxId, name)
     for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
     const site: Site = {
@@ -41,7 +41,7 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       limits,
       network: 'public',
     }
-    const box = await sandbox.start(site)
+    const box = await sandbox.start(site, tell)
     boxes.push(box)
     return box
   }
@@ -102,6 +102,33 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
       expect(count()).toBe(0)
     },
     30_000,
+  )
+
+  it.runIf(hasGroups)(
+    'slow down what forks in a loop beyond them, say so, and let go of it once it has stopped',
+    async () => {
+      const told: string[] = []
+      const box = await startBox('forks', (sentence) => told.push(sentence))
+      const quota = () =>
+        groupsOf(box)
+          .flatMap((group) => [join(group, 'cpu.cfs_quota_us'), join(group, 'cpu.max')])
+          .filter(existsSync)
+          .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
+      expect(quota()).toEqual([50_000])
+      spawnScript(box, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
+      await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(1)
+      expect(told[0]).toContain('more than the 1024 processes')
+      expect(quota()).toEqual([5_000])
+      await waitUntil(() => {
+        const all = findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'forks' })
+        const left = all.filter((pid) => (readProc(pid, 'cmdline') ?? '').includes('while (1)'))
+        for (const pid of left) signal(pid, 'SIGKILL')
+        return left.length === 0
+      })
+      await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(2)
+      expect(quota()).toEqual([50_000])
+    },
+    120_000,
   )
 
   it.runIf(hasGroups)('find a process that left its environment, session and parent', async () => {

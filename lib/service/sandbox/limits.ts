@@ -1,4 +1,5 @@
 import { createGroup, maxProcesses, places } from './cgroup.ts'
+import { watchForks } from './fork-watch.ts'
 import type { Isolation, Launch, Site } from './sandbox.ts'
 
 /** How far a devbox's limits hold on this machine. */
@@ -14,7 +15,11 @@ export interface Enforcement {
 export type LimitKind = 'cgroup2' | 'cgroup1' | 'rlimit' | 'none'
 
 /** Limits a devbox by a cgroup where one can be made, else by what each process allows. */
-export const enforceLimits = async (site: Site, isolation: Isolation): Promise<Enforcement> => {
+export const enforceLimits = async (
+  site: Site,
+  isolation: Isolation,
+  tell: (sentence: string) => void,
+): Promise<Enforcement> => {
   const { limits } = site
   const group = await createGroup(site, limits)
   const limited = group?.limited ?? new Set()
@@ -35,11 +40,15 @@ export const enforceLimits = async (site: Site, isolation: Isolation): Promise<E
   notEnforced.push(
     `Disk: ${gigabytes(limits.diskBytes)} at once for each file; for all together it is measured every few seconds, and a devbox that holds more is suspended`,
   )
+  const unwatch = group && limited.has('pids') && limited.has('cpu') ? watchForks(group, limits, tell) : undefined
   return {
     launch: { joins: group?.joins ?? [], ulimits },
     notEnforced,
     outOfMemoryKills: () => group?.outOfMemoryKills() ?? 0,
-    end: async () => group?.end(),
+    end: async () => {
+      unwatch?.()
+      await group?.end()
+    },
   }
 }
 

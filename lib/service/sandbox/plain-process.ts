@@ -16,7 +16,7 @@ import {
 /** No isolation: processes of the service's own user, with a home directory of their own. */
 export const plainProcess: Sandbox = {
   isolation: 'none',
-  start: async (site) => runningBox(site, await enforceLimits(site, 'none')),
+  start: async (site, tell = () => undefined) => runningBox(site, await enforceLimits(site, 'none', tell)),
 }
 
 const runningBox = (site: Site, enforcement: Enforcement): Box => {
