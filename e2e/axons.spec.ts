@@ -50,7 +50,7 @@ test('a list that fits one call is sorted without another, and says how much it 
   await page.goBack()
   await size(page, '640 of 640')
 
-  await page.getByLabel('Search id or name').pressSequentially('run-6')
+  await page.getByLabel('Search name, id or key:value').pressSequentially('run-6')
   await size(page, 'Showing 51 of 51')
   await expect(page).toHaveURL(/\?search=run-6&sort=-name$/)
   await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
@@ -65,8 +65,17 @@ test('a list that fits one call is sorted without another, and says how much it 
   await page.getByRole('link', { name: 'Clear filters' }).click()
   await size(page, '640 of 640')
 
+  const box = page.getByLabel('Search name, id or key:value')
+  await box.fill('env:prod name:run-6')
+  await size(page, 'Showing 16 of 16')
+  await expect(page.getByRole('list', { name: 'Active filters' })).toContainText(/name starts with run-6.*env=prod/s)
+  await page.goto(`${product.url}/axons?sort=-name&name=run-63&metadata[env]=prod`)
+  await expect(box).toHaveValue('env:prod name:run-63')
+  await page.getByRole('link', { name: 'Remove the filter env=prod' }).click()
+  await expect(box).toHaveValue('name:run-63')
+
   await page.clock.install()
-  await page.getByLabel('Search id or name').fill('run-6')
+  await page.getByLabel('Search name, id or key:value').fill('run-6')
   await page.getByRole('table').getByTitle('Filter by env=prod').first().click()
   // Longer than the pause after which typing settles, which must not take the chip back.
   await page.clock.runFor(1_000)

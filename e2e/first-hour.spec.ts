@@ -168,7 +168,7 @@ test('filters are in the address and survive a reload', async ({ signedIn: page,
   await expect.poll(seen).toContain('filter-prod')
   expect(await seen()).not.toContain('filter-dev')
 
-  await page.getByLabel('Search id or name').fill('staging')
+  await page.getByLabel('Search name, id or key:value').fill('staging')
   await expect(page).toHaveURL(/search=staging/)
   await expect.poll(seen).not.toContain('filter-prod')
   await page.goto(`${product.url}/devboxes?status=suspended`)

@@ -1,11 +1,13 @@
 'use client'
+import { Search } from 'lucide-react'
+import { useId, useState } from 'react'
 import { FilterBar, type FilterBarProps } from '#components/filters/filter-bar.tsx'
-import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
-import type { AxonView } from '#lib/console/address/axon-view.ts'
+import { Input } from '#components/ui/input.tsx'
+import { type AxonView, axonViewPath } from '#lib/console/address/axon-view.ts'
+import { type AxonSearch, readAxonSearch, writeAxonSearch } from '#lib/console/lists/axon-search.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
-import { axonIdPattern } from '#lib/contract/axons.ts'
 import { CreatedFilter } from './created-filter.tsx'
 
 interface AxonFiltersProps {
@@ -23,23 +25,9 @@ export const AxonFilters = ({ page, seenKeys }: AxonFiltersProps) => {
   return (
     <FilterBar
       page={page}
-      search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
       metadata={{ keys: axonQueries.metadataKeys(), values: (key) => axonQueries.metadataValues(key), seenKeys }}
     >
-      <FilterInput
-        label="Name starts with"
-        className="min-w-0 flex-1 basis-36 sm:max-w-44"
-        value={view.name}
-        onFilter={(name) => narrow({ name }, 'type')}
-      />
-      <FilterInput
-        mono
-        label="Id"
-        className="min-w-0 flex-1 basis-36 sm:max-w-48"
-        value={view.id}
-        refusal={(text) => (axonIdPattern.test(text) ? null : 'An axon id reads axn_…')}
-        onFilter={(id) => narrow({ id }, 'type')}
-      />
+      <SearchBox view={view} narrow={narrow} />
       <FilterSelect
         label="State"
         value={view.state}
@@ -50,3 +38,38 @@ export const AxonFilters = ({ page, seenKeys }: AxonFiltersProps) => {
     </FilterBar>
   )
 }
+
+/** One box for name, id and metadata; what it understood stands below it, as filters that can be removed. */
+const SearchBox = ({ view, narrow }: Pick<AxonFiltersProps['page'], 'view' | 'narrow'>) => {
+  const hintId = useId()
+  const [typed, setTyped] = useState('')
+  const read = readAxonSearch(typed)
+  // A filter that was changed by other means has the last word: a link, the back button.
+  const isOwn = addressOf(read.filters) === addressOf(view)
+  const hint = isOwn
+    ? (read.problem ?? (read.filters.metadata ? 'In quotes, it is searched in names and ids' : ''))
+    : ''
+  return (
+    <span className="w-full sm:w-96">
+      <Input
+        data-filter-input
+        icon={Search}
+        type="search"
+        aria-label="Search name, id or key:value"
+        placeholder="Search name, id or key:value"
+        aria-describedby={hintId}
+        value={isOwn ? typed : writeAxonSearch(view)}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          const { search, name, id, metadata } = readAxonSearch(target.value).filters
+          narrow({ search, name, id, metadata }, 'type')
+        }}
+      />
+      <span id={hintId} className="mt-0.5 block text-xs text-muted empty:hidden">
+        {hint}
+      </span>
+    </span>
+  )
+}
+
+const addressOf = ({ search, name, id, metadata }: AxonSearch) => axonViewPath({ search, name, id, metadata })
