@@ -17,14 +17,24 @@ interface Sending {
   signal: AbortSignal
 }
 
-/** Copies what is in a folder of this machine into a folder of the devbox. Links stay links, and devices are left out. */
-export const sendFolder = async ({ devbox, signal }: Sending, from: string, to: string, mode: string | null) => {
-  const packing = spawn('tar', ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', '.'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+/**
+ * Copies what is in a folder of this machine into a folder of the devbox: `only` those names below it, where they are
+ * given. Links stay links, and devices are left out.
+ */
+export const sendFolder = async (
+  { devbox, signal }: Sending,
+  from: string,
+  to: string,
+  { mode, only }: { mode?: string | null; only?: readonly string[] | undefined } = {},
+) => {
+  const what = only ? ['--no-recursion', '--verbatim-files-from', '--null', '-T', '-'] : ['.']
+  const packing = spawn('tar', ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', ...what], {
+    stdio: ['pipe', 'pipe', 'ignore'],
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', NODE_ENV: 'production' },
     signal,
   })
   packing.on('error', () => undefined)
+  packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
   const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1"'
   await into({ devbox, signal }, packing.stdout, script, [to])
   if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')

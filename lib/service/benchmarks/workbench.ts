@@ -141,8 +141,12 @@ export class Workbench {
     }
   }
 
-  async send(from: string, to: string, mode: string | null = null, signal = this.#options.signal): Promise<void> {
-    await sendFolder({ devbox: this.#devbox(), signal }, from, to, mode)
+  async send(
+    from: string,
+    to: string,
+    { signal = this.#options.signal, ...how }: Parameters<typeof sendFolder>[3] & { signal?: AbortSignal } = {},
+  ): Promise<void> {
+    await sendFolder({ devbox: this.#devbox(), signal }, from, to, how)
   }
 
   async sendFile(from: string, how: Parameters<typeof sendFile>[2], signal = this.#options.signal): Promise<void> {

@@ -83,6 +83,38 @@ RUN echo "$HOME $(id -un)" >made
       /^Dockerfile line 5: skipped: apt-get install -y no-such-package \(it failed with 100: E: Unable to locate package no-such-package\)/,
     ],
   },
+  'a program that a pipe should have fetched, by its line': {
+    files: {
+      'environment/Dockerfile':
+        'FROM debian\nWORKDIR /app\nRUN curl -LsSf https://no-such-host.invalid/install.sh | sh\nRUN curl -s http://localhost:1/ || echo none >none\n',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf('[ -e none ]'),
+    },
+    warnings: [
+      /^Dockerfile line 3: failed: curl -LsSf https:\/\/no-such-host.invalid\/install.sh \(it failed with 6\)$/,
+    ],
+  },
+  'what .dockerignore leaves of its files': {
+    files: {
+      'environment/Dockerfile':
+        'FROM debian\nRUN useradd joe\nWORKDIR /app\nCOPY --chown=joe . .\nCOPY data/a* /other/\n',
+      'environment/.dockerignore':
+        '# not these\nDockerfile\n.dockerignore\n**/*.key\ndata/cache\n!data/cache/kept/*\nnotes\n',
+      'environment/a.txt': '',
+      'environment/a.key': '',
+      'environment/data/a.txt': '',
+      'environment/data/a.key': '',
+      'environment/data/cache/b': '',
+      'environment/data/cache/kept/c': '',
+      'environment/notes/d': '',
+      'solution/solve.sh': '',
+      'tests/expected':
+        './a.txt joe\n./data joe\n./data/a.txt joe\n./data/cache joe\n./data/cache/kept joe\n./data/cache/kept/c joe\n',
+      'tests/test.sh': rewardIf(
+        'find . -mindepth 1 -printf "%p %u\\n" | sort | diff - /tests/expected && [ "$(ls /other)" = a.txt ]',
+      ),
+    },
+  },
   'ENTRYPOINT and HEALTHCHECK, which are told': {
     files: {
       'environment/Dockerfile':
@@ -137,6 +169,33 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     const { removed } = await clearEnvironments(environments ?? '', devboxes ?? '')
     expect(removed.filter((name) => name.startsWith('environment-')).length).toBeGreaterThanOrEqual(2)
     expect((await trials.run(files)).score).toBe(1)
+  })
+
+  it('tells apart a verifier that could not fetch its tools from a wrong answer', async () => {
+    const files = {
+      'environment/Dockerfile': 'FROM debian\nWORKDIR /app\n',
+      'tests/test.sh': `curl -LsSf https://no-such-host.invalid/install.sh | sh\n${rewardIf('no-such-tool')}`,
+      'solution/solve.sh': 'uvx --version\n',
+    }
+    const lacks = ['The verifier could not get what it needs: curl: (6) Could not resolve host: no-such-host.invalid']
+    const solved = await trials.run(files)
+    expect([solved.score, solved.environment_differs]).toEqual([0, true])
+    expect(solved.warnings.slice(1)).toEqual([
+      ...lacks,
+      expect.stringMatching(/^The solution could not get what it needs: .*line 1: uvx: command not found$/),
+    ])
+    const left = await trials.run(files, { agentIs: { name: 'nop' } })
+    expect(left.warnings.slice(1)).toEqual(lacks)
+    const strict = await trials.run(files, { agentIs: { name: 'nop' }, strictEnvironments: true })
+    expect([strict.score, strict.failure_reason?.exception_type]).toEqual([null, 'EnvironmentDiffersError'])
+    const offline = { ...files, 'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n' }
+    const wrong = await trials.run(offline, { agentIs: { name: 'nop' } })
+    expect([wrong.score, wrong.environment_differs, wrong.warnings.length]).toEqual([0, false, 1])
+    const right = await trials.run({
+      ...files,
+      'tests/test.sh': `curl http://no-such-host.invalid\n${rewardIf('true')}`,
+    })
+    expect([right.score, right.environment_differs]).toEqual([1, false])
   })
 
   it('names the line of a RUN that fails, and of a user that there is not', async () => {

@@ -44,8 +44,8 @@ const tellSkipped = async (workbench: Workbench, programs: string, warn: (warnin
     const skipped = (await workbench.read(skippedFile(programs))) ?? ''
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
     for (const sentence of skipped.split('\n').filter(Boolean)) {
-      const call = /: skipped: (.*?)(?: \(it failed with .*)?$/.exec(sentence)?.[1]
-      const isDone = call === undefined || (await isDoneAlready(call))
+      const [, how, call = ''] = /: (skipped|failed): (.*?)(?: \(it failed with .*)?$/.exec(sentence) ?? []
+      const isDone = how === undefined || (how === 'skipped' && (await isDoneAlready(call)))
       warn({ sentence, differs: !isDone })
     }
   } catch (error) {
@@ -97,7 +97,7 @@ const copy = async (
 ): Promise<void> => {
   const found = await findSources(context, sources)
   for (const source of found) {
-    if (source.isFolder) await workbench.send(source.path, to, mode, signal)
+    if (source.isFolder) await workbench.send(source.path, to, { mode, only: source.only, signal })
     else if (extracts && /\.(tar|tgz|tbz2|txz|tar\.(gz|bz2|xz|zst))$/.test(source.name)) {
       const file = `/tmp/${source.name}`
       await workbench.sendFile(source.path, { to: file, name: source.name, isFolder: false, mode }, signal)
@@ -123,7 +123,7 @@ const give = async (
   { to, isFolder, owner }: { to: string; isFolder: boolean; owner: string },
   signal: AbortSignal,
 ): Promise<void> => {
-  const below = source.isFolder ? await readdir(source.path, { recursive: true }) : []
+  const below = source.only ?? (source.isFolder ? await readdir(source.path, { recursive: true }) : [])
   const into = isFolder && !source.isFolder ? `${to}/${source.name}` : to
   const files = [into, ...below.map((name) => `${to}/${name}`)]
   await workbench.must(giveTo(files), { OWNER: owner }, signal)

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { ignoredBy } from './dockerignore.ts'
+
+const cases: [rules: string, leftOut: string[], kept: string[]][] = [
+  ['*.md', ['a.md'], ['a/b.md', 'a.md.txt']],
+  ['**/*.md', ['a.md', 'a/b/c.md'], ['a.mdx']],
+  ['/build', ['build', 'build/a/b'], ['src/build', 'builds']],
+  ['build/', ['build', 'build/a'], ['a/build']],
+  ['./a/../b', ['b'], ['a']],
+  ['*/temp*', ['a/temp', 'a/temporary/b'], ['temp', 'a/b/temp']],
+  ['temp?', ['tempa'], ['temp', 'tempab', 'temp/']],
+  ['a/**', ['a/b', 'a/b/c'], ['a']],
+  ['**', ['a', 'a/b'], []],
+  ['a/**/z', ['a/z', 'a/b/c/z'], ['az', 'a/bz']],
+  ['[a-c]?.t[!x]t', ['ab.txt', 'cb.t!t'], ['ab.tyt', 'db.txt']],
+  ['[^a].txt', ['b.txt'], ['a.txt']],
+  ['\\*.md', ['*.md'], ['a.md']],
+  ['# a comment\n\n  a  \n#b', ['a'], ['#b', '# a comment']],
+  ['*.md\n!README*.md\nREADME-secret.md', ['a.md', 'README-secret.md'], ['README.md']],
+  ['docs\n!docs/kept', ['docs', 'docs/a'], ['docs/kept', 'docs/kept/b']],
+  ['a.b+(c)', ['a.b+(c)'], ['aXb+(c)']],
+]
+
+it.each(cases)('.dockerignore %j leaves out %j and keeps %j', (rules, leftOut, kept) => {
+  const isIgnored = ignoredBy(rules)
+  expect([...leftOut, ...kept].filter((path) => isIgnored(path))).toEqual(leftOut)
+})
