@@ -17,9 +17,12 @@ const languages: Record<string, string> = {
   rust: 'rustc --version',
 }
 
+/** Registries that hold the official images as they are. */
+const registries = ['docker\\.io/', 'index\\.docker\\.io/', 'public\\.ecr\\.aws/docker/', 'mirror\\.gcr\\.io/']
+
 /** Images that hold nothing but a system and a language: a task may name one of these without a Dockerfile. */
 export const plainImage = new RegExp(
-  `^(?:docker\\.io/)?(?:library/)?(${[...distributions, ...Object.keys(languages)].join('|')})(?::([\\w.-]+))?(?:@sha256:\\w+)?$`,
+  `^(?:${registries.join('|')})?(?:library/)?(${[...distributions, ...Object.keys(languages)].join('|')})(?::([\\w.-]+))?(?:@sha256:\\w+)?$`,
 )
 
 /** The warning of an image that holds more than a system and a language. */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # First in the PATH of a build, under the name of each program that installs packages or makes users. A devbox without a
 # system of its own can keep neither, so such a call is told and noted, and succeeds. In one that has a system installs are
-# tried, and only what fails, as it does without a network, is told and noted. Every other call is the real program's.
+# tried, and only what fails, as it does without a network, is told and noted; fetches that fail are noted in both. Every
+# other call is the real program's.
 name=${0##*/}
 folder=${0%/*}
 
@@ -10,9 +11,10 @@ skip() {
   if [[ $DEVDECK_BUILD_TRIES ]]; then
     local output status
     output=$(mktemp)
-    (run "$@") > >(tee "$output") 2> >(tee "$output.error" >&2)
+    (run "$@") >"$output" 2>"$output.error"
     status=$?
-    wait
+    cat "$output"
+    cat "$output.error" >&2
     tail=$(cat "$output" "$output.error" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-200)
     rm -f "$output" "$output.error"
     ((status == 0)) && exit 0
@@ -23,6 +25,17 @@ skip() {
   exit 0
 }
 how=skipped
+
+# What fetches from elsewhere: its failure is noted, and stays what it is, because a pipe or an || may hide it.
+fetch() {
+  (run "$@")
+  local status=$?
+  if ((status != 0)) && [[ ! "$*" =~ (localhost|127\.0\.0\.1|\[::1\]) ]]; then
+    local call="$name $*"
+    echo "Dockerfile line $DEVDECK_DOCKERFILE_LINE: failed: ${call//$'\n'/ } (it failed with $status)" >>"$folder/skipped"
+  fi
+  exit $status
+}
 
 # Whether each package that a pip install names is there, in the version it names.
 is_installed() {
@@ -77,6 +90,8 @@ case $name in
   poetry) installing='install|add' ;;
   dpkg) [[ " $* " =~ \ (-i|-r|-P|--(install|unpack|configure|remove|purge|add-architecture))[\ =] ]] && skip "$@" || run "$@" ;;
   rpm) [[ " $* " =~ \ (-[iUFe]|--(install|upgrade|freshen|erase|import)\ ) ]] && skip "$@" || run "$@" ;;
+  curl | wget) fetch "$@" ;;
+  git) [[ "$*" =~ ^(-[Cc]\ [^\ ]+\ |--[a-z-]+(=[^\ ]*)?\ )*(clone|fetch|pull|ls-remote|submodule)(\ |$) ]] && fetch "$@" || run "$@" ;;
   # A devbox has the folders at / from its start, an image has not: there this would succeed.
   mkdir)
     for word in "$@"; do [[ $word =~ ^/[^/]+/?$ && -d $word ]] && run -p "$@"; done

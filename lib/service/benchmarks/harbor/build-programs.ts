@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The programs whose installs a build skips, or tries. */
+/** The programs whose installs a build skips, or tries, and those that fetch. */
 const installers = [
   ...['apt', 'apt-get', 'apt-key', 'apt-mark', 'aptitude', 'add-apt-repository', 'dpkg', 'apk', 'pacman', 'brew'],
   ...['yum', 'dnf', 'microdnf', 'zypper', 'rpm', 'locale-gen', 'update-ca-certificates', 'corepack'],
   ...['pip', 'pip3', 'pipx', 'uv', 'poetry', 'conda', 'mamba', 'micromamba', 'npm', 'pnpm', 'yarn', 'bun'],
-  ...['gem', 'bundle', 'cargo', 'go', 'sudo'],
+  ...['gem', 'bundle', 'cargo', 'go', 'sudo', 'curl', 'wget', 'git'],
 ]
 /** Those that a devbox with one user has to do without, and one whose folders at / are there before. */
 const names = [

@@ -28,6 +28,7 @@ import { shown, Workbench } from '../workbench.ts'
 import { checksumOf } from './datasets.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { type Built, buildEnvironment, makeLogFolders, openDevbox } from './environment.ts'
+import { lackIn } from './lack.ts'
 import { combine, reaches, readRewards } from './rewards.ts'
 import { waitUntilHealthy } from './sandbox-build.ts'
 import {
@@ -321,7 +322,8 @@ class HarborTrial {
     // The tests are copied only now.
     await requireUnchanged(this.#options.scenario)
     const { separateVerifier } = step
-    if (!separateVerifier) return this.#judge(this.#workbench, task, step, built, true)
+    if (!separateVerifier)
+      return this.#judge(this.#workbench, task, step, { ...built, network: task.environment.network }, true)
     const { account, scenarioRunId, scenario, settings, signal } = this.#options
     const { environment, getsTests } = separateVerifier
     this.#workbench.user = await chosenUser(step.agentUser, built.user)
@@ -335,7 +337,7 @@ class HarborTrial {
       this.#log.say(`The verifier runs in an environment of its own, devbox ${devboxId}`)
       const own = await this.#build(workbench, devboxId, environment)
       for (const { source, exclude } of separateVerifier.artifacts) await this.#handOver(workbench, source, exclude)
-      return await this.#judge(workbench, task, step, own, getsTests)
+      return await this.#judge(workbench, task, step, { ...own, network: environment.network }, getsTests)
     } finally {
       await workbench.stop()
       const from = join(this.#logsFolder(devboxId), 'verifier')
@@ -379,7 +381,7 @@ class HarborTrial {
     workbench: Workbench,
     task: Task,
     step: TaskStep,
-    { env, workdir, user }: Built,
+    { env, workdir, user, network }: Built & Pick<TaskEnvironment, 'network'>,
     getsTests: boolean,
   ): Promise<Rewards> {
     const { settings } = this.#options
@@ -406,8 +408,23 @@ class HarborTrial {
       const verified = { cwd: workdir, env: { ...env, ...verifierEnv }, signal: limit }
       const { exitStatus } = await workbench.run(script, verified)
       this.#log.say(`The verifier ended with ${exitStatus}`)
-      return readRewards('/logs/verifier', (path) => workbench.read(path))
+      const rewards = await readRewards('/logs/verifier', (path) => workbench.read(path)).catch((error: Error) => error)
+      const isFull = !(rewards instanceof Error) && Object.values(rewards).every((reward) => reward >= 1)
+      if (!isFull) {
+        await this.#tellLack(workbench, 'verifier', '/logs/verifier/test-stdout.txt', network)
+        if (this.#options.agent.name === 'oracle')
+          await this.#tellLack(this.#workbench, 'solution', '/logs/agent/oracle.txt', task.environment.network)
+      }
+      this.#refuseDifferences()
+      if (rewards instanceof Error) throw rewards
+      return rewards
     })
+  }
+
+  /** What its author wrote, and knows to work where the task is at home, has failed for want of something. */
+  async #tellLack(workbench: Workbench, who: string, file: string, network: TaskEnvironment['network']): Promise<void> {
+    const lack = lackIn((await workbench.readEnd(file, maxOutputBytes)) ?? '', network === 'host')
+    if (lack) this.#log.warn({ sentence: `The ${who} could not get what it needs: ${lack}`, differs: true })
   }
 
   async #phase<T>(phase: TrialPhase, work: () => Promise<T>): Promise<T> {
@@ -453,6 +470,7 @@ const noNetwork = { saidBy: 'the task (network_mode, allow_internet)', allows: (
 const chosenUser = async (ofPhase: string | null, ofImage: string | null): Promise<string | null> =>
   (await systemProblem()) === undefined ? (ofPhase ?? ofImage) : null
 
+const maxOutputBytes = 1024 * 1024
 const agentLogs = '/logs/agent'
 /** Where an agent finds its instruction. */
 const instructionFile = `${agentLogs}/instruction.md`

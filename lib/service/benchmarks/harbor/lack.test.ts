@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { lackIn } from './lack.ts'
+
+it.each([
+  '/tests/test.sh: line 21: uvx: command not found',
+  '/tests/test.sh: 4: pytest: not found',
+  '/usr/bin/python3: No module named pytest',
+  '/usr/bin/env: ‘node’: No such file or directory',
+  "FileNotFoundError: [Errno 2] No such file or directory: 'redis-cli'",
+  '__main__.py: error: unrecognized arguments: --ctrf /logs/verifier/ctrf.json',
+])('finds that a program is missing in %s', (line) => {
+  expect(lackIn(`before\n\u001B[31m${line}\u001B[0m\nafter`, false)).toBe(line)
+})
+
+it.each([
+  'curl: (6) Could not resolve host: astral.sh',
+  'curl: (7) Failed to connect to astral.sh port 443 after 2 ms: Could not connect to server',
+  'E: Unable to locate package python3-pytest',
+  'E: Failed to fetch http://deb.debian.org/debian/pool/a.deb  Temporary failure resolving',
+  'ERROR: No matching distribution found for pytest==8.4.1',
+  'wget: unable to resolve host address ‘example.org’',
+  'npm error code EAI_AGAIN',
+  'go: example.org/x@v1: Get "https://example.org": dial tcp: lookup example.org: no such host',
+  'error: Request failed after 3 retries',
+])('finds that the network is missing in %s, where there should be one', (line) => {
+  expect(lackIn(`${line}\r\n`, true)).toBe(line)
+  expect(lackIn(line, false)).toBeUndefined()
+})
+
+it.each([
+  'curl: (7) Failed to connect to localhost port 8080 after 0 ms: Could not connect to server',
+  "ModuleNotFoundError: No module named 'solution'",
+  '/tests/test.sh: line 3: ./run: No such file or directory',
+  '/tests/test.sh: line 3: my-program: command not found',
+  'WARNING: Retrying after connection broken: Temporary failure in name resolution',
+  'E   assert 1 == 2',
+])('takes %s for what the agent did', (line) => {
+  expect(lackIn(line, true)).toBeUndefined()
+})

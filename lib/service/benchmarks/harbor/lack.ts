@@ -1,0 +1,51 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Programs that an image has or a script installs, and no task is about making. */
+const tools = [
+  ...['python', 'python3', 'pip', 'pip3', 'pytest', 'py.test', 'uv', 'uvx', 'pipx', 'poetry', 'conda'],
+  ...['node', 'npm', 'npx', 'pnpm', 'yarn', 'bun', 'deno', 'tsc', 'go', 'cargo', 'rustc', 'gcc', 'g++', 'cc', 'clang'],
+  ...['make', 'cmake', 'java', 'javac', 'mvn', 'gradle', 'ruby', 'gem', 'bundle', 'perl', 'php', 'R', 'Rscript'],
+  ...['julia', 'ghc', 'cabal', 'stack', 'lean', 'lake', 'dotnet', 'curl', 'wget', 'git', 'jq', 'yq', 'tmux', 'expect'],
+  ...['sqlite3', 'psql', 'mysql', 'redis-cli', 'redis-server', 'nginx', 'apt', 'apt-get', 'apk', 'dnf', 'yum', 'sudo'],
+  ...['zip', 'unzip', 'bc', 'file', 'lsof', 'nc', 'socat', 'openssl', 'ffmpeg', 'strings', 'nm', 'objdump', 'gdb'],
+  ...['valgrind', 'ps', 'pkill', 'killall', 'ss', 'netstat', 'docker'],
+]
+const tool = `(?:${tools.map((name) => name.replace(/[.+]/g, '\\$&')).join('|')})`
+
+const missing = [
+  new RegExp(`: (?:line )?\\d+: ${tool}: (?:command )?not found$`),
+  new RegExp(`^(?:\\S*/)?env: .${tool}.: No such file or directory$`),
+  new RegExp(`No such file or directory: '${tool}'$`),
+  /^\S*python[\d.]*: No module named (?:pytest|pip|uv|venv|ensurepip|coverage|poetry|tox)$/,
+  // Plugins of pytest bring options of their own.
+  /(?:pytest|__main__\.py): error: unrecognized arguments: -/,
+]
+
+const unreachable = [
+  /Could not resolve (?:host|proxy)|unable to resolve host address|Temporary failure (?:in name resolution|resolving)/,
+  /Name or service not known|Network is unreachable|NameResolutionError|dns error|\b(?:ENOTFOUND|EAI_AGAIN)\b/,
+  /dial tcp: lookup|^curl: \((?:7|28)\) Failed to connect to|CONNECT tunnel failed/,
+  /^E: (?:Failed to fetch|Unable to locate package|Package '?\S+'? has no installation candidate)/,
+  /No matching distribution found for|Could not find a version that satisfies the requirement/,
+  /^(?:error: |\s*[×╰╭├]\S* )(?:Request failed after|Failed to (?:fetch|download))/,
+]
+// A retry may yet succeed, and servers of the task's own are on this machine.
+const isNoLack = /^WARNING: Retrying|\b(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0)\b|\[?::1\b/
+
+/**
+ * The line of an output, if there is one, that tells what was missing where it ran: a program of every image, or a host
+ * that could not be reached although there is a network to be.
+ */
+export const lackIn = (output: string, hasNetwork: boolean): string | undefined =>
+  stripVTControlCharacters(output)
+    .split(/[\r\n]+/)
+    .map((line) => line.trimEnd())
+    .find(
+      (line) =>
+        missing.some((each) => each.test(line)) ||
+        (hasNetwork && !isNoLack.test(line) && unreachable.some((each) => each.test(line))),
+    )
+    ?.trim()
+    .slice(0, maxLineLength)
+
+const maxLineLength = 200
