@@ -9,25 +9,73 @@ import type { System } from '#lib/service/sandbox/sandbox.ts'
 import { keepSystemsBelow, makeSystemBase, systemProblem } from '#lib/service/sandbox/system.ts'
 import type { Warning } from './outcome.ts'
 
+interface Build {
+  folder: string
+  end: () => void
+}
+
 /**
  * What the environments of tasks are made of, for all trials of the service: the base of their systems, and what builds
  * left, by the checksum of all that went into them. Trials share both and change neither: each has a layer of its own above.
  */
 export class Environments {
   readonly #folder: string
+  /** What is being built now, by its folder: trials that need the same wait for it. */
+  readonly #building = new Map<string, Promise<void>>()
+  /** Of the devboxes that build. */
+  readonly #builds = new Map<string, Build>()
+  /** What could not be kept when it was built: nobody waits for that again. */
+  readonly #unkept = new Set<string>()
 
   constructor(folder: string) {
     this.#folder = folder
     keepSystemsBelow(folder)
   }
 
-  /** What the system of a trial begins with, built already where `key` is known; undefined where trials have none. */
-  async begin(key: string | undefined): Promise<Omit<System, 'own'> | undefined> {
-    if ((await systemProblem()) !== undefined) return undefined
+  /**
+   * Makes a devbox with what its system begins with, built already where `key` is known; without a system where trials
+   * have none. Whoever needs what another devbox builds waits until that has been kept, or cannot be. `built` is to be
+   * called of every devbox made here.
+   */
+  async open(
+    key: string | undefined,
+    signal: AbortSignal,
+    create: (system: Omit<System, 'own'> | undefined) => Promise<string>,
+  ): Promise<string> {
+    if ((await systemProblem()) !== undefined) return create(undefined)
     const base = await makeSystemBase(this.#folder)
-    const folder = key === undefined ? undefined : this.#folderOf(key, base)
-    if (folder === undefined || !existsSync(folder)) return { base, layers: [] }
-    return { base, layers: [{ folder, firstUid: Number(await readFile(join(folder, 'first-uid'), 'utf8')) }] }
+    if (key === undefined) return create({ base, layers: [] })
+    const folder = this.#folderOf(key, base)
+    for (let other = this.#building.get(folder); other; other = this.#building.get(folder))
+      await orAborted(other, signal)
+    if (existsSync(folder)) {
+      const firstUid = Number(await readFile(join(folder, 'first-uid'), 'utf8'))
+      return create({ base, layers: [{ folder, firstUid }] })
+    }
+    if (this.#unkept.has(folder)) return create({ base, layers: [] })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#building.set(folder, promise)
+    const end = () => {
+      this.#building.delete(folder)
+      resolve()
+    }
+    try {
+      const devboxId = await create({ base, layers: [] })
+      this.#builds.set(devboxId, { folder, end })
+      return devboxId
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  /** Lets those go on who wait for what a devbox builds. A build that was broken off tells nothing of the next one. */
+  built(devboxId: string, isBrokenOff: boolean): void {
+    const build = this.#builds.get(devboxId)
+    if (!build) return
+    this.#builds.delete(devboxId)
+    if (!isBrokenOff && !existsSync(build.folder)) this.#unkept.add(build.folder)
+    build.end()
   }
 
   /** What was told of the build that a devbox began with; undefined where it has yet to be built. */
@@ -63,6 +111,18 @@ export class Environments {
 }
 
 const warningsFile = 'warnings.json'
+
+const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
 
 /** Removes what no devbox below `devboxFolder` began with. Resolves to the names, and how many are in use. */
 export const clearEnvironments = async (

@@ -46,43 +46,47 @@ interface Owner {
   scenarioRunId: string
   name: string
   settings: HarborSettings
+  signal: AbortSignal
 }
 
 /**
  * A devbox for an environment, with nothing built in it yet: its id. A task that cannot be read any more has no
- * environment, and gets a devbox as well: its trial fails and leaves logs like any other.
+ * environment, and gets a devbox as well: its trial fails and leaves logs like any other. Waits while another trial
+ * builds the same.
  */
 export const openDevbox = async (
   { devboxes, environments }: { devboxes: Devboxes; environments: Environments },
-  { account, scenarioRunId, name, settings }: Owner,
+  { account, scenarioRunId, name, settings, signal }: Owner,
   environment: TaskEnvironment | undefined,
 ): Promise<string> => {
   const plan = environment && (await planOf(environment).catch(() => undefined))
-  const system = await environments.begin(plan && environment && (await keyOf(environment).catch(() => undefined)))
+  const key = plan && environment && (await keyOf(environment).catch(() => undefined))
   const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
-  const { id } = await devboxes.create(
-    account,
-    {
-      name,
-      launch_parameters: {
-        ...customSize({
-          cpus: overrideCpus ?? environment?.cpus ?? null,
-          memoryMb: overrideMemoryMb ?? environment?.memoryMb ?? null,
-          storageMb: overrideStorageMb ?? environment?.storageMb ?? null,
-        }),
-        // The trial ends it; this bounds a devbox whose trial the service forgot.
-        keep_alive_time_seconds: maxKeepAliveSeconds,
+  return environments.open(key, signal, async (system) => {
+    const { id } = await devboxes.create(
+      account,
+      {
+        name,
+        launch_parameters: {
+          ...customSize({
+            cpus: overrideCpus ?? environment?.cpus ?? null,
+            memoryMb: overrideMemoryMb ?? environment?.memoryMb ?? null,
+            storageMb: overrideStorageMb ?? environment?.storageMb ?? null,
+          }),
+          // The trial ends it; this bounds a devbox whose trial the service forgot.
+          keep_alive_time_seconds: maxKeepAliveSeconds,
+        },
       },
-    },
-    {
-      initiatorType: 'scenario',
-      initiatorId: scenarioRunId,
-      root: system ? ['logs'] : rootFoldersOf(plan, environment?.workdir ?? null),
-      ...(system && { system }),
-      ...(environment?.network === 'none' && { network: 'none' }),
-    },
-  )
-  return id
+      {
+        initiatorType: 'scenario',
+        initiatorId: scenarioRunId,
+        root: system ? ['logs'] : rootFoldersOf(plan, environment?.workdir ?? null),
+        ...(system && { system }),
+        ...(environment?.network === 'none' && { network: 'none' }),
+      },
+    )
+    return id
+  })
 }
 
 /** Tells all that goes into a build beside the machine: a failed install may succeed next time, so such a build is not kept. */

@@ -171,6 +171,36 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect((await trials.run(files)).score).toBe(1)
   })
 
+  it('is built by one of the trials that begin together, or by the next when that one is cancelled', async () => {
+    const files = {
+      'environment/Dockerfile': 'FROM debian\nWORKDIR /app\nRUN date +%s%N >/opt/built\n',
+      'solution/solve.sh': 'cp /opt/built /logs/artifacts/built\n',
+      'tests/test.sh': rewardIf('true'),
+    }
+    const begin = (own: typeof files, cancelsFirst: boolean) => {
+      let made = 0
+      return Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const cancelled = new AbortController()
+          const onDevbox = () => {
+            if (++made === 1 && cancelsFirst) cancelled.abort()
+          }
+          const { state, log } = await trials.run(own, { onDevbox, signal: cancelled.signal })
+          return { state, built: log('artifacts/built') }
+        }),
+      )
+    }
+    const together = await begin(files, false)
+    expect(together.map(({ state }) => state)).toEqual(Array(4).fill('COMPLETED'))
+    expect(new Set(together.map(({ built }) => built)).size).toBe(1)
+    const anew = { ...files, 'environment/Dockerfile': `${files['environment/Dockerfile']}RUN true\n` }
+    const rest = await begin(anew, true)
+    expect(rest.map(({ state }) => state).sort()).toEqual(['CANCELED', 'COMPLETED', 'COMPLETED', 'COMPLETED'])
+    const built = rest.filter(({ state }) => state === 'COMPLETED').map((trial) => trial.built)
+    expect(new Set(built).size).toBe(1)
+    expect(built[0]).not.toBe(together[0]?.built)
+  })
+
   it('tells apart a verifier that could not fetch its tools from a wrong answer', async () => {
     const files = {
       'environment/Dockerfile': 'FROM debian\nWORKDIR /app\n',

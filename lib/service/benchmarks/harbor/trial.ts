@@ -85,7 +85,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   await rm(folder, { recursive: true, force: true })
   const log = new TrialLog(options)
   const read = await readTask(scenario.path)
-  const owner = { account, scenarioRunId, name: scenario.name, settings }
+  const owner = { account, scenarioRunId, name: scenario.name, settings, signal }
   const devboxId = await openDevbox(deps, owner, read.task?.environment)
   options.onDevbox?.(devboxId)
   const trial = new HarborTrial(deps, { ...options, devboxId }, log)
@@ -217,13 +217,17 @@ class HarborTrial {
 
   #build(workbench: Workbench, devboxId: string, environment: TaskEnvironment): Promise<Built> {
     const { settings, signal } = this.#options
+    const { environments } = this.#deps
     return buildEnvironment(workbench, environment, {
-      environments: this.#deps.environments,
+      environments,
       devboxFolder: this.#deps.folderOf(devboxId),
       settings,
       reveal: this.#reveal,
       warn: (warning) => this.#log.warn(warning),
-      check: () => this.#refuseDifferences(),
+      check: () => {
+        environments.built(devboxId, false)
+        this.#refuseDifferences()
+      },
       signal,
     })
   }
@@ -330,7 +334,7 @@ class HarborTrial {
     await this.#collect(separateVerifier, built)
     // What the agent wrote there are no logs of the verifier.
     await this.#workbench.replace('/logs/verifier')
-    const owner = { account, scenarioRunId, name: `${scenario.name} verifier`, settings }
+    const owner = { account, scenarioRunId, name: `${scenario.name} verifier`, settings, signal }
     const devboxId = await openDevbox(this.#deps, owner, environment)
     const workbench = new Workbench({ ...this.#deps, ...this.#options, devboxId })
     try {
@@ -343,6 +347,7 @@ class HarborTrial {
       const from = join(this.#logsFolder(devboxId), 'verifier')
       const to = step.name === null ? 'verifier' : join('steps', step.name, 'verifier')
       await this.#log.save(from, to, signal.aborted ? AbortSignal.timeout(cancelledSaveMs) : undefined)
+      this.#deps.environments.built(devboxId, signal.aborted)
       await this.#deps.devboxes.shutdown(account, devboxId, { force: true })
     }
   }
@@ -445,6 +450,7 @@ class HarborTrial {
   /** Saves the logs and ends the devbox. */
   async end(): Promise<void> {
     const { account, devboxId, signal } = this.#options
+    this.#deps.environments.built(devboxId, signal.aborted)
     try {
       // The command of a cancelled trial would go on writing logs.
       await this.#workbench.stop()
