@@ -99,29 +99,47 @@ export class Workbench {
    * Runs a bash script to its end. Rejects when the devbox does not run, and with the reason of `signal` once the process
    * group has been killed.
    */
-  async run(script: string, { env, cwd, user = this.user, signal, limit }: Command = {}): Promise<Finished> {
-    const { account, devboxId, executions } = this.#options
+  async run(script: string, { signal, limit, ...how }: Command = {}): Promise<Finished> {
+    const { devboxId, executions } = this.#options
     const aborted = signal ?? this.#options.signal
     aborted.throwIfAborted()
-    const devbox = () => {
-      const running = this.#devbox()
-      return { ...running, env: { ...running.env, ...env } }
-    }
-    const given = user === null ? script : asUser(user, script)
-    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${given}` : given
-    const id = executions.launch(devboxId, devbox, { account, command })
+    const id = this.#launch(script, how)
     this.#running = id
     const holdMs = Math.min((limit?.seconds ?? Number.POSITIVE_INFINITY) * 1000, longestTimerMs)
     const isDone = await executions.reaches(devboxId, id, ['completed'], holdMs, aborted)
     if (!isDone) await executions.kill(devboxId, id, true)
     this.#running = undefined
     aborted.throwIfAborted()
-    const { exit_status, stdout, stderr } = await executions.get(devboxId, id)
-    const finished = { exitStatus: exit_status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '' }
+    const finished = await this.#finished(id)
     if (!isDone && limit) throw limit.error(finished)
     // Throws when the command ended because its devbox did.
     if (finished.exitStatus !== 0) this.#devbox()
     return finished
+  }
+
+  /** Begins a script that may go on until the devbox ends; resolves if it ends before, or is aborted. */
+  async begin(script: string, { signal, ...how }: Omit<Command, 'limit'> = {}): Promise<Finished> {
+    const { devboxId, executions } = this.#options
+    const id = this.#launch(script, how)
+    await executions.reaches(devboxId, id, ['completed'], longestTimerMs, signal ?? this.#options.signal)
+    return this.#finished(id)
+  }
+
+  #launch(script: string, { env, cwd, user = this.user }: Pick<Command, 'env' | 'cwd' | 'user'>): string {
+    const { account, devboxId, executions } = this.#options
+    const devbox = () => {
+      const running = this.#devbox()
+      return { ...running, env: { ...running.env, ...env } }
+    }
+    const given = user === null ? script : asUser(user, script)
+    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${given}` : given
+    return executions.launch(devboxId, devbox, { account, command })
+  }
+
+  async #finished(id: string): Promise<Finished> {
+    const { devboxId, executions } = this.#options
+    const { exit_status, stdout, stderr } = await executions.get(devboxId, id)
+    return { exitStatus: exit_status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '' }
   }
 
   /** Runs a script of the service's own and throws when it fails. */

@@ -3,6 +3,7 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
 import type { Warning } from '../outcome.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
+import type { Healthcheck } from './task-toml.ts'
 
 /** The steps that make a devbox what a Dockerfile describes. */
 export interface BuildPlan {
@@ -12,6 +13,9 @@ export interface BuildPlan {
   workdir: string
   /** Of USER; null for root, or where a devbox has no other. */
   user: string | null
+  /** What its container starts with; null where that is Harbor's own command alone. */
+  entrypoint: string[] | null
+  healthcheck: Healthcheck | null
   /** The image of FROM; empty where nothing names one. */
   image: string
   warnings: Warning[]
@@ -51,7 +55,10 @@ const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\
  * with its users. Throws a SandboxBuildFailedError where it cannot.
  */
 export const planBuild = (dockerfile: string, hasSystem: boolean, path = defaultPath): BuildPlan => {
-  const plan: BuildPlan = { steps: [], env: { PATH: path }, workdir: '/', user: null, image: '', warnings: [] }
+  const plan: BuildPlan = {
+    ...{ steps: [], env: { PATH: path }, workdir: '/', user: null },
+    ...{ entrypoint: null, healthcheck: null, image: '', warnings: [] },
+  }
   const variables = new Map<string, string>([['PATH', path]])
   const args: Record<string, string> = {}
   let shell = ['/bin/sh', '-c']
@@ -112,11 +119,13 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
       case 'ADD':
         plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, hasSystem, warn, fail }))
         break
-      case 'ENTRYPOINT':
-        if (execForm(text)?.length !== 0) warn('ENTRYPOINT is not run: nothing starts by itself in a devbox')
+      case 'ENTRYPOINT': {
+        const argv = execForm(text) ?? [...shell, text]
+        plan.entrypoint = argv.length > 0 ? argv : null
         break
+      }
       case 'HEALTHCHECK':
-        if (!/^NONE$/i.test(text)) warn('HEALTHCHECK is not run')
+        plan.healthcheck = healthcheckOf(instruction, shell, fail)
         break
       default:
         fail(`${name} cannot be followed without Docker`)
@@ -124,6 +133,34 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
   }
   if (stages === 0) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
   return plan
+}
+
+/** With the times that Docker gives it where the Dockerfile does not. */
+const healthcheckOf = ({ text, flags }: Instruction, shell: readonly string[], fail: Fail): Healthcheck | null => {
+  if (/^NONE$/i.test(text)) return null
+  const [, command] = /^CMD\s+([\s\S]+)$/i.exec(text) ?? []
+  if (command === undefined) return fail('HEALTHCHECK needs CMD or NONE')
+  const argv = execForm(command) ?? [...shell, command]
+  const seconds = (flag: string, usual: number) =>
+    flags[flag] === undefined ? usual : (secondsOf(flags[flag]) ?? fail(`--${flag}=${flags[flag]} is no time`)) || usual
+  const interval_sec = seconds('interval', 30)
+  return {
+    command: argv.map(quote).join(' '),
+    interval_sec,
+    timeout_sec: seconds('timeout', 30),
+    // Docker waits for one interval before the first check. Here checks begin at once, and none of that time counts.
+    start_period_sec: seconds('start-period', 0) + interval_sec,
+    start_interval_sec: Math.min(seconds('start-interval', 5), interval_sec, 1),
+    retries: Number(flags.retries) || 3,
+  }
+}
+
+/** A duration as Go writes it. */
+const secondsOf = (text: string): number | undefined => {
+  const units: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9 }
+  if (!/^(\d+(\.\d+)?(h|ms|m|s|us|µs|ns))+$|^0$/.test(text)) return undefined
+  const parts = text.matchAll(/([\d.]+)(h|ms|m|s|us|µs|ns)/g)
+  return [...parts].reduce((sum, [, number, unit = '']) => sum + Number(number) * (units[unit] ?? 0), 0)
 }
 
 /** The folders at `/` that the build and the task write to, to be kept on the disk of the devbox. */

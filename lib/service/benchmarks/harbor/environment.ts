@@ -10,9 +10,10 @@ import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
 import { imageWarnings } from './base-image.ts'
 import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.ts'
+import { startContainer, waitUntilHealthy } from './container.ts'
 import { checksumOf } from './datasets.ts'
 import { customSize } from './resources.ts'
-import { buildSandbox, waitUntilHealthy } from './sandbox-build.ts'
+import { buildSandbox } from './sandbox-build.ts'
 import type { TaskEnvironment } from './task.ts'
 import { environmentOf, type Reveal, resolve } from './templates.ts'
 
@@ -116,16 +117,9 @@ export const buildEnvironment = async (
   const plan = await planOf(environment)
   const hasSystem = (await systemProblem()) === undefined
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
-  for (const warning of plan?.warnings ?? []) warn(warning)
-  await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
-    await workbench.started(limit)
-    await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
-    const makeWorkdir = () => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
-    // In a system of its own the folders at / are made as in an image; otherwise they are there from the start.
-    if (!hasSystem) await makeWorkdir()
-    const known = plan && (await environments.warningsOf(devboxFolder))
-    for (const warning of known ?? []) warn(warning)
-    if (known) return
+  const user = plan?.user ?? null
+  const makeWorkdir = (limit: AbortSignal) => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
+  const build = async (limit: AbortSignal) => {
     const key = plan && hasSystem ? await keyOf(environment) : undefined
     const found = await imageWarnings(workbench, plan?.image ?? environment.image, {
       env: plan?.env ?? { PATH: await searchPath() },
@@ -138,15 +132,29 @@ export const buildEnvironment = async (
       warn(warning)
     }
     if (plan) await buildSandbox(workbench, plan, { context: folder, hasSystem, signal: limit, warn: note })
-    if (hasSystem) await makeWorkdir()
+    if (hasSystem) await makeWorkdir(limit)
     const isWhole = ofBuild.every(({ differs }) => !differs)
     if (key !== undefined && isWhole && key === (await keyOf(environment)))
       await environments.keep(key, devboxFolder, [...found, ...ofBuild], limit)
+  }
+  for (const warning of plan?.warnings ?? []) warn(warning)
+  await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
+    await workbench.started(limit)
+    await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
+    // In a system of its own the folders at / are made as in an image; otherwise they are there from the start.
+    if (!hasSystem) await makeWorkdir(limit)
+    const known = plan && (await environments.warningsOf(devboxFolder))
+    for (const warning of known ?? []) warn(warning)
+    if (!known) await build(limit)
+    check()
+    workbench.user = user
+    await startContainer(workbench, plan, {
+      cwd: plan?.workdir ?? workdir,
+      env: { HOME: '/root', ...plan?.env },
+      signal: limit,
+    })
   })
-  check()
   const env = { ...plan?.env, ...resolve(environment.env, reveal) }
-  const user = plan?.user ?? null
-  workbench.user = user
   if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
   return {
     workdir,

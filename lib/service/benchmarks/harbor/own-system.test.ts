@@ -115,14 +115,23 @@ RUN echo "$HOME $(id -un)" >made
       ),
     },
   },
-  'ENTRYPOINT and HEALTHCHECK, which are told': {
+  'what its ENTRYPOINT prepares before it runs its arguments, as the USER of the image': {
     files: {
       'environment/Dockerfile':
-        'FROM debian\nWORKDIR /app\nHEALTHCHECK --interval=5s CMD curl -f http://localhost/ || exit 1\nENTRYPOINT ["/entry.sh"]\nCMD ["sleep", "1"]\n',
-      'solution/solve.sh': '',
-      'tests/test.sh': rewardIf('true'),
+        'FROM debian\nRUN useradd -m joe && mkdir -m 777 /data\nCOPY --chmod=755 entry.sh /\nENV GREETING=hello\nWORKDIR /data\nUSER joe\nENTRYPOINT ["/entry.sh", "a b"]\nCMD ["never"]\n',
+      'environment/entry.sh':
+        '#!/bin/sh\nfirst=$1; shift\necho "$GREETING $first $1 $(id -un) $PWD" >said\nexec "$@"\n',
+      'solution/solve.sh': 'cat said >answer\n',
+      'tests/test.sh': rewardIf('[ "$(cat answer)" = "hello a b sh joe /data" ] && pgrep -x sleep >/dev/null'),
     },
-    warnings: [/^Dockerfile line 3: HEALTHCHECK is not run/, /^Dockerfile line 4: ENTRYPOINT is not run/],
+  },
+  'a server of the ENTRYPOINT, once its HEALTHCHECK succeeds': {
+    files: {
+      'environment/Dockerfile':
+        'FROM debian\nWORKDIR /app\nHEALTHCHECK --interval=1m30s --timeout=500ms --retries=2 CMD [ -e ready ]\nENTRYPOINT sleep 1; touch ready; exec sleep infinity\n',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf('[ -e ready ]'),
+    },
   },
 }
 
@@ -226,6 +235,26 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       'tests/test.sh': `curl http://no-such-host.invalid\n${rewardIf('true')}`,
     })
     expect([right.score, right.environment_differs]).toEqual([1, false])
+  })
+
+  it('does not begin where the container would not have started', async () => {
+    const start = (text: string) =>
+      trials.run({ 'environment/Dockerfile': `FROM debian\n${text}`, 'tests/test.sh': rewardIf('true') })
+    expect((await start('ENTRYPOINT ["/no-such-entry"]\n')).failure_reason).toMatchObject({
+      exception_type: 'RuntimeError',
+      exception_message: expect.stringMatching(/^The environment did not start: ENTRYPOINT ended with exit code 127: /),
+    })
+    expect((await start('ENTRYPOINT echo bye; exit 3\n')).failure_reason?.exception_message).toBe(
+      'The environment did not start: ENTRYPOINT ended with exit code 3: bye',
+    )
+    const sick = 'HEALTHCHECK --interval=10ms --retries=2 CMD echo ill && false\n'
+    expect((await start(sick)).failure_reason).toEqual({
+      exception_type: 'HealthcheckError',
+      exception_message: 'The healthcheck failed 2 times: exit code 1: ill',
+    })
+    expect((await start('HEALTHCHECK --interval=soon CMD true\n')).failure_reason?.exception_message).toBe(
+      'Dockerfile line 2: --interval=soon is no time',
+    )
   })
 
   it('names the line of a RUN that fails, and of a user that there is not', async () => {

@@ -1,14 +1,12 @@
 import { readdir } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 import { quote } from '#lib/service/kit/quoting.ts'
-import { TrialError, type Warning } from '../outcome.ts'
+import type { Warning } from '../outcome.ts'
 import { shown, type Workbench } from '../workbench.ts'
 import type { BuildPlan, BuildStep } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { isDoneAlready } from './machine-packages.ts'
-import type { Healthcheck } from './task-toml.ts'
 
 interface Build {
   /** Where the files are that a COPY names. */
@@ -127,31 +125,4 @@ const give = async (
   const into = isFolder && !source.isFolder ? `${to}/${source.name}` : to
   const files = [into, ...below.map((name) => `${to}/${name}`)]
   await workbench.must(giveTo(files), { OWNER: owner }, signal)
-}
-
-/** Resolves once the command of a healthcheck has succeeded. Throws a HealthcheckError when it never does. */
-export const waitUntilHealthy = async (
-  workbench: Workbench,
-  check: Healthcheck,
-  { cwd, env, signal }: { cwd: string; env: Record<string, string>; signal: AbortSignal },
-): Promise<void> => {
-  const beganMs = Date.now()
-  const late = new TrialError('HealthcheckError', `The healthcheck took more than ${check.timeout_sec} seconds`)
-  const limit = { seconds: check.timeout_sec, error: () => late }
-  for (let failures = 0; ; ) {
-    const reason = await workbench.run(check.command, { env, cwd, signal, limit }).then(
-      (finished) =>
-        finished.exitStatus !== 0 && [`exit code ${finished.exitStatus}`, shown(finished)].filter(Boolean).join(': '),
-      (error: unknown) => {
-        if (error !== late) throw error
-        return late.message
-      },
-    )
-    if (reason === false) return
-    // A failure while it is still starting does not count.
-    const isStarting = Date.now() - beganMs < check.start_period_sec * 1000
-    if (!isStarting && ++failures >= check.retries)
-      throw new TrialError('HealthcheckError', `The healthcheck failed ${failures} times: ${reason}`)
-    await delay((isStarting ? check.start_interval_sec : check.interval_sec) * 1000, undefined, { signal })
-  }
 }

@@ -490,8 +490,6 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
           ['a user of the image', dockerfile('FROM ubuntu\nUSER joe\n'), /USER joe is ignored/],
           ['a user of the agent', { 'task.toml': toml('[agent]\nuser = "joe"\n') }, /user joe is ignored/],
         ] satisfies Differing[])),
-    ['an ENTRYPOINT', dockerfile('FROM ubuntu\nENTRYPOINT ["/start"]\n'), /ENTRYPOINT is not run/],
-    ['a HEALTHCHECK', dockerfile('FROM ubuntu\nHEALTHCHECK CMD true\n'), /HEALTHCHECK is not run/],
     ['an allowlist', { 'task.toml': toml('[environment]\nnetwork_mode = "allowlist"\n') }, /allowlist/],
     [
       'a network in one phase',

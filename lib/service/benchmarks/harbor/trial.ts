@@ -25,12 +25,12 @@ import {
 } from '../outcome.ts'
 import type { HarborScenario } from '../plan.ts'
 import { shown, Workbench } from '../workbench.ts'
+import { waitUntilHealthy } from './container.ts'
 import { checksumOf } from './datasets.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import { type Built, buildEnvironment, makeLogFolders, openDevbox } from './environment.ts'
 import { lackIn } from './lack.ts'
 import { combine, reaches, readRewards } from './rewards.ts'
-import { waitUntilHealthy } from './sandbox-build.ts'
 import {
   readTask,
   type SeparateVerifier,
