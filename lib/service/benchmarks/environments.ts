@@ -124,10 +124,14 @@ const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void
   }
 }
 
-/** Removes what no devbox below `devboxFolder` began with. Resolves to the names, and how many are in use. */
+/**
+ * Removes what no devbox below `devboxFolder` began with, nor a service that runs is just making. Resolves to the names,
+ * and how many are in use.
+ */
 export const clearEnvironments = async (
   folder: string,
   devboxFolder: string,
+  isRunning: boolean,
 ): Promise<{ removed: string[]; used: number }> => {
   const devboxes = await readdir(devboxFolder).catch(() => [])
   const inUse = new Set(
@@ -137,7 +141,8 @@ export const clearEnvironments = async (
     }),
   )
   const names = await readdir(folder).catch(() => [])
-  const removed = names.filter((name) => !inUse.has(join(folder, name)))
+  const isUsed = (name: string) => inUse.has(join(folder, name)) || (isRunning && name.startsWith('new-'))
+  const removed = names.filter((name) => !isUsed(name))
   for (const name of removed) await rm(join(folder, name), { recursive: true, force: true })
   return { removed, used: names.length - removed.length }
 }

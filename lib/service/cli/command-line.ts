@@ -208,7 +208,8 @@ Commands
   drain               announce the suspension of every devbox of the service that runs on the data folder
   import DIR|ZIP      take in a job that Harbor ran elsewhere, or logs that were exported here, as a job of
                       the service that runs on the data folder
-  environments clear  remove what was built of tasks' environments, but for what trials run in now
+  environments clear  remove what was built of tasks' environments, but for what trials run in now, and what
+                      installs of agents left; both are made anew when a trial needs them
   doctor              tell what this machine allows and how the service is; exit 1 when something is wrong
   help                print this
 

@@ -273,21 +273,39 @@ describe('pressure', () => {
 })
 
 describe('environments clear', () => {
-  it('removes what was built, but for what a devbox began with', async () => {
+  it('removes what was built and installed, but for what a devbox began with', async () => {
     const at = (...path: string[]) => join(dataDir, ...path)
     const [free, used, base] = ['environment-1', 'environment-2', 'base-1'].map((name) => at('environments', name))
     for (const folder of [free, used, base, at('devboxes', 'dbx_1', 'system')])
       mkdirSync(folder ?? '', { recursive: true, mode: 0o700 })
     // A folder alone has no size on every file system.
     writeFileSync(at('environments', 'environment-1', 'built'), 'built')
+    mkdirSync(at('agent-installs'), { mode: 0o700 })
+    for (const name of ['a.tar', 'b.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
     const note = { base, layers: [{ folder: used, firstUid: 1 }] }
     writeFileSync(at('devboxes', 'dbx_1', 'system', 'made-of.json'), JSON.stringify(note))
-    expect((await command('doctor')).stdout).toMatch(/^ +[\d.]+ KiB environments of tasks$/m)
+    const { stdout } = await command('doctor')
+    expect(stdout).toMatch(/^ +[\d.]+ KiB environments of tasks$/m)
+    expect(stdout).toMatch(/^ +[\d.]+ KiB installs of agents$/m)
     expect(await command('environments', 'clear')).toMatchObject({
       code: 0,
-      stdout: '1 built environment removed; 2 folders are in use and stay\n',
+      stdout: '1 built environment and 2 installs of agents removed; 2 folders are in use and stay\n',
     })
     expect(readdirSync(at('environments')).sort()).toEqual(['base-1', 'environment-2'])
+    expect(readdirSync(at('agent-installs'))).toEqual([])
+  })
+
+  it('leaves what a running service is just making', async () => {
+    const at = (...path: string[]) => join(dataDir, ...path)
+    await serve()
+    for (const folder of ['environments/new-environment-a', 'environments/environment-1', 'agent-installs'])
+      mkdirSync(at(folder), { recursive: true, mode: 0o700 })
+    for (const name of ['a.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
+    expect((await command('environments', 'clear')).stdout).toBe(
+      '1 built environment and 1 install of an agent removed; 1 folder is in use and stays\n',
+    )
+    expect(readdirSync(at('environments'))).toEqual(['new-environment-a'])
+    expect(readdirSync(at('agent-installs'))).toEqual(['b.tar.0123'])
   })
 })
 

@@ -102,6 +102,7 @@ const kinds: Record<string, string> = {
   devboxes: 'devboxes',
   snapshots: 'snapshots',
   environments: 'environments of tasks',
+  'agent-installs': 'installs of agents',
 }
 
 /** Bytes on the disk by kind, the greatest first. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -98,6 +98,14 @@ export class AgentInstalls {
       await devboxes.shutdown(account, devboxId, { force: true })
     }
   }
+}
+
+/** Removes what installs left, but not what a service that runs is just packing. Resolves to how many there were. */
+export const clearInstalls = async (folder: string, isRunning: boolean): Promise<number> => {
+  const names = await readdir(folder).catch(() => [])
+  const whole = names.filter((name) => name.endsWith('.tar'))
+  for (const name of isRunning ? whole : names) await rm(join(folder, name), { force: true })
+  return whole.length
 }
 
 /** Thrown for an agent that cannot begin. */

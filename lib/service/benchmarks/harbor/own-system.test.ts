@@ -175,7 +175,7 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     built.add((await trials.run(other)).log('artifacts/built'))
     expect(built.size).toBe(2)
     const [environments, devboxes] = ['environments', 'devboxes'].map((name) => join(trials.folder, name))
-    const { removed } = await clearEnvironments(environments ?? '', devboxes ?? '')
+    const { removed } = await clearEnvironments(environments ?? '', devboxes ?? '', true)
     expect(removed.filter((name) => name.startsWith('environment-')).length).toBeGreaterThanOrEqual(2)
     expect((await trials.run(files)).score).toBe(1)
   })
