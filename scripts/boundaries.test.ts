@@ -67,7 +67,7 @@ const mostLines: Record<string, number> = {
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
   'lib/wire': 1_100,
-  scripts: 460,
+  scripts: 550,
   'server.ts': 180,
 }
 

@@ -7,12 +7,13 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
+import { jobFromElsewhere } from './elsewhere.ts'
 
 const usage = `npm run demo [-- options]
 
 Fills a running service with something to look at: devboxes, axons with events, and benchmark jobs of which three have
-finished (two of the same agents, to compare, and one of the tasks' own solutions), one has failed and one runs. Takes a
-few minutes. What an earlier demo made stays.
+finished (two of the same agents, to compare, and one of the tasks' own solutions), one has failed, one runs, and one is
+imported as if it had run elsewhere, with invented scores. Takes a few minutes. What an earlier demo made stays.
 
   --url URL        the service; default: DEVDECK_SERVICE_URL, else the one that runs on the data folder
   --key KEY        its API key; default: DEVDECK_API_KEY, else the one in the data folder
@@ -33,6 +34,9 @@ const main = async () => {
 
   for (const { id, name } of await makeDevboxes(client, number)) say(`devbox ${name}`, paths.devbox(id))
   for (const { id, name } of await makeAxons(client, number)) say(`axon ${name}`, paths.axon(id))
+  const elsewhere = `demo-${number}-elsewhere`
+  const { job_id } = await client.benchmarkJobs.import({ body: {}, file: await jobFromElsewhere(elsewhere) })
+  say(`job ${elsewhere}`, paths.benchmarkJob(job_id))
   const make = async (file: string, name: string, reached: typeof isEnded, change = (yaml: string) => yaml) => {
     const job = await makeJob(client, `demo-${number}-${name}`, file, change)
     say(`job ${job.name}`, paths.benchmarkJob(job.id))
