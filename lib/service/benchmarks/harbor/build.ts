@@ -68,12 +68,15 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
     const fail = (problem: string): never => {
       throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`)
     }
+    const cannot = (problem: string): never => {
+      throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`, { differs: true })
+    }
     const warn = (what: string) => plan.warnings.push({ sentence: `Dockerfile line ${line}: ${what}`, differs: true })
     if (ignored.includes(name)) continue
     if (stages === 0 && name !== 'FROM' && name !== 'ARG') fail(`${name} comes before FROM`)
     switch (name) {
       case 'FROM':
-        if (++stages > 1) fail('builds of several stages cannot be done without Docker')
+        if (++stages > 1) cannot('builds of several stages cannot be done without Docker')
         plan.image = wordsOf(text, variables)[0] ?? ''
         break
       case 'ARG':
@@ -99,7 +102,7 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
       }
       case 'SHELL':
         shell = execForm(text) ?? fail('SHELL needs a JSON array')
-        if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) fail(`there is no shell ${shell[0]} here`)
+        if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) cannot(`there is no shell ${shell[0]} here`)
         break
       case 'USER':
         plan.user = wordsOf(text, variables)[0] ?? fail('USER names no user')
@@ -117,7 +120,7 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
         break
       case 'COPY':
       case 'ADD':
-        plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, hasSystem, warn, fail }))
+        plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, hasSystem, warn, fail, cannot }))
         break
       case 'ENTRYPOINT': {
         const argv = execForm(text) ?? [...shell, text]
@@ -128,7 +131,7 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
         plan.healthcheck = healthcheckOf(instruction, shell, fail)
         break
       default:
-        fail(`${name} cannot be followed without Docker`)
+        cannot(`${name} cannot be followed without Docker`)
     }
   }
   if (stages === 0) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
@@ -243,18 +246,21 @@ interface CopySurroundings {
   hasSystem: boolean
   warn: (what: string) => void
   fail: Fail
+  /** As `fail`, for what Docker can do. */
+  cannot: Fail
 }
 
 const copySteps = (
   instruction: Instruction,
-  { variables, cwd, hasSystem, warn, fail }: CopySurroundings,
+  { variables, cwd, hasSystem, warn, fail, cannot }: CopySurroundings,
 ): BuildStep[] => {
   const { name, text, flags, heredocs, line } = instruction
   for (const flag of Object.keys(flags)) {
-    if (flag === 'from') fail(`${name} --from: other images and stages cannot be had without Docker`)
+    if (flag === 'from') cannot(`${name} --from: other images and stages cannot be had without Docker`)
     else if (flag === 'chown') {
       if (!hasSystem) warn(`${name} --chown is ignored: a devbox has one user here`)
-    } else if (!['chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag)) fail(`${name} --${flag} is not supported`)
+    } else if (!['chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag))
+      cannot(`${name} --${flag} is not supported`)
   }
   const words = (execForm(text) ?? wordsOf(text, heredocs.length > 0 ? new Map() : variables)).map((word) =>
     heredocs.length > 0 ? (wordsOf(word, variables)[0] ?? '') : word,
@@ -263,13 +269,13 @@ const copySteps = (
   if (last === undefined || words.length === 0) return fail(`${name} needs a source and a destination`)
   const to = posix.resolve(cwd, last)
   if (!hasSystem && systemFolders.test(`${to}/`))
-    fail(`${name} to ${to}: the system's folders are read-only in a devbox here`)
+    cannot(`${name} to ${to}: the system's folders are read-only in a devbox here`)
   const mode = flags.chmod ?? null
   const owner = hasSystem && flags.chown ? (wordsOf(flags.chown, variables)[0] ?? null) : null
   const isFolder = last.endsWith('/') || last === '.' || words.length > 1
   const files = words.filter((word) => !/^<<-?\w+$/.test(word))
   for (const source of files)
-    if (/^(https?|git|ssh):|^git@/.test(source)) fail(`${name} ${source}: nothing can be fetched for a build`)
+    if (/^(https?|git|ssh):|^git@/.test(source)) cannot(`${name} ${source}: nothing can be fetched for a build`)
   const steps: BuildStep[] = heredocs.map(({ name: word, content, quoted }) => ({
     kind: 'write',
     line,

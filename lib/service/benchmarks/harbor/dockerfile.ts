@@ -20,6 +20,13 @@ export interface Heredoc {
 /** The environment of a task cannot be built; the message names the line. */
 export class SandboxBuildFailedError extends Error {
   override readonly name = 'SandboxBuildFailedError'
+  /** Whether Docker, with a network, may well build it: then it is this machine that differs, not the task that is wrong. */
+  readonly differs: boolean
+
+  constructor(message: string, { differs = false } = {}) {
+    super(message)
+    this.differs = differs
+  }
 }
 
 /** The instructions of a Dockerfile, in order. Throws a SandboxBuildFailedError for what is none. */

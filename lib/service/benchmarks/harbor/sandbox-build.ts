@@ -6,6 +6,7 @@ import type { BuildPlan, BuildStep } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
+import { lackIn } from './lack.ts'
 import { isDoneAlready } from './machine-packages.ts'
 
 interface Build {
@@ -83,7 +84,10 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw new SandboxBuildFailedError(`Dockerfile line ${step.line}: ${(error as Error).message}`)
+    const { message } = error as Error
+    // Builds have a network in Docker, whatever the task has later.
+    const differs = step.kind === 'run' && lackIn(message, true) !== undefined
+    throw new SandboxBuildFailedError(`Dockerfile line ${step.line}: ${message}`, { differs })
   }
 }
 

@@ -74,6 +74,8 @@ export interface TaskProblem {
   line?: number
   column?: number
   message: string
+  /** Whether it is a task elsewhere. */
+  differs?: boolean
 }
 
 export const sentenceOf = ({ file, line, column, message }: TaskProblem): string =>
@@ -107,6 +109,7 @@ export const readTask = async (
     problems.push({
       file: 'environment',
       message: 'is built by Docker Compose, which this service cannot do: it runs tasks without Docker',
+      differs: true,
     })
   const hasTests = existsSync(join(path, 'tests', 'test.sh'))
   const requireTests = (folder: string, isJudgedElsewhere: boolean) => {

@@ -509,6 +509,19 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     expect(strict.failure_reason).toEqual({ exception_type: 'EnvironmentDiffersError', exception_message: warning })
   })
 
+  it.concurrent.each<[string, Record<string, string>, isDifferent: boolean]>([
+    ['a GPU', { 'task.toml': toml('[environment]\ngpus = 1\n') }, true],
+    ['Docker Compose', { 'environment/docker-compose.yaml': 'services: {}\n' }, true],
+    ['a fetch for its build', dockerfile('FROM debian\nRUN curl -sSf https://no-such-host.invalid\n'), true],
+    ['an instruction of another kind', dockerfile('FROM debian\nONBUILD RUN true\n'), true],
+    ['a RUN that fails everywhere', dockerfile('FROM debian\nRUN exit 3\n'), false],
+    ['a file that is not there', dockerfile('FROM debian\nCOPY missing /app/\n'), false],
+  ])('that cannot be built for want of %s says whether it could be elsewhere', async (_, files, isDifferent) => {
+    const trial = await trials.run({ ...hello, ...files })
+    expect([trial.state, trial.environment_differs]).toEqual(['FAILED', isDifferent])
+    if (isDifferent) expect(trial.failure_reason?.exception_message).toContain(trial.warnings.at(-1))
+  })
+
   it('finds nothing different where there is nothing to be found', async () => {
     const files = {
       ...hello,

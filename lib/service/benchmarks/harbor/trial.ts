@@ -93,6 +93,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   let exception: RunFailure | null = null
   try {
     if (read.problems) {
+      for (const each of read.problems) if (each.differs) log.warn({ sentence: sentenceOf(each), differs: true })
       const reasons = read.problems.map(sentenceOf).join('; ')
       throw new TrialError('InvalidTaskError', `Task ${scenario.name} cannot be run: ${reasons}`)
     }
@@ -106,6 +107,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     }
     exception = exceptionOf(error, signal)
     log.fail(exception, error)
+    if (error instanceof SandboxBuildFailedError && error.differs) log.warn({ sentence: error.message, differs: true })
   }
   await trial.end()
   const outcome = outcomeOf(rewards, exception)
@@ -160,7 +162,7 @@ class HarborTrial {
     const { agent } = this.#options
     for (const warning of this.#options.warnings) this.#log.say(`WARNING ${warning}`)
     for (const warning of task.warnings) this.#log.warn(warning)
-    if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported)
+    if (task.unsupported) throw new SandboxBuildFailedError(task.unsupported, { differs: hasImage(task) })
     const built = await this.#phase('environment_setup', () =>
       this.#build(this.#workbench, this.#options.devboxId, task.environment),
     )
@@ -477,6 +479,9 @@ const chosenUser = async (ofPhase: string | null, ofImage: string | null): Promi
   (await systemProblem()) === undefined ? (ofPhase ?? ofImage) : null
 
 const maxOutputBytes = 1024 * 1024
+/** Without one no Docker runs the task either. */
+const hasImage = ({ environment: { hasDockerfile, image } }: Task) => hasDockerfile || image !== ''
+
 const agentLogs = '/logs/agent'
 /** Where an agent finds its instruction. */
 const instructionFile = `${agentLogs}/instruction.md`
