@@ -18,7 +18,7 @@ import type { Alert, AlertHistory as Alerts } from '#lib/wire/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateWords } from './alert-state.tsx'
 
-const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'seen'] as const
+const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'seen'] as const
 
 const source = {
   noun: 'alert',

@@ -1,4 +1,4 @@
-import { ArrowRightLeft, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lucide-react'
+import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lucide-react'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -21,6 +21,7 @@ export const alertStateWords: Record<AlertState, string> = {
   ended: 'Evicted',
   passed: 'Passed',
   withdrawn: 'No longer reported',
+  cancelled: 'Cancelled',
   seen: 'Seen',
 }
 
@@ -31,6 +32,7 @@ const looks: Record<AlertState, StateLook> = {
   ended: { tone: 'danger', icon: PauseCircle, word: alertStateWords.ended },
   passed: { tone: 'ok', icon: Undo2, word: alertStateWords.passed },
   withdrawn: { tone: 'neutral', icon: CircleSlash, word: alertStateWords.withdrawn },
+  cancelled: { tone: 'neutral', icon: Ban, word: alertStateWords.cancelled },
   seen: { tone: 'neutral', icon: Check, word: alertStateWords.seen },
 }
 
@@ -44,6 +46,7 @@ const meanings: Record<AlertState, string> = {
   ended: 'The devbox no longer runs',
   passed: 'The deadline went by and the devbox still ran',
   withdrawn: 'The service stopped reporting it before its deadline',
+  cancelled: 'Somebody took it back through this console before its deadline',
   seen: 'Somebody took note of what had happened',
 }
 
@@ -54,6 +57,11 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
       state={alert.state}
       title={meanings[alert.state]}
     />
+    {alert.is_drill && (
+      <Badge tone="neutral" title="Scheduled through this console, to practise">
+        Drill
+      </Badge>
+    )}
     {alert.found_late && (
       <Badge tone="neutral" title="The console was not listening when the service first told of it">
         Found late

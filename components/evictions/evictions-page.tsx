@@ -65,7 +65,7 @@ export const EvictionsPage = ({ shownId, isLocal }: EvictionsPageProps) => {
         }
       />
       {feed.open.length > 0 ? (
-        <PendingAlerts shownId={shownId} onSilence={setSilencing} />
+        <PendingAlerts shownId={shownId} isLocal={isLocal} onSilence={setSilencing} />
       ) : (
         <EmptyState
           icon={TimerOff}

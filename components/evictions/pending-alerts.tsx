@@ -1,6 +1,6 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
+import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -31,11 +31,13 @@ const idOf = ({ id }: Alert) => id
 interface PendingAlertsProps {
   /** The one the address names. */
   shownId: string | undefined
+  /** Whether the service is the console's own, which takes an eviction back. */
+  isLocal: boolean
   onSilence: (metadata: Record<string, string>) => void
 }
 
 /** What is ahead, the earliest deadline first, and what can be done about it, one by one or for several. */
-export const PendingAlerts = ({ shownId, onSilence }: PendingAlertsProps) => {
+export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const [selection, setSelection] = useState(emptySelection)
   const actions = useAlertActions()
@@ -79,7 +81,7 @@ export const PendingAlerts = ({ shownId, onSilence }: PendingAlertsProps) => {
           labelOf: (alert) => `Select ${alertName(alert)}`,
         }}
         rowActions={(alert) => (
-          <RowActions alert={alert} actions={actions} onSilence={() => onSilence(alert.metadata)} />
+          <RowActions alert={alert} actions={actions} isLocal={isLocal} onSilence={() => onSilence(alert.metadata)} />
         )}
       />
       {actions.dialog}
@@ -142,6 +144,8 @@ interface AlertActions {
   /** Asks first. */
   suspend(alerts: readonly Alert[]): void
   copyOut(alert: Alert): void
+  /** Takes the eviction back. */
+  cancel(alert: Alert): void
   dialog: ReactNode
 }
 
@@ -149,6 +153,7 @@ const useAlertActions = (): AlertActions => {
   const acknowledge = useMutation(alertMutations.acknowledge())
   const snapshot = useMutation(snapshotMutations.create())
   const suspend = useMutation(devboxMutations.suspend())
+  const cancel = useMutation(alertMutations.endDrill())
   const [suspending, setSuspending] = useState<readonly string[]>()
   return {
     acknowledge: (alerts) =>
@@ -166,6 +171,11 @@ const useAlertActions = (): AlertActions => {
         toast.danger('The home folder was not copied', { description: problemOf(error).message }),
       )
     },
+    cancel: (alert) =>
+      cancel.mutate(alert.devbox_id, {
+        onSuccess: () => toast.ok(`${alertName(alert)} is not evicted`),
+        onError: (error) => toast.danger('The eviction was not cancelled', { description: problemOf(error).message }),
+      }),
     dialog: suspending && (
       <ConfirmDialog
         open
@@ -208,7 +218,14 @@ const words = {
   suspend: { done: 'Suspending', failed: 'Not every devbox was suspended' },
 }
 
-const RowActions = ({ alert, actions, onSilence }: { alert: Alert; actions: AlertActions; onSilence: () => void }) => {
+interface RowActionsProps {
+  alert: Alert
+  actions: AlertActions
+  isLocal: boolean
+  onSilence: () => void
+}
+
+const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => {
   const name = alertName(alert)
   const { keepAlive } = useRescue()
   const noDevbox = isRunning(alert)
@@ -251,6 +268,16 @@ const RowActions = ({ alert, actions, onSilence }: { alert: Alert; actions: Aler
             disabledReason: noDevbox,
             onSelect: () => actions.copyOut(alert),
           },
+          ...(alert.kind === 'eviction'
+            ? [
+                {
+                  label: alert.is_drill ? 'Cancel drill' : 'Cancel eviction',
+                  icon: Ban,
+                  disabledReason: isLocal ? null : 'Only the local service takes an eviction back',
+                  onSelect: () => actions.cancel(alert),
+                },
+              ]
+            : []),
           'separator',
           {
             label: 'Silence by metadata',

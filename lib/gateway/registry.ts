@@ -76,6 +76,8 @@ interface EvictionWatch {
   everything(): RelayData['snapshot']
   open(onEnd: () => void): { readable: ReadableStream<Uint8Array>; end: () => void }
   refresh(): void
+  /** The service has taken the eviction of a devbox back, which its stream does not tell. */
+  withdraw(devboxId: string): void
   close(): void
 }
 

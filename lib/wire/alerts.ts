@@ -8,9 +8,10 @@
 /**
  * `moved`: the service gave the devbox another deadline, which is an alert of its own. `ended`: the devbox was
  * suspended or ended. `passed`: the deadline went by and the devbox still runs. `withdrawn`: the service no longer
- * reports it, and its deadline had not come. `seen`: it told of what had happened, and somebody took note of it.
+ * reports it, and its deadline had not come. `cancelled`: somebody took it back through this console. `seen`: it told
+ * of what had happened, and somebody took note of it.
  */
-export type AlertState = 'new' | 'acknowledged' | 'moved' | 'ended' | 'passed' | 'withdrawn' | 'seen'
+export type AlertState = 'new' | 'acknowledged' | 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'seen'
 
 /**
  * `eviction`: it will be suspended. `end`: its keep-alive time or idle time runs out, and its disk is deleted.
@@ -29,6 +30,8 @@ export interface Alert {
   metadata: Record<string, string>
   /** The run of a scenario that the devbox was made for, where it is a benchmark's. */
   scenario_run_id?: string
+  /** Of an eviction that somebody scheduled through this console, to practise. */
+  is_drill?: true
   /** Of a `job` alert. */
   job?: { id: string; name: string; state: string }
   /** Of an `end` alert. `is_at_least`: the service does not say when, and it may come later. */
@@ -160,13 +163,13 @@ export const isSilenced = (
 
 /** One line for a chat. `url` leads to the alert. */
 export const alertText = (alert: Alert, url: string): string => {
-  const { kind, devbox_id, devbox_name, deadline_ms, state, job } = alert
+  const { kind, devbox_id, devbox_name, deadline_ms, state, job, is_drill } = alert
   const at = `${new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')}`
   if (kind === 'test') return `Test of Devdeck's alerts, deadline ${at}: ${url}`
   if (job) return `Benchmark job ${job.name} (${job.id}) has ended: ${job.state}. ${url}`
   const devbox = `Devbox ${devbox_name === null ? devbox_id : `${devbox_name} (${devbox_id})`}`
   if (kind === 'failure') return `${devbox} failed at ${at}. ${url}`
-  return `${(kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)} ${url}`
+  return `${is_drill ? 'Drill: ' : ''}${(kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)} ${url}`
 }
 
 type StateTexts = Record<AlertState, (devbox: string, at: string) => string>
@@ -178,6 +181,7 @@ const evictionTexts: StateTexts = {
   ended: (devbox, at) => `${devbox} was to be evicted at ${at} and no longer runs.`,
   passed: (devbox, at) => `${devbox} was to be evicted at ${at} and still runs.`,
   withdrawn: (devbox, at) => `The service no longer reports an eviction of ${devbox} at ${at}.`,
+  cancelled: (devbox, at) => `The eviction of ${devbox} at ${at} was cancelled.`,
   seen: (devbox, at) => `The eviction of ${devbox} at ${at} was taken note of.`,
 }
 
@@ -188,5 +192,6 @@ const endTexts: StateTexts = {
   ended: (devbox, at) => `${devbox} was to be shut down at ${at} and has ended; its disk is deleted.`,
   passed: (devbox, at) => `${devbox} was to be shut down at ${at} and still runs.`,
   withdrawn: (devbox, at) => `${devbox} is no longer to be shut down at ${at}.`,
+  cancelled: (devbox, at) => `The end of ${devbox} at ${at} was cancelled.`,
   seen: (devbox, at) => `The end of ${devbox} at ${at} was taken note of.`,
 }

@@ -78,6 +78,8 @@ export class AlertBook implements EvictionListener {
   readonly #options: Options
   readonly #looks: ServiceLooks
   #followedJobs: string[]
+  /** The ids of evictions that were scheduled here to practise, until they are reported. */
+  readonly #drills = new Set<string>()
   readonly #open = new Map<string, Alert>()
   readonly #listeners = new Set<AlertListener>()
   #leaveWatch: (() => void) | undefined
@@ -146,6 +148,18 @@ export class AlertBook implements EvictionListener {
 
   looksHealth(): LooksHealth {
     return this.#looks.health
+  }
+
+  /** Its alert will say that it is a drill, unless the returned function is called before. */
+  startDrill(eviction: Eviction): () => void {
+    const { id } = evictionSubject(eviction)
+    this.#drills.add(id)
+    return () => this.#drills.delete(id)
+  }
+
+  /** The eviction of the devbox was taken back through this console. */
+  cancelEviction(devboxId: string): void {
+    for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === devboxId) this.#close(alert, 'cancelled')
   }
 
   /** A call through this console changed how long the devbox lives. */
@@ -373,7 +387,8 @@ export class AlertBook implements EvictionListener {
     this.#reported?.add(id)
     if (this.#open.has(id)) return
     const told = { devbox_name: null, metadata: {}, found_late: this.#isCatchingUp }
-    this.#open.set(id, this.#raise(subject, told))
+    const isDrill = this.#drills.delete(id)
+    this.#open.set(id, this.#raise(isDrill ? { ...subject, is_drill: true } : subject, told))
     const describing = this.#options.describe(eviction.devbox_id)
     const isNamed = await Promise.race([describing, wait(describeMs)])
     // It may have been moved or settled meanwhile, and an alert that nobody was told of is then still written down.

@@ -5,7 +5,8 @@ import type { UnattendedEnd } from '#lib/wire/devbox-ends.ts'
 /** The life of an alert, as pure steps. Each answers the alert as it is then, or undefined where nothing changes. */
 
 /** What an alert is about: the same thing has the same id, however often it is heard of. */
-export type Subject = Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'deadline_ms'> & Partial<Pick<Alert, 'job' | 'end'>>
+export type Subject = Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'deadline_ms'> &
+  Partial<Pick<Alert, 'job' | 'end' | 'is_drill'>>
 
 export const evictionSubject = ({ devbox_id, eviction_deadline_ms }: Eviction): Subject => ({
   id: `${devbox_id}@${eviction_deadline_ms}`,
@@ -74,7 +75,7 @@ export const afterTime = (alert: Alert, nowMs: number): Alert | undefined => {
 
 export const closed = (
   alert: Alert,
-  state: 'moved' | 'ended' | 'passed' | 'withdrawn',
+  state: 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled',
   nowMs: number,
 ): Alert | undefined => (isOpen(alert) ? { ...alert, state, closed_ms: nowMs } : undefined)
 

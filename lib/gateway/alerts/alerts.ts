@@ -168,16 +168,28 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     return json({})
   },
   'POST test': ({ book }) => json(book.test()),
-  'POST drills': async ({ body, session }) => {
+  'POST drills': async ({ body, session, book }) => {
     const { devbox_id, in_seconds } = read(Drill, body)
+    const eviction = { devbox_id, eviction_deadline_ms: Date.now() + in_seconds * 1000 }
+    // The stream may tell of it before the answer is here.
+    const forget = book.startDrill(eviction)
     return passOn(() =>
-      clientFor(session.api_key, describeTimeoutMs).evictions.schedule({
-        body: { devbox_id, eviction_deadline_ms: Date.now() + in_seconds * 1000 },
-      }),
+      clientFor(session.api_key, describeTimeoutMs)
+        .evictions.schedule({ body: eviction })
+        .catch((error) => {
+          forget()
+          throw error
+        }),
     )
   },
-  'DELETE drills/:id': ({ id, session }) =>
-    passOn(() => clientFor(session.api_key, describeTimeoutMs).evictions.cancel({ params: { devbox_id: id } })),
+  'DELETE drills/:id': ({ id, session, book }) =>
+    passOn(async () => {
+      const answer = await clientFor(session.api_key, describeTimeoutMs).evictions.cancel({ params: { devbox_id: id } })
+      // First the alert: what the watch removes would be closed as no longer reported.
+      book.cancelEviction(id)
+      registry().evictionHubs.get(hubKey(session.api_key))?.withdraw(id)
+      return answer
+    }),
 }
 
 /** A drill is the local service's: what another one says of it is told as it is. */
@@ -196,7 +208,7 @@ const maxExported = 10_000
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const HistoryAsked = z.object({
-  state: z.optional(z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'seen'])),
+  state: z.optional(z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'seen'])),
   devbox_id: z.optional(text(256)),
   search: z.optional(text(256)),
   limit: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(500)), 50),

@@ -138,6 +138,12 @@ export class EvictionHub {
     this.#endOld()
   }
 
+  /** As in `EvictionWatch`. */
+  withdraw(devboxId: string): void {
+    this.refresh()
+    if (this.#pending.has(devboxId)) this.#remove(devboxId)
+  }
+
   close(): void {
     this.#closing.abort()
     clearInterval(this.#heartbeat)
