@@ -47,15 +47,33 @@ test('a service that freezes is late on every page, loses nothing that is typed,
     const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
     started.unshift(product)
     await signIn(page, { url: product.url, apiKey: service.apiKey })
-    const { devboxes } = createClient({
+    const { axons, devboxes } = createClient({
       baseUrl: service.url,
       headers: { authorization: `Bearer ${service.apiKey}` },
     })
     const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'frozen-box' } })
+    const axon = await axons.create({ body: { name: 'frozen-axon' } })
+    // Every page that says that it is live, and the others by their header.
+    const tabs = [page]
+    for (const path of [
+      '/',
+      '/evictions',
+      `/axons/${axon.id}?tab=events`,
+      `/devboxes/${id}?tab=log`,
+      '/benchmark-jobs',
+    ]) {
+      const tab = await page.context().newPage()
+      await tab.goto(product.url + path)
+      await isLive(tab)
+      tabs.push(tab)
+    }
     await page.goto(`${product.url}/devboxes/${id}`)
     await isLive(page)
     process.kill(service.pid, 'SIGSTOP')
-    await expect(page.getByRole('banner').getByText('Late', { exact: true })).toBeVisible()
+    for (const tab of tabs) {
+      await expect(tab.getByRole('banner').getByText('Late', { exact: true }), tab.url()).toBeVisible()
+      await expect(tab.getByText('Live', { exact: true }), tab.url()).toHaveCount(0)
+    }
     const dialog = page.getByRole('dialog', { name: 'Edit devbox' })
     const name = dialog.getByRole('textbox', { name: /^Name/ })
     await page.getByRole('button', { name: 'Edit metadata' }).click()
@@ -68,7 +86,10 @@ test('a service that freezes is late on every page, loses nothing that is typed,
     await expect(dialog.getByRole('button', { name: 'Stop waiting' })).toBeVisible()
     await expect(name).toHaveValue('typed-while-frozen')
     process.kill(service.pid, 'SIGCONT')
-    await isLive(page)
+    for (const tab of tabs) {
+      await isLive(tab)
+      await expect(tab.getByText('Late', { exact: true }), tab.url()).toHaveCount(0)
+    }
     await expect(page.getByRole('heading', { level: 1, name: 'typed-while-frozen' })).toBeVisible()
   } finally {
     process.kill(service.pid, 'SIGCONT')

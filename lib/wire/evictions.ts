@@ -18,5 +18,11 @@ export interface RelayData {
   upstream: RelayUpstream
   /** Every 15 s: tells a quiet stream from a dead one, and the page's clock from the server's. */
   heartbeat: { now_ms: number }
+  /** Last on a connection that the console ends. */
+  bye: { reason: 'signed out' | 'restarting' }
 }
-export type RelayEvent = { [Name in keyof RelayData]: { event: Name; data: RelayData[Name] } }[keyof RelayData]
+
+type RelayEventOf<Name extends keyof RelayData> = { [Each in Name]: { event: Each; data: RelayData[Each] } }[Name]
+/** What is told of the evictions. */
+export type RelayEvent = RelayEventOf<Exclude<keyof RelayData, 'bye'>>
+export type RelayBye = RelayEventOf<'bye'>

@@ -1,12 +1,18 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws'
 import { ApiError } from '#lib/client/api-error.ts'
+import { backoffMs } from '#lib/client/backoff.ts'
 import { createClient } from '#lib/client/client.ts'
+import { relayTimes } from '#lib/gateway/evictions/hub.ts'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import type { AlertHealth } from '#lib/wire/alerts.ts'
 import { unattendedEnd } from '#lib/wire/devbox-ends.ts'
@@ -56,6 +62,10 @@ const elsewhere: Record<string, [file: string, title: string][]> = {
   '21 cancelled download': [
     ['lib/gateway/http/proxy.test.ts', 'are broken off at the service when the browser leaves'],
   ],
+  '22 ended with streams, terminals and a download open': [
+    ['e2e/console-away.spec.ts', 'a console that is ended tells every stream and terminal'],
+  ],
+  '23 killed': [['e2e/console-away.spec.ts', 'a console that is killed is said so at once']],
   '32 no file descriptors': [['lib/service/http/connection-limit.test.ts', 'refuses new connections with 503']],
   '34 slow service': [['lib/gateway/http/proxy.test.ts', 'include no answer in time, with when to come back']],
   '37 a web page': [['lib/gateway/http/proxy.test.ts', 'is a web page with status %i']],
@@ -148,6 +158,36 @@ const openPage = async (url = `${gateway.url.replace('http', 'ws')}/api/live`, t
   }
   return { connection, follow, evictions, cookie }
 }
+/** As PEM. All but the first of the pairs are signed by `authority`. */
+const makeCertificates = (folder: string) => {
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const file = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=authority', '-days', '9')
+  openssl('req', '-x509', ...key, '-keyout', 'own.key', '-out', 'own.pem', '-subj', '/CN=127.0.0.1', '-days', '9')
+  writeFileSync(join(folder, 'index'), '')
+  writeFileSync(
+    join(folder, 'ca.conf'),
+    '[ca]\ndefault_ca=one\n[one]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\npolicy=any\n' +
+      'unique_subject=no\ncopy_extensions=copy\nx509_extensions=leaf\n[any]\ncommonName=supplied\n[leaf]\nbasicConstraints=CA:FALSE\n',
+  )
+  const signed = (name: string, subjectAltName: string, from: string, until: string) => {
+    const altName = ['-addext', `subjectAltName=${subjectAltName}`]
+    openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`, ...altName)
+    const validity = ['-startdate', from, '-enddate', until]
+    const given = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-cert', 'ca.pem', '-keyfile', 'ca.key', '-notext']
+    openssl('ca', '-batch', '-config', 'ca.conf', ...validity, ...given)
+    return { key: file(`${name}.key`), cert: file(`${name}.pem`) }
+  }
+  return {
+    authority: file('ca.pem'),
+    selfSigned: { key: file('own.key'), cert: file('own.pem') },
+    expired: signed('expired', 'IP:127.0.0.1', '20200101000000Z', '20210101000000Z'),
+    early: signed('early', 'IP:127.0.0.1', '20900101000000Z', '20910101000000Z'),
+    otherName: signed('other', 'DNS:elsewhere.example', '20200101000000Z', '20910101000000Z'),
+  }
+}
 /** How the console hears of evictions, as the page of evictions is told. */
 const streamHealth = async (cookie: string) =>
   ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
@@ -182,6 +222,11 @@ describe('the stream of the service', () => {
     await expect.poll(() => watches.length, soon).toBeGreaterThan(2)
     expect(page.feed().pending).toHaveLength(1)
     expect(page.health.at(-1)?.sinceMs).toBe(sinceMs)
+    const waits: number[] = []
+    for (let ms = 0; ms < 600_000; ms += waits.at(-1) ?? 0) waits.push(backoffMs(waits.length, relayTimes, () => 0.5))
+    expect(waits.length).toBeLessThanOrEqual(30)
+    expect(waits.slice(0, 5).every((wait, i) => wait < (waits[i + 1] ?? 0))).toBe(true)
+    expect(new Set(waits.map((_, attempt) => backoffMs(attempt, relayTimes))).size).toBe(waits.length)
   })
 
   it('10 an event lost, found by the next connection: told, and marked as found late', async () => {
@@ -289,7 +334,7 @@ describe('a call', () => {
     expect(makeQueryClient().getDefaultOptions().mutations).toMatchObject({ retry: false })
   })
 
-  it('33 a name that is none, and a certificate nobody signed: named apart, and no secret in the text', async () => {
+  it('33 a name that is none, and certificates of all wrong kinds: named apart, and no secret in the text', async () => {
     const signIn = async (url: string) => {
       const other = await startConsole({ url })
       const body = JSON.stringify({ api_key: 'ak_secret' })
@@ -302,6 +347,28 @@ describe('a call', () => {
     expect(await signIn('http://nowhere.invalid')).toMatch(/nowhere\.invalid cannot be reached: its name leads to no/)
     const plain = gateway.registry.service.url().replace('http:', 'https:')
     expect(await signIn(plain)).toMatch(/cannot be reached: it does not speak TLS/)
+    const folder = mkdtempSync(join(tmpdir(), 'devdeck-certificates-'))
+    const trusted = getCACertificates('default')
+    try {
+      const { authority, ...certificates } = makeCertificates(folder)
+      const words: Record<keyof typeof certificates, RegExp> = {
+        selfSigned: /its certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+        expired: /its certificate has expired/,
+        early: /its certificate is not valid yet/,
+        otherName: /its certificate is for another name/,
+      }
+      setDefaultCACertificates([...trusted, authority])
+      for (const [kind, pair] of Object.entries(certificates)) {
+        const server = createTlsServer(pair, (_, response) => json(response, { id: 'acc', name: 'TLS' })).listen(0)
+        await once(server, 'listening')
+        const said = await signIn(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)
+        expect(said).toMatch(words[kind as keyof typeof certificates])
+        server.close()
+      }
+    } finally {
+      setDefaultCACertificates(trusted)
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('34 left before it is answered: given up at the service, too', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
-import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
+import type { RelayBye, RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { answering } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
@@ -11,6 +11,8 @@ import type { EvictionListener } from './listener.ts'
 
 export const relayTimes = {
   ...subscriptionTimes,
+  /** A service that is away for ten minutes is asked some thirty times: each console of a team holds such a stream. */
+  maxMs: 30_000,
   heartbeatMs: 15_000,
   /** The upstream stream stays open this long after the last browser has left. */
   lingerMs: 30_000,
@@ -112,7 +114,7 @@ export class EvictionHub {
   }
 
   /** A stream of server-sent events for one script. `end` closes it from this side; `onEnd` follows either way. */
-  open(onEnd: () => void = () => undefined): { readable: ReadableStream<Uint8Array>; end: () => void } {
+  open(onEnd: () => void = () => undefined): { readable: ReadableStream<Uint8Array>; end: EvictionEvents['end'] } {
     const stream = new EvictionEvents(
       () => this.everything(),
       () => {
@@ -121,7 +123,7 @@ export class EvictionHub {
       },
     )
     const leave = this.join(stream)
-    return { readable: stream.readable, end: () => stream.end() }
+    return { readable: stream.readable, end: (reason) => stream.end(reason) }
   }
 
   /** All there is to know. */
@@ -302,8 +304,10 @@ class EvictionEvents implements EvictionListener {
     else this.#state = 'behind'
   }
 
-  end(): void {
+  /** A script that is told why may come back at once, or not at all. */
+  end(reason?: RelayBye['data']['reason']): void {
     if (this.#state === 'ended') return
+    if (reason) this.#event({ event: 'bye', data: { reason } })
     this.#controller.close()
     this.#finish()
   }
@@ -313,7 +317,7 @@ class EvictionEvents implements EvictionListener {
     this.#onEnd()
   }
 
-  #event({ event, data }: RelayEvent): void {
+  #event({ event, data }: RelayEvent | RelayBye): void {
     this.#lastId += 1
     this.#write(`id: ${this.#lastId}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
