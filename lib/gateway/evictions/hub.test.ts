@@ -370,3 +370,11 @@ it('waits at most two seconds after a first break, and never in step', () => {
   expect(waits.every((wait) => wait <= relayTimes.maxMs * 1.2)).toBe(true)
   expect(new Set(waits).size).toBe(20)
 })
+
+it('asks a service that is away ever more seldom, never in step, and thirty times in ten minutes', () => {
+  const waits: number[] = []
+  for (let ms = 0; ms < 600_000; ms += waits.at(-1) ?? 0) waits.push(backoffMs(waits.length, relayTimes, () => 0.5))
+  expect(waits.length).toBeLessThanOrEqual(30)
+  expect(waits.slice(0, 5).every((wait, i) => wait < (waits[i + 1] ?? 0))).toBe(true)
+  expect(new Set(waits.map((_, attempt) => backoffMs(attempt, relayTimes))).size).toBe(waits.length)
+})
