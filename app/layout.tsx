@@ -2,7 +2,7 @@ import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
-import { preferenceCookies, themeOf } from '#lib/console/frame/preferences.ts'
+import { rootChoices } from '#lib/console/frame/preferences.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 
@@ -30,11 +30,11 @@ export const viewport: Viewport = { width: 'device-width', initialScale: 1 }
 
 // Reading the cookie also keeps every page dynamic, which the per-request nonce of the content policy needs.
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  const theme = themeOf((await cookies()).get(preferenceCookies.theme)?.value)
+  const remembered = await cookies()
   return (
     <html
       lang="en"
-      data-theme={theme === 'system' ? undefined : theme}
+      {...rootChoices((name) => remembered.get(name)?.value)}
       className={`${geist.variable} ${geistMono.variable}`}
     >
       <body>

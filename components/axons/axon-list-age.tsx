@@ -1,7 +1,8 @@
 'use client'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { formatTimeOfDay } from '#components/ui/time-text.ts'
+import { formatTimeOfDay, formatZone } from '#components/ui/time-text.ts'
+import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 
 interface AxonListAgeProps {
@@ -14,17 +15,18 @@ interface AxonListAgeProps {
 }
 
 /** How old the rows of the list are. There is no stream of axons to follow, so the list is never called live. */
-export const AxonListAge = ({ ms, error, isRefreshed }: AxonListAgeProps) => (
-  <p>
-    <span suppressHydrationWarning className="tabular">
-      As of {formatTimeOfDay(ms).slice(0, 8)},
-    </span>{' '}
-    <RelativeTime ms={ms} />
-    {!isRefreshed && '; too many rows to be read again by themselves'}
-    {error && (
-      <span className="text-attention">
-        ; not since: <VisibleText max={200}>{problemOf(error).message}</VisibleText>
-      </span>
-    )}
-  </p>
-)
+export const AxonListAge = ({ ms, error, isRefreshed }: AxonListAgeProps) => {
+  // The server knows neither the zone nor the clock of the browser.
+  const asOf = useClock(() => `As of ${formatTimeOfDay(ms).slice(0, 8)} ${formatZone(ms)},`, '')
+  return (
+    <p>
+      <span className="tabular">{asOf}</span> <RelativeTime ms={ms} />
+      {!isRefreshed && '; too many rows to be read again by themselves'}
+      {error && (
+        <span className="text-attention">
+          ; not since: <VisibleText max={200}>{problemOf(error).message}</VisibleText>
+        </span>
+      )}
+    </p>
+  )
+}

@@ -9,7 +9,9 @@ import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { Select } from '#components/ui/select.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { formatZone } from '#components/ui/time-text.ts'
 import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { AxonEventsView, axonEventsPath } from '#lib/console/address/axon-events-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
@@ -45,6 +47,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
   const address = useMemo(() => ({ schema: AxonEventsView, path: axonEventsPath(id) }), [id])
   const { view, settled, change } = useAddress(address)
   const filter = useMemo(() => filterOf(settled), [settled])
+  const zone = useClock(formatZone, '')
   const [isPublishing, setIsPublishing] = useState(false)
   const found = useFound(id, filter, log.events)
   const rows = useMemo(() => found?.rows ?? logRows(log.events, filter), [found, log.events, filter])
@@ -114,6 +117,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
         <p role="status">
           <TailState log={log} />
         </p>
+        {zone && <p className="max-sm:hidden">Times in {zone}</p>}
         <p className="tabular">{found ? found.text : sizeText(log, shown)}</p>
         <Button
           size="sm"

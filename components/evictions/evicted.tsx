@@ -4,6 +4,7 @@ import { PauseCircle } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { formatTimeOfDay, formatZone } from '#components/ui/time-text.ts'
 import { evictionBehind, evictionOfStep } from '#lib/console/alerts/evicted.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
@@ -59,4 +60,4 @@ export const EvictedStep = ({
   )
 }
 
-const timeOf = (ms: number) => new Date(ms).toLocaleTimeString()
+const timeOf = (ms: number) => `${formatTimeOfDay(ms).slice(0, 8)} ${formatZone(ms)}`

@@ -25,7 +25,7 @@ import { ThemeMenu } from './theme-menu.tsx'
 import { type TypedAhead, takeTypedAhead } from './typed-ahead.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
-const CommandPalette = loadOnUse(async () => (await import('./command-palette.tsx')).CommandPalette)
+const CommandPalette = loadOnUse(async () => (await import('./palette/command-palette.tsx')).CommandPalette)
 const AlertBar = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBar)
 const AlertBadge = loadOnUse(async () => (await import('#components/evictions/alert-bar.tsx')).AlertBadge)
 const NavigationDrawer = loadOnUse(async () => (await import('./navigation-drawer.tsx')).NavigationDrawer)

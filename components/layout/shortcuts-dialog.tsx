@@ -1,21 +1,33 @@
 'use client'
+import Link from 'next/link'
+import { useChoice } from '#components/ui/choice/browser-choice.ts'
 import { Dialog } from '#components/ui/dialog.tsx'
+import { paths } from '#lib/console/address/paths.ts'
 import { shortcutHelp, terminalShortcutHelp } from '#lib/console/frame/shortcuts.ts'
 import { Keys } from './keys.tsx'
 
-export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => (
-  <Dialog
-    open
-    onOpenChange={onClose}
-    size="sm"
-    title="Keyboard shortcuts"
-    description="They rest while you type in a field or a terminal."
-  >
-    <ShortcutList shortcuts={shortcutHelp} />
-    <h3 className="mt-5 mb-1 font-semibold">In a terminal</h3>
-    <ShortcutList shortcuts={terminalShortcutHelp} />
-  </Dialog>
-)
+export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
+  const isOff = useChoice('letters') === 'off'
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      size="sm"
+      title="Keyboard shortcuts"
+      description="They rest while you type in a field or a terminal."
+    >
+      <p className="mb-3 text-muted">
+        {isOff ? 'Keys without Ctrl are turned off in this browser. ' : 'Keys without Ctrl can be turned off in '}
+        <Link href={paths.settings()} prefetch={false} onClick={onClose} className="text-accent hover:underline">
+          {isOff ? 'Turn them on in the settings' : 'the settings'}
+        </Link>
+      </p>
+      <ShortcutList shortcuts={shortcutHelp} />
+      <h3 className="mt-5 mb-1 font-semibold">In a terminal</h3>
+      <ShortcutList shortcuts={terminalShortcutHelp} />
+    </Dialog>
+  )
+}
 
 const ShortcutList = ({ shortcuts }: { shortcuts: typeof shortcutHelp }) => (
   <dl className="divide-y divide-line">

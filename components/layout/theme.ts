@@ -2,6 +2,7 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { Monitor, Moon, Sun } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
+import { type BrowserChoice, showChoice } from '#components/ui/choice/browser-choice.ts'
 import { type Theme, themeOf } from '#lib/console/frame/preferences.ts'
 import { remember } from './remember.ts'
 
@@ -9,6 +10,12 @@ export const themeLooks: Record<Theme, { label: string; icon: Icon }> = {
   system: { label: 'Theme of the system', icon: Monitor },
   light: { label: 'Light theme', icon: Sun },
   dark: { label: 'Dark theme', icon: Moon },
+}
+
+/** What the root of the document holds, kept in a cookie for the next page. */
+export const choose = (name: BrowserChoice, value: string): void => {
+  showChoice(name, value)
+  remember(name, value)
 }
 
 /** The document's root holds the theme; the cookie holds it for the next page. */

@@ -1,6 +1,7 @@
 'use client'
 import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
+import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
 import { isTyping } from '#components/ui/is-typing.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { nextShortcut, type ShortcutAction, type ShortcutState } from '#lib/console/frame/shortcuts.ts'
@@ -23,7 +24,8 @@ export const useShortcuts = (open: (what: 'palette' | 'help') => void, isCovered
         key: event.key,
         command: event.ctrlKey || event.metaKey,
         alt: event.altKey,
-        isTyping: isTyping(document.activeElement),
+        // Letters that are turned off are text to the frame.
+        isTyping: isTyping(document.activeElement) || !hasLetterKeys(),
       }
       const next = nextShortcut(state, stroke, Date.now())
       state = next.state

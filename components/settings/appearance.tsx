@@ -1,18 +1,23 @@
 'use client'
-import { useSyncExternalStore } from 'react'
-import { setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
+import { useState, useSyncExternalStore } from 'react'
+import { choose, setTheme, themeLooks, useTheme } from '#components/layout/theme.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { Field } from '#components/ui/field.tsx'
+import { useChoice } from '#components/ui/choice/browser-choice.ts'
+import { Field, TextField } from '#components/ui/field.tsx'
 import { Select } from '#components/ui/select.tsx'
+import { formatExact } from '#components/ui/time-text.ts'
+import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { alertSettings } from '#lib/console/alerts/alert-settings.ts'
-import { type Theme, themeOf, themes } from '#lib/console/frame/preferences.ts'
+import { isTimeZone, type Theme, themeOf, themes } from '#lib/console/frame/preferences.ts'
 
 const options = themes.map((value: Theme) => ({ value, label: themeLooks[value].label }))
 
 /** What this browser remembers of how the console looks and makes itself heard. */
 export const Appearance = () => {
   const theme = useTheme()
+  const density = useChoice('density')
+  const letters = useChoice('letters')
   return (
     <section aria-labelledby="browser" className="min-w-0 space-y-4">
       <h2 id="browser" className="text-lg font-medium">
@@ -28,8 +33,86 @@ export const Appearance = () => {
           />
         )}
       </Field>
+      <Field label="Density" hint="How high the rows of lists are.">
+        {(control) => (
+          <Select
+            {...control}
+            value={density}
+            options={[
+              { value: '', label: 'Comfortable' },
+              { value: 'compact', label: 'Compact' },
+            ]}
+            onChange={({ target }) => choose('density', target.value)}
+          />
+        )}
+      </Field>
+      <TimeZone />
+      <Field label="Single-key shortcuts" hint="Keys without Ctrl, as g d, j, k, x, / and ?. Ctrl+K stays.">
+        {(control) => (
+          <Select
+            {...control}
+            value={letters}
+            options={[
+              { value: '', label: 'On' },
+              { value: 'off', label: 'Off' },
+            ]}
+            onChange={({ target }) => choose('letters', target.value)}
+          />
+        )}
+      </Field>
       <Notifications />
     </section>
+  )
+}
+
+/** Where times are told. What a page says is of a zone of its own (a filter in UTC) says so there. */
+const TimeZone = () => {
+  const zone = useChoice('timeZone')
+  const [named, setNamed] = useState<string | null>(null)
+  const kind = named !== null ? 'named' : zone === '' || zone === 'UTC' ? zone : 'named'
+  const now = useClock((nowMs) => formatExact(nowMs), '')
+  const own = useClock(() => Intl.DateTimeFormat().resolvedOptions().timeZone, '')
+  const text = named ?? zone
+  return (
+    <>
+      <Field label="Time zone" hint={now && `It is ${now}.`}>
+        {(control) => (
+          <Select
+            {...control}
+            value={kind}
+            options={[
+              { value: '', label: own ? `Of this browser: ${own}` : 'Of this browser' },
+              { value: 'UTC', label: 'UTC' },
+              { value: 'named', label: 'Another' },
+            ]}
+            onChange={({ target: { value } }) => {
+              setNamed(value === 'named' ? '' : null)
+              if (value !== 'named') choose('timeZone', value)
+            }}
+          />
+        )}
+      </Field>
+      {kind === 'named' && (
+        <>
+          <TextField
+            label="Name of the zone"
+            hint="As Europe/Berlin."
+            list="time-zones"
+            error={text !== '' && !isTimeZone(text) ? 'This browser knows no zone of this name' : undefined}
+            value={text}
+            onText={(next) => {
+              setNamed(next)
+              if (isTimeZone(next)) choose('timeZone', next)
+            }}
+          />
+          <datalist id="time-zones">
+            {Intl.supportedValuesOf('timeZone').map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </>
   )
 }
 

@@ -50,7 +50,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         {isSelected !== undefined && (
           <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
             {/* With the line below it the cell would be a pixel higher than the rows are reckoned to be. */}
-            <label className="relative z-[1] -mb-px flex h-9 w-9 cursor-pointer items-center justify-center select-none">
+            <label className="relative z-[1] -mb-px flex h-(--row-height) w-9 cursor-pointer items-center justify-center select-none">
               <input
                 type="checkbox"
                 aria-label={props.selectLabel?.(row)}
@@ -169,7 +169,7 @@ const Card = <Row,>({
 
 export const wideOnly = 'hidden @2xl:table-cell'
 export const narrowOnly = '@2xl:hidden'
-const cellClasses = 'h-9 border-b border-line px-3 py-0'
+const cellClasses = 'h-(--row-height) border-b border-line px-3 py-0'
 // A row keeps its height whatever it holds.
 const valueClasses = `${cellClasses} truncate [&_.flex-wrap]:flex-nowrap`
 

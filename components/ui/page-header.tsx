@@ -25,7 +25,11 @@ export const PageHeader = ({ title, id, badge, description, actions, children }:
         </div>
         {description && <p className="mt-0.5 max-w-prose text-lg text-muted">{description}</p>}
       </div>
-      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      {actions && (
+        <div data-page-actions className="flex flex-wrap items-center gap-2">
+          {actions}
+        </div>
+      )}
     </div>
     {children}
   </header>

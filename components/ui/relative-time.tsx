@@ -1,6 +1,7 @@
 'use client'
+import { useSyncExternalStore } from 'react'
 import { classes } from './classes.ts'
-import { formatExact, formatRelative, toDate } from './time-text.ts'
+import { formatExact, formatRelative, shownZone, toDate } from './time-text.ts'
 import { useClock } from './use-clock.ts'
 
 export interface RelativeTimeProps {
@@ -11,7 +12,9 @@ export interface RelativeTimeProps {
 }
 
 export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
-  const relative = useClock((nowMs) => formatRelative(ms, nowMs))
+  // As the server draws it at first, which does not know the zone.
+  const zone = useSyncExternalStore(never, shownZone, () => 'UTC')
+  const relative = useClock((nowMs) => formatRelative(ms, nowMs, zone))
   return (
     // The server's clock is a moment behind the browser's.
     <time
@@ -19,7 +22,7 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
       dateTime={toDate(ms)?.toISOString()}
       // Written when it is looked at: in the reader's zone, which the server does not know.
       onPointerEnter={({ currentTarget }) => {
-        currentTarget.title = formatExact(ms, Intl.DateTimeFormat().resolvedOptions().timeZone)
+        currentTarget.title = formatExact(ms)
       }}
       className={classes('tabular whitespace-nowrap', className)}
     >
@@ -27,3 +30,5 @@ export const RelativeTime = ({ ms, prefix, className }: RelativeTimeProps) => {
     </time>
   )
 }
+
+const never = () => () => undefined

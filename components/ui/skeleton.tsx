@@ -16,7 +16,7 @@ export const SkeletonRows = ({ rows = 8, columns = 4, label = 'Loading' }: Skele
     <span className="sr-only">{label}</span>
     <div className="h-8 border-b border-line" />
     {upTo(rows).map((row) => (
-      <div key={row} className="flex h-9 items-center gap-6 border-b border-line px-3">
+      <div key={row} className="flex h-(--row-height) items-center gap-6 border-b border-line px-3">
         {upTo(columns).map((column) => (
           <Skeleton
             key={column}

@@ -17,7 +17,7 @@ export interface TabsProps {
 
 /** Links, so that a tab has an address, opens in a new window and survives a reload. */
 export const Tabs = ({ label, tabs, current }: TabsProps) => (
-  <nav aria-label={label} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
+  <nav aria-label={label} data-page-actions className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
     {tabs.map(({ id, label, href }) => (
       <Link
         // No page has a part to be had ahead.

@@ -1,14 +1,16 @@
+import { chosen } from './choice/browser-choice.ts'
+
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
 /** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told. */
-export const formatRelative = (ms: number, nowMs: number): string => {
+export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()): string => {
   if (Number.isNaN(ms)) return 'unknown'
   const distance = Math.abs(nowMs - ms)
   if (distance < 5 * second) return 'just now'
-  if (distance >= 30 * day) return toDate(ms)?.toISOString().slice(0, 10) ?? String(ms)
+  if (distance >= 30 * day) return formatExact(ms, timeZone).split(' ')[0] ?? ''
   const [size, unit] = units.find(([size]) => distance >= size) ?? [second, 's']
   const amount = `${Math.floor(distance / size)} ${unit}`
   return ms > nowMs ? `in ${amount}` : `${amount} ago`
@@ -21,8 +23,27 @@ const units: [number, string][] = [
   [second, 's'],
 ]
 
-/** Date, time with seconds and the zone; in UTC unless a zone is given. */
-export const formatExact = (ms: number, timeZone = 'UTC'): string => {
+/** Where times are told: the zone that was chosen in the settings, else the browser's own; UTC on the server. */
+export const shownZone = (): string => {
+  if (typeof document === 'undefined') return 'UTC'
+  const zone = chosen('timeZone')
+  if (zone !== '' && isKnown(zone)) return zone
+  ownZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone
+  return ownZone
+}
+let ownZone: string | undefined
+
+/** The server may know a zone that this browser does not. */
+const isKnown = (timeZone: string): boolean => {
+  try {
+    return formatsOf(timeZone) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Date, time with seconds and the zone. */
+export const formatExact = (ms: number, timeZone = shownZone()): string => {
   const date = toDate(ms)
   if (!date) return Number.isNaN(ms) ? 'The service did not tell the time' : String(ms)
   const { time, zone } = formatsOf(timeZone)
@@ -30,20 +51,18 @@ export const formatExact = (ms: number, timeZone = 'UTC'): string => {
   return `${time.format(date)} ${name ?? timeZone}`
 }
 
-/** Local time to the millisecond: "13:05:09.042". */
+/** The time of day to the millisecond, where times are told: "13:05:09.042". */
 export const formatTimeOfDay = (ms: number): string => {
   const at = toDate(ms)
-  return at ? timeOfDay.format(at) : 'unknown'
+  return at ? formatsOf(shownZone()).timeOfDay.format(at) : 'unknown'
 }
-const timeOfDay = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-})
+
+/** What the zone where times are told is called at a time: "GMT+1". */
+export const formatZone = (ms: number): string => formatExact(ms).split(' ').slice(2).join(' ')
 
 interface Formats {
   time: Intl.DateTimeFormat
+  timeOfDay: Intl.DateTimeFormat
   zone: Intl.DateTimeFormat
 }
 const formats = new Map<string, Formats>()
@@ -54,6 +73,13 @@ const formatsOf = (timeZone: string): Formats => {
   if (!found) {
     found = {
       time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
+      timeOfDay: new Intl.DateTimeFormat('en-GB', {
+        timeZone,
+        hour: '2-digit',
+        minute: '2-digit',
+        second: '2-digit',
+        fractionalSecondDigits: 3,
+      }),
       zone: new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' }),
     }
     formats.set(timeZone, found)

@@ -1,6 +1,7 @@
 'use client'
 import { type RefObject, useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
+import { hasLetterKeys } from './choice/browser-choice.ts'
 import { isTyping } from './is-typing.ts'
 
 const steps: Record<string, number> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
@@ -23,6 +24,7 @@ export const useRowKeys = <Row>(options: Options<Row>) => {
     const listen = (event: KeyboardEvent) => {
       const { activeElement } = document
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(activeElement)) return
+      if (event.key.length === 1 && !hasLetterKeys()) return
       const { table, onSelect } = latest.current
       const isInside = table.current?.contains(activeElement) ?? false
       // A dialog or a menu over the page has the keys to itself.

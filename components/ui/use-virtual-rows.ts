@@ -2,7 +2,7 @@
 import { defaultRangeExtractor, type Range, useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 
-/** Of a row, in rem: `h-9`. */
+/** Of a row, in rem, until `--row-height` can be read. */
 const rowRem = 2.25
 /** Rows drawn before and after those in view. */
 const overscan = 2
@@ -90,7 +90,9 @@ const usePlace = (table: RefObject<HTMLTableElement | null>) => {
   const measure = useCallback(() => {
     const body = table.current?.tBodies[0]
     if (!body) return
-    const rowHeight = rowRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+    const style = getComputedStyle(document.documentElement)
+    const rem = Number.parseFloat(style.getPropertyValue('--row-height')) || rowRem
+    const rowHeight = rem * Number.parseFloat(style.fontSize)
     const scrollMargin = Math.round(body.getBoundingClientRect().top + window.scrollY)
     setPlace((before) =>
       before.rowHeight === rowHeight && before.scrollMargin === scrollMargin ? before : { rowHeight, scrollMargin },

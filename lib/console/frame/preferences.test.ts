@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { preferenceCookie, themeOf } from './preferences.ts'
+import { preferenceCookie, rootChoices, themeOf } from './preferences.ts'
 
 it('follows the system unless a known theme was chosen', () => {
   expect([undefined, 'dark', 'light', 'system', 'neon'].map(themeOf)).toEqual([
@@ -9,6 +9,32 @@ it('follows the system unless a known theme was chosen', () => {
     'system',
     'system',
   ])
+})
+
+it('draws the choices of a browser, and nothing that is none', () => {
+  const choices = (cookies: Record<string, string>) => rootChoices((name) => cookies[name])
+  expect(choices({})).toEqual({
+    'data-theme': undefined,
+    'data-time-zone': undefined,
+    'data-density': undefined,
+    'data-letters': undefined,
+  })
+  expect(
+    choices({
+      devdeck_theme: 'dark',
+      devdeck_time_zone: 'Asia/Tokyo',
+      devdeck_density: 'compact',
+      devdeck_letters: 'off',
+    }),
+  ).toEqual({
+    'data-theme': 'dark',
+    'data-time-zone': 'Asia/Tokyo',
+    'data-density': 'compact',
+    'data-letters': 'off',
+  })
+  expect(choices({ devdeck_time_zone: 'Moon/Crater', devdeck_density: 'odd', devdeck_letters: 'x' })).toEqual(
+    choices({}),
+  )
 })
 
 it('remembers choices for a year and a dismissed notice for the browser session', () => {

@@ -10,6 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const scoring = {
+  scoring_function_parameters: [
+    { name: 'true', scorer: { type: 'command_scorer' as const, command: 'true' }, weight: 1 },
+  ],
+}
+
 const find = (text: string, api = service.client) => new QueryClient().fetchQuery(foundQuery(text, api))
 
 it('finds things by a part of their name, each kind with its page', async () => {
@@ -35,14 +41,34 @@ it('opens what an id names, under the id where it has no name', async () => {
   expect((await find(snapshot.id)).things).toEqual([
     { kind: 'snapshot', id: snapshot.id, name: 'kept', href: `/devboxes/${devbox.id}?tab=snapshots` },
   ])
+  expect((await find('KEP')).things).toEqual((await find(snapshot.id)).things)
+  // As it is copied from an address or from a line of a log.
+  expect((await find(`http://host/devboxes/${devbox.id}?tab=log`)).things).toMatchObject([{ id: devbox.id }])
+  expect((await find(`devbox "${devbox.id}" failed`)).things).toMatchObject([{ id: devbox.id }])
+})
+
+it('finds benchmarks and scenarios, by name and by id', async () => {
+  const { client } = service
+  const scenario = await client.scenarios.create({
+    body: { name: 'sorts a list', input_context: { problem_statement: 'Sort it' }, scoring_contract: scoring },
+  })
+  const benchmark = await client.benchmarks.create({ body: { name: 'sorting', scenario_ids: [scenario.id] } })
+  const found = [
+    { kind: 'benchmark', id: benchmark.id, name: 'sorting', href: '/benchmarks?search=sorting' },
+    { kind: 'scenario', id: scenario.id, name: 'sorts a list', href: `/benchmarks/scenarios/${scenario.id}` },
+  ]
+  expect((await find('sort')).things).toEqual(found)
+  expect((await find(benchmark.id)).things).toEqual(found.slice(0, 1))
+  expect((await find(scenario.id)).things).toEqual(found.slice(1))
 })
 
 it('finds nothing by an id that is nobody’s, and says what it could not ask for', async () => {
-  expect(await find('dbx_nobody')).toEqual({ things: [], unasked: [] })
-  expect(await find('bmj_nobody')).toEqual({ things: [], unasked: [] })
+  expect(await find('dbx_nobody')).toEqual({ things: [], unasked: [], snapshotsLeft: false })
+  expect(await find('bmj_nobody')).toEqual({ things: [], unasked: [], snapshotsLeft: false })
   const refused = createClient({ baseUrl: service.url, headers: { authorization: 'Bearer wrong' } })
   expect(await find('anything', refused)).toEqual({
     things: [],
-    unasked: ['devbox', 'axon', 'benchmark job', 'benchmark run'],
+    unasked: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot'],
+    snapshotsLeft: false,
   })
 })

@@ -2,18 +2,36 @@ import { queryOptions } from '@tanstack/react-query'
 import { axons } from '#lib/contract/axons.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
-import { idPattern } from '#lib/contract/common.ts'
+import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
+import { scenarios } from '#lib/contract/scenarios.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { paths } from '../address/paths.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { isMissing } from '../api/failures.ts'
 
-const pageApi = browserApi({ axons, benchmarkJobs, benchmarkRuns, devboxes, scenarioRuns, snapshots })
+const pageApi = browserApi({
+  axons,
+  benchmarkJobs,
+  benchmarkRuns,
+  benchmarks,
+  devboxes,
+  scenarioRuns,
+  scenarios,
+  snapshots,
+})
 type Api = typeof pageApi
 
-export type FoundKind = 'devbox' | 'axon' | 'benchmark job' | 'benchmark run' | 'scenario run' | 'snapshot'
+export type FoundKind =
+  | 'devbox'
+  | 'axon'
+  | 'benchmark job'
+  | 'benchmark run'
+  | 'benchmark'
+  | 'scenario'
+  | 'scenario run'
+  | 'snapshot'
 
 export interface Found {
   kind: FoundKind
@@ -27,16 +45,23 @@ export interface FoundThings {
   things: Found[]
   /** Kinds that could not be asked for. */
   unasked: FoundKind[]
+  /** There are older snapshots than those that were looked through. */
+  snapshotsLeft: boolean
 }
 
 const ofEach = 5
+export const snapshotsLookedThrough = 200
 
 /** What has `text` in its name, a few of each kind, or the one thing whose id it is. */
 export const foundQuery = (text: string, api: Api = pageApi) =>
   queryOptions({
     queryKey: ['found', text],
     queryFn: async ({ signal }): Promise<FoundThings> => {
-      const finders = finderOfId(text, api) ?? findersOfName(text, api)
+      let snapshotsLeft = false
+      const onSnapshotsLeft = () => {
+        snapshotsLeft = true
+      }
+      const finders = finderOfId(text, api) ?? findersOfName(text, api, onSnapshotsLeft)
       const answers = await Promise.allSettled(finders.map(({ find }) => find(signal)))
       return {
         things: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
@@ -44,6 +69,7 @@ export const foundQuery = (text: string, api: Api = pageApi) =>
           const answer = answers[i]
           return answer?.status === 'rejected' && !isMissing(answer.reason) ? [kind] : []
         }),
+        snapshotsLeft,
       }
     },
     staleTime: 10_000,
@@ -61,9 +87,10 @@ const named = (
   href: (id: string) => string,
 ): Found[] => rows.map(({ id, name }) => ({ kind, id, name: name || id, href: href(id) }))
 
-/** What is asked for when the text is an id; undefined when it is none. */
-const finderOfId = (id: string, api: Api): Finder[] | undefined => {
-  const kind = idPattern.test(id) ? kindOf[id.split('_')[0] ?? ''] : undefined
+/** What is asked for when the text is an id, or holds one as an address or a line of a log does; undefined without. */
+const finderOfId = (text: string, api: Api): Finder[] | undefined => {
+  const [id = '', prefix = ''] = knownId.exec(text) ?? []
+  const kind = kindOf[prefix]
   if (!kind) return undefined
   const find = async (signal: AbortSignal) => {
     const { name, href } = await readers[kind](id, api, signal)
@@ -72,15 +99,19 @@ const finderOfId = (id: string, api: Api): Finder[] | undefined => {
   return [{ kind, find }]
 }
 
-/** By the first part of an id of the local service. */
+/** By the first part of an id. Unspecified: that of a benchmark; the local service says bmd, others bmk. */
 const kindOf: Record<string, FoundKind | undefined> = {
   dbx: 'devbox',
   axn: 'axon',
   bmj: 'benchmark job',
   bmr: 'benchmark run',
+  bmd: 'benchmark',
+  bmk: 'benchmark',
+  scn: 'scenario',
   scr: 'scenario run',
   snp: 'snapshot',
 }
+const knownId = new RegExp(`(?<![A-Za-z0-9])(${Object.keys(kindOf).join('|')})_[A-Za-z0-9_-]{1,250}`)
 
 type Reader = (id: string, api: Api, signal: AbortSignal) => Promise<{ name?: string | null | undefined; href: string }>
 const readers: Record<FoundKind, Reader> = {
@@ -100,6 +131,14 @@ const readers: Record<FoundKind, Reader> = {
     name: (await api.benchmarkRuns.get({ params: { id }, signal })).name,
     href: paths.benchmarkRun(id),
   }),
+  benchmark: async (id, api, signal) => {
+    const { name } = await api.benchmarks.get({ params: { id }, signal })
+    return { name, href: paths.benchmarks({ search: name.slice(0, 256) }) }
+  },
+  scenario: async (id, api, signal) => ({
+    name: (await api.scenarios.get({ params: { id }, signal })).name,
+    href: paths.scenario(id),
+  }),
   'scenario run': async (id, api, signal) => {
     const { name, benchmark_run_id, devbox_id } = await api.scenarioRuns.get({ params: { id }, signal })
     return { name, href: benchmark_run_id ? paths.benchmarkRun(benchmark_run_id) : paths.devbox(devbox_id) }
@@ -113,7 +152,7 @@ const readers: Record<FoundKind, Reader> = {
   },
 }
 
-const findersOfName = (text: string, api: Api): Finder[] => {
+const findersOfName = (text: string, api: Api, onSnapshotsLeft: () => void): Finder[] => {
   const query = { search: text.slice(0, 256), limit: ofEach, include_total_count: false }
   const byName = { name: query.search, limit: ofEach, include_total_count: false }
   return [
@@ -134,6 +173,42 @@ const findersOfName = (text: string, api: Api): Finder[] => {
       kind: 'benchmark run',
       find: async (signal) =>
         named('benchmark run', (await api.benchmarkRuns.list({ query, signal })).runs, paths.benchmarkRun),
+    },
+    {
+      kind: 'benchmark',
+      find: async (signal) => {
+        const { benchmarks } = await api.benchmarks.list({ query, signal })
+        return benchmarks.map(({ id, name }) => ({
+          kind: 'benchmark' as const,
+          id,
+          name,
+          href: paths.benchmarks({ search: name.slice(0, 256) }),
+        }))
+      },
+    },
+    {
+      kind: 'scenario',
+      find: async (signal) =>
+        named('scenario', (await api.scenarios.list({ query, signal })).scenarios, paths.scenario),
+    },
+    {
+      kind: 'snapshot',
+      // The service searches no snapshots: the newest are looked through.
+      find: async (signal) => {
+        const newest = { limit: snapshotsLookedThrough, include_total_count: false }
+        const { snapshots, has_more } = await api.snapshots.list({ query: newest, signal })
+        if (has_more) onSnapshotsLeft()
+        const wanted = text.toLowerCase()
+        return snapshots
+          .filter(({ id, name }) => `${name ?? ''} ${id}`.toLowerCase().includes(wanted))
+          .slice(0, ofEach)
+          .map(({ id, name, source_devbox_id }) => ({
+            kind: 'snapshot' as const,
+            id,
+            name: name || id,
+            href: paths.devbox(source_devbox_id, 'snapshots'),
+          }))
+      },
     },
   ]
 }

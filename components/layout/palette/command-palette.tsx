@@ -2,21 +2,39 @@
 import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import type { LucideIcon as Icon } from 'lucide-react'
-import { Box, Camera, FlaskConical, Keyboard, ListChecks, LogOut, Search, Trophy, Waypoints } from 'lucide-react'
+import {
+  Box,
+  Camera,
+  FlaskConical,
+  FlaskRound,
+  History,
+  Keyboard,
+  Layers,
+  ListChecks,
+  LogOut,
+  Rows3,
+  Search,
+  Trophy,
+  UserPlus,
+  Waypoints,
+  Zap,
+} from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { chosen } from '#components/ui/choice/browser-choice.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { useReturnFocus } from '#components/ui/use-return-focus.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
-import { type FoundKind, foundQuery } from '#lib/console/queries/found.ts'
-import { useSignOut } from './account-menu.tsx'
-import { Keys } from './keys.tsx'
-import { destinations } from './navigation.ts'
-import { setTheme, themeLooks } from './theme.ts'
-import type { TypedAhead } from './typed-ahead.ts'
+import { type FoundKind, foundQuery, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
+import { useSignOut } from '../account-menu.tsx'
+import { Keys } from '../keys.tsx'
+import { destinations } from '../navigation.ts'
+import { choose, setTheme, themeLooks } from '../theme.ts'
+import type { TypedAhead } from '../typed-ahead.ts'
+import { pageActions } from './page-actions.ts'
 import { useTerminalActions } from './use-terminal-actions.ts'
 
 export interface CommandPaletteProps {
@@ -58,6 +76,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
   const router = useRouter()
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()
+  const [ofPage] = useState(pageActions)
   const [typed] = useState(typedAhead)
   const [text, setText] = useState(typed?.text ?? '')
   const input = useRef<HTMLInputElement>(null)
@@ -95,6 +114,9 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
               {label}
             </Entry>
           ))}
+          <Entry icon={History} onSelect={go(paths.evictionHistory())}>
+            Eviction history
+          </Entry>
         </Group>
         {asked !== '' && (
           <Group heading="Find">
@@ -115,6 +137,15 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
             </Entry>
           </Group>
         )}
+        {ofPage.length > 0 && (
+          <Group heading="On this page">
+            {ofPage.map(({ label, run }) => (
+              <Entry key={label} value={`${label} on this page`} icon={Zap} onSelect={act(() => onceClosed(run))}>
+                {label}
+              </Entry>
+            ))}
+          </Group>
+        )}
         {terminalActions.length > 0 && (
           <Group heading="Terminal">
             {terminalActions.map(({ label, icon, run }) => (
@@ -130,8 +161,14 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
               {themeLooks[theme].label}
             </Entry>
           ))}
+          <Entry icon={Rows3} onSelect={act(() => choose('density', chosen('density') === '' ? 'compact' : ''))}>
+            {chosen('density') === '' ? 'Compact rows' : 'Comfortable rows'}
+          </Entry>
           <Entry icon={Keyboard} hint={<Keys keys={['?']} />} onSelect={act(onHelp)}>
             Keyboard shortcuts
+          </Entry>
+          <Entry icon={UserPlus} onSelect={act(() => location.assign(paths.addAccount()))}>
+            Add an account
           </Entry>
           <Entry icon={LogOut} onSelect={act(() => signOut.mutate('own'))}>
             Sign out
@@ -165,6 +202,11 @@ const FoundEntries = ({ asked, onGo }: { asked: string; onGo: (href: string) => 
           <VisibleText max={80}>{name}</VisibleText>
         </Entry>
       ))}
+      {data.snapshotsLeft && (
+        <p className="px-2 py-1 text-sm text-muted">
+          Of the snapshots the newest {snapshotsLookedThrough} were looked through
+        </p>
+      )}
       {data.unasked.length > 0 && (
         <p className="px-2 py-1 text-sm text-muted">
           Not looked for, as the service gave no answer: {data.unasked.join(', ')}
@@ -174,6 +216,9 @@ const FoundEntries = ({ asked, onGo }: { asked: string; onGo: (href: string) => 
   )
 }
 
+/** After the palette has given the focus back, so that what the action opens takes it from the action's own button. */
+const onceClosed = (run: () => void) => setTimeout(() => setTimeout(run))
+
 const pauseMs = 150
 const fewestLetters = 2
 const foundIcons: Record<FoundKind, Icon> = {
@@ -181,7 +226,9 @@ const foundIcons: Record<FoundKind, Icon> = {
   axon: Waypoints,
   'benchmark job': Trophy,
   'benchmark run': ListChecks,
-  'scenario run': FlaskConical,
+  benchmark: Layers,
+  scenario: FlaskConical,
+  'scenario run': FlaskRound,
   snapshot: Camera,
 }
 

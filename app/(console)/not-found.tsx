@@ -1,0 +1,1 @@
+export { NoSuchPage as default } from '#components/layout/no-such-page.tsx'

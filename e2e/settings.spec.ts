@@ -1,0 +1,79 @@
+import { expect, isLive, test } from './product.ts'
+
+test.use({ journeys: 'settings' })
+
+test('time zone, density and single keys are chosen in the settings, and every page keeps to them', async ({
+  signedIn: page,
+  product,
+}) => {
+  await product.service.axons.create({ body: { name: 'settled' } })
+  await page.goto(`${product.url}/settings`)
+  await isLive(page)
+  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Another')
+  const name = page.getByRole('combobox', { name: 'Name of the zone' })
+  await name.fill('Moon/Crater')
+  await expect(page.getByText('This browser knows no zone of this name')).toBeVisible()
+  await name.fill('Asia/Tokyo')
+  await expect(page.getByText(/^It is .* GMT\+9\.$/)).toBeVisible()
+  await page.getByRole('combobox', { name: 'Density' }).selectOption('Compact')
+  await page.getByRole('combobox', { name: 'Single-key shortcuts' }).selectOption('Off')
+
+  await page.goto(`${product.url}/axons`)
+  await isLive(page)
+  await expect(page.getByText(/^As of \d\d:\d\d:\d\d GMT\+9, /)).toBeVisible()
+  const row = page.getByRole('row', { name: /settled/ })
+  await expect.poll(async () => (await row.boundingBox())?.height).toBe(28)
+  await page.keyboard.press('?')
+  await page.keyboard.press('g')
+  await page.keyboard.press('d')
+  await page.keyboard.press('j')
+  // Whatever the keys would have done is done before the palette opens.
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Command palette' })
+  await expect(palette).toBeVisible()
+  await expect(page).toHaveURL(`${product.url}/axons`)
+  await palette.getByRole('combobox').fill('keyboard')
+  await palette.getByRole('option', { name: 'Keyboard shortcuts' }).click()
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await expect(help.getByText('Keys without Ctrl are turned off in this browser.')).toBeVisible()
+  await help.getByRole('link', { name: 'Turn them on in the settings' }).click()
+
+  await expect(page.getByRole('combobox', { name: 'Single-key shortcuts' })).toHaveValue('off')
+  await page.getByRole('combobox', { name: 'Single-key shortcuts' }).selectOption('On')
+  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('UTC')
+  await page.keyboard.press('Escape')
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.keyboard.press('?')
+  await expect(help.getByText('Keys without Ctrl can be turned off in the settings')).toBeVisible()
+})
+
+test('the palette does what the page offers, and what it opens gives the focus back', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { id } = await product.service.axons.create({ body: { name: 'acted on' } })
+  await page.goto(`${product.url}/axons/${id}`)
+  await isLive(page)
+  const palette = page.getByRole('dialog', { name: 'Command palette' }).getByRole('combobox')
+  const choose = async (text: string, option: RegExp) => {
+    await page.keyboard.press('Control+k')
+    await palette.fill(text)
+    await page.getByRole('option', { name: option }).click()
+  }
+  for (const [button, dialog] of [
+    ['Edit metadata', 'Edit metadata'],
+    ['Delete axon', 'Delete this axon?'],
+  ] as const) {
+    await choose(button, new RegExp(`^${button}`))
+    await expect(page.getByRole('dialog', { name: dialog })).toBeVisible()
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    await expect(page.getByRole('button', { name: button })).toBeFocused()
+  }
+  await choose('sql', /^SQL tab/)
+  await expect(page.getByRole('textbox', { name: 'Statements' })).toBeVisible()
+  await choose(`http://elsewhere/axons/${id}?tab=events`, /^acted on/)
+  await expect(page).toHaveURL(`${product.url}/axons/${id}`)
+  await choose('history', /^Eviction history/)
+  await expect(page).toHaveURL(`${product.url}/evictions/history`)
+})
