@@ -1,31 +1,68 @@
 'use client'
-import { Box, Pencil } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { Box, Link2, Pencil } from 'lucide-react'
 import Link from 'next/link'
 import { Button } from '#components/ui/button.tsx'
+import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { SheetFrame } from '#components/ui/overlay/sheet-frame.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
+import { isMissing } from '#lib/console/api/failures.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
 
 interface SnapshotSheetProps {
-  snapshot: Snapshot
-  onCreate: () => void
-  onEdit: () => void
+  id: string
+  /** As the list has it; one that is not on the list is asked for. */
+  listed: Snapshot | undefined
+  onCreate: (snapshot: Snapshot) => void
+  onEdit: (snapshot: Snapshot) => void
   onClose: () => void
 }
 
 /** All there is to know of one snapshot, and the ways on from it. */
-export const SnapshotSheet = ({ snapshot, onCreate, onEdit, onClose }: SnapshotSheetProps) => (
-  <SheetFrame
-    title={snapshot.name ? <VisibleText max={200}>{snapshot.name}</VisibleText> : 'Unnamed snapshot'}
-    onClose={onClose}
-  >
+export const SnapshotSheet = ({ id, listed, onCreate, onEdit, onClose }: SnapshotSheetProps) => {
+  const query = useQuery({ ...snapshotQueries.status(id), enabled: listed === undefined })
+  const snapshot = listed ?? query.data?.snapshot
+  if (snapshot)
+    return (
+      <SheetFrame
+        title={snapshot.name ? <VisibleText max={200}>{snapshot.name}</VisibleText> : 'Unnamed snapshot'}
+        actions={<CopyButton what="link" text={() => new URL(paths.snapshot(id), location.href).href} icon={Link2} />}
+        onClose={onClose}
+      >
+        <Details snapshot={snapshot} onCreate={() => onCreate(snapshot)} onEdit={() => onEdit(snapshot)} />
+      </SheetFrame>
+    )
+  return (
+    <SheetFrame title="Snapshot" onClose={onClose}>
+      <CopyableId value={id} full />
+      {query.isPending ? (
+        <p className="animate-appear-late text-muted">Loading it</p>
+      ) : query.error && !isMissing(query.error) ? (
+        <InlineError error={query.error} />
+      ) : (
+        <p>There is no snapshot with this id. It may be deleted, or belong to another account.</p>
+      )}
+    </SheetFrame>
+  )
+}
+
+interface DetailsProps {
+  snapshot: Snapshot
+  onCreate: () => void
+  onEdit: () => void
+}
+
+const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
+  <>
     <div className="flex flex-wrap gap-2">
       <Button
         icon={Box}
@@ -83,5 +120,5 @@ export const SnapshotSheet = ({ snapshot, onCreate, onEdit, onClose }: SnapshotS
         empty={<p className="text-muted">None.</p>}
       />
     </section>
-  </SheetFrame>
+  </>
 )

@@ -13,6 +13,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
+import { useShownSnapshot } from './use-shown-snapshot.ts'
 
 const CreateDevboxDialog = loadOnUse(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
@@ -32,9 +33,8 @@ export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
   const [editing, setEditing] = useState<Snapshot>()
   const [deleting, setDeleting] = useState<Snapshot>()
   const remove = useMutation(snapshotMutations.delete())
-  const [shownId, setShownId] = useState<string>()
-  const shown = rows.find(({ id }) => id === shownId)
-  const columns = useMemo(() => columnsFor(query, setShownId), [query])
+  const shown = useShownSnapshot()
+  const columns = useMemo(() => columnsFor(query, shown.show), [query, shown.show])
   return (
     <>
       <DataTable
@@ -70,12 +70,14 @@ export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
           )
         }}
       />
-      {shown && (
+      {shown.id !== null && (
         <SnapshotSheet
-          snapshot={shown}
-          onCreate={() => setStarting(shown)}
-          onEdit={() => setEditing(shown)}
-          onClose={() => setShownId(undefined)}
+          key={shown.id}
+          id={shown.id}
+          listed={rows.find(({ id }) => id === shown.id)}
+          onCreate={setStarting}
+          onEdit={setEditing}
+          onClose={shown.close}
         />
       )}
       {starting && <CreateDevboxDialog open snapshot={starting} onOpenChange={() => setStarting(undefined)} />}

@@ -18,6 +18,8 @@ export const paths = {
   devboxFiles: (id: string, { path, file }: { path?: string; file?: string }) =>
     `/devboxes/${encodeURIComponent(id)}${searchOf({ tab: 'files', path, file })}`,
   snapshots: (query: Partial<SnapshotListQuery> = {}) => `/snapshots${searchOf(query, pageDefaults)}`,
+  /** The list with the sheet of one snapshot beside it. */
+  snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   /** `event` is a sequence in the log of the axon. */
   axon: (id: string, tab?: string, event?: number) => `/axons/${encodeURIComponent(id)}${searchOf({ tab, event })}`,

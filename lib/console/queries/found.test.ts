@@ -39,7 +39,7 @@ it('opens what an id names, under the id where it has no name', async () => {
   ])
   const snapshot = await client.snapshots.create({ params: { id: devbox.id }, body: { name: 'kept' } })
   expect((await find(snapshot.id)).things).toEqual([
-    { kind: 'snapshot', id: snapshot.id, name: 'kept', href: `/devboxes/${devbox.id}?tab=snapshots` },
+    { kind: 'snapshot', id: snapshot.id, name: 'kept', href: `/snapshots?snapshot=${snapshot.id}` },
   ])
   expect((await find('KEP')).things).toEqual((await find(snapshot.id)).things)
   // As it is copied from an address or from a line of a log.

@@ -145,10 +145,7 @@ const readers: Record<FoundKind, Reader> = {
   },
   snapshot: async (id, api, signal) => {
     const { snapshot } = await api.snapshots.status({ params: { id }, signal })
-    return {
-      name: snapshot?.name,
-      href: snapshot ? paths.devbox(snapshot.source_devbox_id, 'snapshots') : paths.snapshots(),
-    }
+    return { name: snapshot?.name, href: paths.snapshot(id) }
   },
 }
 
@@ -199,15 +196,8 @@ const findersOfName = (text: string, api: Api, onSnapshotsLeft: () => void): Fin
         const { snapshots, has_more } = await api.snapshots.list({ query: newest, signal })
         if (has_more) onSnapshotsLeft()
         const wanted = text.toLowerCase()
-        return snapshots
-          .filter(({ id, name }) => `${name ?? ''} ${id}`.toLowerCase().includes(wanted))
-          .slice(0, ofEach)
-          .map(({ id, name, source_devbox_id }) => ({
-            kind: 'snapshot' as const,
-            id,
-            name: name || id,
-            href: paths.devbox(source_devbox_id, 'snapshots'),
-          }))
+        const found = snapshots.filter(({ id, name }) => `${name ?? ''} ${id}`.toLowerCase().includes(wanted))
+        return named('snapshot', found.slice(0, ofEach), paths.snapshot)
       },
     },
   ]
