@@ -77,3 +77,47 @@ test('the palette does what the page offers, and what it opens gives the focus b
   await choose('history', /^Eviction history/)
   await expect(page).toHaveURL(`${product.url}/evictions/history`)
 })
+
+test('every dialog gives the focus back to what opened it', async ({ signedIn: page, product }) => {
+  const { service } = product
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'focused' } })
+  const axon = await service.axons.create({ body: { name: 'focused' } })
+  const main = page.getByRole('main')
+  const dialogs: [path: string, openers: (readonly [button: string, item?: string])[]][] = [
+    ['/axons', [['Create axon'], ['Columns']]],
+    [`/axons/${axon.id}`, [['Edit metadata'], ['Delete axon']]],
+    ['/devboxes', [['Create devbox']]],
+    [
+      `/devboxes/${id}`,
+      [
+        ['Shut down devbox'],
+        ['More actions', 'Take snapshot'],
+        ['More actions', 'Edit name and metadata'],
+        ['More actions', 'Create one like it'],
+      ],
+    ],
+    [`/devboxes/${id}?tab=files`, [['New folder']]],
+    ['/benchmark-jobs', [['Create job']]],
+    ['/evictions', [['Start drill']]],
+  ]
+  for (const [path, openers] of dialogs) {
+    await page.goto(product.url + path)
+    await isLive(page)
+    for (const [name, item] of openers) {
+      const opener = main.getByRole('button', { name, exact: true }).first()
+      await opener.focus()
+      await page.keyboard.press('Enter')
+      if (item) await page.getByRole('menuitem', { name: item }).click()
+      await expect(page.getByRole('dialog'), `${path}: ${item ?? name}`).toBeVisible()
+      await page.keyboard.press('Escape')
+      await expect(page.getByRole('dialog'), `${path}: ${item ?? name}`).toHaveCount(0)
+      await expect(opener, `${path}: ${item ?? name}`).toBeFocused()
+    }
+  }
+  await page.setViewportSize({ width: 390, height: 844 })
+  const menu = page.getByRole('button', { name: 'Open navigation' })
+  await menu.press('Enter')
+  await expect(page.getByRole('dialog', { name: 'Navigation' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(menu).toBeFocused()
+})

@@ -119,7 +119,8 @@ test('an address that leads nowhere is a 404 with a way back', async ({ signedIn
     expect(answer?.status(), path).toBe(404)
     await expect(page.getByRole('heading', { level: 1 }), path).toContainText(/^There is no/)
     await expect(page.getByRole('main').getByRole('link', { name: back }).first(), path).toBeVisible()
-    await expect(page.getByRole('link', { name: 'Devboxes', exact: true }), `${path} keeps the frame`).toBeVisible()
+    const ofFrame = page.getByRole('link', { name: 'Recordings', exact: true })
+    await expect(ofFrame, `${path} keeps the frame`).toBeVisible()
   }
 })
 

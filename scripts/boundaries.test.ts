@@ -131,6 +131,13 @@ it('has resources on screen that know each other only by the table above: move w
   expect(imports.filter(between('components', resources, sharedByResources)).map(shown)).toEqual([])
 })
 
+it('has dialogs that give the focus back to what opened them: use the frames of components/ui/overlay', () => {
+  const onScreen = product.filter((file) => file.endsWith('.tsx'))
+  const dialogs = onScreen.filter((file) => /import \{[^}]*\bDialog\b[^}]*\} from 'radix-ui'/.test(textOf(file)))
+  expect(dialogs.length).toBeGreaterThan(0)
+  expect(dialogs.filter((file) => !textOf(file).includes('onCloseAutoFocus={returnFocus}'))).toEqual([])
+})
+
 it('has no circle of imports: cut it with an interface, or move what both need to a file of its own', () => {
   const edges = new Map(product.map((file) => [file, [] as string[]]))
   for (const { from, to, isLate } of imports) if (!isLate && edges.has(to)) edges.get(from)?.push(to)

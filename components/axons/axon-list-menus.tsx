@@ -5,11 +5,13 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import type { AxonView, ColumnChoice } from '#lib/console/address/axon-view.ts'
-import { asCurl, asTypeScript } from '#lib/console/api/snippets.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { saveText, toCsv, toJson } from '#lib/console/lists/export.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { exportColumns } from './axon-columns.tsx'
+
+// What only a press asks for comes with the press.
+const snippets = () => import('#lib/console/api/snippets.ts')
+const exports = () => import('#lib/console/lists/export.ts')
 
 interface AxonListMenusProps {
   view: AxonView
@@ -50,8 +52,8 @@ export const AxonListMenus = ({ view, columns, rows, selectedRows, serviceUrl, o
         }
         items={[
           { heading: 'This list as a call' },
-          { label: 'curl', onSelect: () => void copy(asCurl(view, serviceUrl)) },
-          { label: 'TypeScript', onSelect: () => void copy(asTypeScript(view, serviceUrl)) },
+          { label: 'curl', onSelect: async () => copy((await snippets()).asCurl(view, serviceUrl)) },
+          { label: 'TypeScript', onSelect: async () => copy((await snippets()).asTypeScript(view, serviceUrl)) },
         ]}
       />
     </>
@@ -61,8 +63,20 @@ export const AxonListMenus = ({ view, columns, rows, selectedRows, serviceUrl, o
 /** Exactly what is on the page: these rows in this order, with these columns. */
 const exportItems = (heading: string, rows: readonly Axon[], columns: readonly ColumnChoice[]): MenuItem[] => [
   { heading },
-  { label: `CSV, ${heading}`, onSelect: () => saveText('axons', 'csv', toCsv(rows, exportColumns(columns))) },
-  { label: `JSON, ${heading}`, onSelect: () => saveText('axons', 'json', toJson(rows, exportColumns(columns))) },
+  {
+    label: `CSV, ${heading}`,
+    onSelect: async () => {
+      const { saveText, toCsv } = await exports()
+      saveText('axons', 'csv', toCsv(rows, exportColumns(columns)))
+    },
+  },
+  {
+    label: `JSON, ${heading}`,
+    onSelect: async () => {
+      const { saveText, toJson } = await exports()
+      saveText('axons', 'json', toJson(rows, exportColumns(columns)))
+    },
+  },
 ]
 
 interface SelectionBarProps {
