@@ -2,6 +2,7 @@
 import { X } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { keepOffTooltips } from '#components/ui/overlay/keep-off-tooltips.ts'
 import { useReturnFocus } from '#components/ui/use-return-focus.ts'
 import { Home, NavigationLinks } from './sidebar.tsx'
 
@@ -14,7 +15,10 @@ export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
         <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim md:hidden" />
         <Dialog.Content
           aria-describedby={undefined}
-          onOpenAutoFocus={rememberFocus}
+          onOpenAutoFocus={(event) => {
+            rememberFocus()
+            keepOffTooltips(event)
+          }}
           onCloseAutoFocus={returnFocus}
           className="animate-appear fixed inset-y-0 left-0 z-40 w-64 max-w-[85vw] bg-surface-1 shadow-overlay outline-none md:hidden"
         >

@@ -5,6 +5,7 @@ import { classes } from '../classes.ts'
 import type { DialogProps } from '../dialog.tsx'
 import { IconButton } from '../icon-button.tsx'
 import { useReturnFocus } from '../use-return-focus.ts'
+import { keepOffTooltips } from './keep-off-tooltips.ts'
 
 /** The frame of a `Dialog` that is open. */
 export const DialogFrame = ({
@@ -56,16 +57,6 @@ export const DialogFrame = ({
       </Primitive.Portal>
     </Primitive.Root>
   )
-}
-
-/** Before a button that is only an icon the dialog itself takes the focus: the button's tooltip would swallow the first Escape. */
-const keepOffTooltips = (event: Event) => {
-  const dialog = event.currentTarget
-  if (!(dialog instanceof HTMLElement)) return
-  const first = dialog.querySelector('button, a, input, select, textarea')
-  if (!first?.matches('button[aria-label]')) return
-  event.preventDefault()
-  dialog.focus()
 }
 
 const widths = { sm: 'max-w-md', md: 'max-w-xl', lg: 'max-w-3xl' }
