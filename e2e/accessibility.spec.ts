@@ -66,6 +66,7 @@ test('lists have no accessibility violation, in both themes, wide and narrow', a
     '/evictions/history',
     '/snapshots',
     '/nowhere',
+    '/settings',
     '/devboxes',
   ])
   await page.getByRole('button', { name: 'Create devbox' }).first().click()

@@ -9,7 +9,7 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import { formatTimeOfDay } from '#components/ui/time-text.ts'
+import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
@@ -236,7 +236,7 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
     <div className="group flex gap-x-3 px-3 py-px [contain-intrinsic-size:auto_1.25rem] [content-visibility:auto] hover:bg-surface-1 max-sm:flex-wrap">
       <time
         dateTime={new Date(record.timestamp_ms).toISOString()}
-        title={new Date(record.timestamp_ms).toISOString()}
+        title={formatExact(record.timestamp_ms)}
         className="tabular shrink-0 text-muted"
       >
         {formatTimeOfDay(record.timestamp_ms)}
