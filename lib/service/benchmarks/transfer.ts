@@ -58,6 +58,45 @@ export const copyAcross = async (
   )
 }
 
+interface Placed {
+  to: string
+  /** What is in a `folder` goes into `to`; a file goes `into` that folder, or is called so unless that is one. */
+  kind: 'folder' | 'into' | 'file'
+  mode: string | null
+  owner: string | null
+}
+
+/** Copies a file, or what is in a folder, of one devbox to a place in another. */
+export const copyOut = async (
+  from: RunningDevbox,
+  { devbox, signal }: Sending,
+  path: string,
+  { to, kind, mode, owner }: Placed,
+): Promise<void> => {
+  const [parent, name] = kind === 'folder' ? [path, '.'] : [posix.dirname(path), posix.basename(path)]
+  const argv = ['/bin/tar', '-c', ...(kind === 'folder' ? [] : ['-h']), '-C', parent, '--', name]
+  await reading({ devbox: from, signal }, argv, (packed) =>
+    into({ devbox, signal }, packed, placeUnpacked, [to, name, kind, mode ?? '', owner ?? '']),
+  )
+}
+
+const placeUnpacked = `set -e
+to=$1 name=$2 kind=$3 mode=$4 owner=$5
+unpacked=$(mktemp -d) && trap 'rm -rf -- "$unpacked"' EXIT
+tar -x -p --no-same-owner -f - -C "$unpacked"
+if [[ $mode ]]; then chmod -R -- "$mode" "$unpacked/$name"; fi
+if [[ $owner && $owner != *:* ]]; then owner=$(id -u -- "$owner" 2>/dev/null || echo "$owner"); owner=$owner:$owner; fi
+if [[ $owner ]]; then chown -hR -- "$owner" "$unpacked/$name"; fi
+if [[ $kind = folder ]]; then
+  mkdir -p -- "$to"
+  if [[ $owner ]]; then chown -h -- "$owner" "$to"; fi
+  find "$unpacked" -mindepth 1 -maxdepth 1 -exec cp -a -t "$to" -- {} +
+else
+  if [[ $kind = into || -d $to ]]; then to=\${to%/}/$name; fi
+  mkdir -p -- "$(dirname -- "$to")"
+  cp -a --remove-destination -T -- "$unpacked/$name" "$to"
+fi`
+
 const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
 
 /** Runs a program in the devbox and hands on what it writes; ends it when that has been read. */

@@ -9,7 +9,16 @@ import { longestTimerMs } from '#lib/service/kit/timer.ts'
 import { putRunFile } from '#lib/service/sandbox/run-file.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import { TrialError } from './outcome.ts'
-import { copyAcross, packFolder, readEndOf, readSmall, sendFile, sendFolder, unpackFolder } from './transfer.ts'
+import {
+  copyAcross,
+  copyOut,
+  packFolder,
+  readEndOf,
+  readSmall,
+  sendFile,
+  sendFolder,
+  unpackFolder,
+} from './transfer.ts'
 
 interface Options {
   account: string
@@ -174,6 +183,11 @@ export class Workbench {
   /** Copies a file or folder to the same place in another devbox. */
   async handOver(to: Workbench, path: string, exclude: readonly string[], signal: AbortSignal): Promise<void> {
     await copyAcross(this.#devbox(), { devbox: to.#devbox(), signal }, path, exclude)
+  }
+
+  /** Copies a file or folder to another place in another devbox, as a COPY between stages does. */
+  async handOut(to: Workbench, path: string, how: Parameters<typeof copyOut>[3], signal: AbortSignal): Promise<void> {
+    await copyOut(this.#devbox(), { devbox: to.#devbox(), signal }, path, how)
   }
 
   /** Empties a folder and fills it from others, each over the one before. */

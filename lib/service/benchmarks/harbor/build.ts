@@ -18,6 +18,8 @@ export interface BuildPlan {
   healthcheck: Healthcheck | null
   /** The image of FROM; empty where nothing names one. */
   image: string
+  /** What comes before it in the Dockerfile, by its number; of these it needs what its copies name. */
+  stages: readonly BuildPlan[]
   warnings: Warning[]
 }
 
@@ -35,6 +37,8 @@ export type BuildStep =
   | {
       kind: 'copy'
       line: number
+      /** The stage that has the sources; null for the build context. */
+      from: number | null
       sources: string[]
       to: string
       isFolder: boolean
@@ -46,6 +50,8 @@ export type BuildStep =
 
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
+const usualShell = ['/bin/sh', '-c']
+
 // Harbor runs a command of its own in place of CMD.
 const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
@@ -55,14 +61,23 @@ const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\
  * with its users. Throws a SandboxBuildFailedError where it cannot.
  */
 export const planBuild = (dockerfile: string, hasSystem: boolean, path = defaultPath): BuildPlan => {
-  const plan: BuildPlan = {
-    ...{ steps: [], env: { PATH: path }, workdir: '/', user: null },
-    ...{ entrypoint: null, healthcheck: null, image: '', warnings: [] },
+  const stages: BuildPlan[] = []
+  const warnings: Warning[] = []
+  const numbers = new Map<string, number>()
+  const stageOf = (name: string) => stages[numbers.get(name.toLowerCase()) ?? -1]
+  const begin = (image: string): BuildPlan => {
+    const before = stageOf(image)
+    if (before) return { ...before, steps: [...before.steps], env: { ...before.env } }
+    const nothing = { steps: [], workdir: '/', user: null, entrypoint: null, healthcheck: null }
+    return { ...nothing, env: { PATH: path }, image, stages, warnings }
   }
-  const variables = new Map<string, string>([['PATH', path]])
-  const args: Record<string, string> = {}
-  let shell = ['/bin/sh', '-c']
-  let stages = 0
+  let plan = begin('')
+  // Those of before the first FROM, which a stage has to name again.
+  const globals = new Map<string, string>()
+  let variables = globals
+  let args: Record<string, string> = {}
+  let shell = usualShell
+  let begun = 0
   for (const instruction of parseDockerfile(dockerfile)) {
     const { name, text, line } = instruction
     const fail = (problem: string): never => {
@@ -71,20 +86,28 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
     const cannot = (problem: string): never => {
       throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`, { differs: true })
     }
-    const warn = (what: string) => plan.warnings.push({ sentence: `Dockerfile line ${line}: ${what}`, differs: true })
+    const warn = (what: string) => warnings.push({ sentence: `Dockerfile line ${line}: ${what}`, differs: true })
     if (ignored.includes(name)) continue
-    if (stages === 0 && name !== 'FROM' && name !== 'ARG') fail(`${name} comes before FROM`)
+    if (begun === 0 && name !== 'FROM' && name !== 'ARG') fail(`${name} comes before FROM`)
     switch (name) {
-      case 'FROM':
-        if (++stages > 1) cannot('builds of several stages cannot be done without Docker')
-        plan.image = wordsOf(text, variables)[0] ?? ''
+      case 'FROM': {
+        const [image = '', , alias] = wordsOf(text, globals)
+        if (++begun > 1) stages.push(plan)
+        if (begun > 1 && !hasSystem) cannot('several stages need systems of their own, which devboxes do not have here')
+        plan = begin(image)
+        variables = new Map(Object.entries(plan.env))
+        args = {}
+        shell = usualShell
+        if (alias !== undefined) numbers.set(alias.toLowerCase(), stages.length)
         break
+      }
       case 'ARG':
         for (const word of wordsOf(text, variables)) {
           const [key = '', ...value] = word.split('=')
-          if (variables.has(key) || value.length === 0) continue
-          args[key] = value.join('=')
-          variables.set(key, value.join('='))
+          const given = value.length > 0 ? value.join('=') : globals.get(key)
+          if (given === undefined || Object.hasOwn(plan.env, key)) continue
+          args[key] = given
+          variables.set(key, given)
         }
         break
       case 'ENV':
@@ -119,9 +142,18 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
         )
         break
       case 'COPY':
-      case 'ADD':
-        plan.steps.push(...copySteps(instruction, { variables, cwd: plan.workdir, hasSystem, warn, fail, cannot }))
+      case 'ADD': {
+        const named = instruction.flags.from && wordsOf(instruction.flags.from, variables)[0]
+        const from = named ? (numbers.get(named.toLowerCase()) ?? (stages[Number(named)] ? Number(named) : null)) : null
+        // Unspecified: what an image that cannot be fetched leaves out. The build goes on without it, and says so.
+        if (named && (from === null || from === stages.length))
+          warn(`skipped: ${name} --from=${named}: no other image is here`)
+        else
+          plan.steps.push(
+            ...copySteps(instruction, { variables, cwd: plan.workdir, from, hasSystem, warn, fail, cannot }),
+          )
         break
+      }
       case 'ENTRYPOINT': {
         const argv = execForm(text) ?? [...shell, text]
         plan.entrypoint = argv.length > 0 ? argv : null
@@ -134,8 +166,15 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
         cannot(`${name} cannot be followed without Docker`)
     }
   }
-  if (stages === 0) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
+  if (begun === 0) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
   return plan
+}
+
+/** The numbers of the stages that a build needs, each after those it needs itself. */
+export const neededStages = (plan: BuildPlan): number[] => {
+  const direct = plan.steps.flatMap((step) => (step.kind === 'copy' && step.from !== null ? [step.from] : []))
+  const all = direct.flatMap((number) => [...neededStages(plan.stages[number] as BuildPlan), number])
+  return [...new Set(all)]
 }
 
 /** With the times that Docker gives it where the Dockerfile does not. */
@@ -243,6 +282,7 @@ const withInterpreter = (script: string, shebang: string): string =>
 interface CopySurroundings {
   variables: ReadonlyMap<string, string>
   cwd: string
+  from: number | null
   hasSystem: boolean
   warn: (what: string) => void
   fail: Fail
@@ -252,14 +292,13 @@ interface CopySurroundings {
 
 const copySteps = (
   instruction: Instruction,
-  { variables, cwd, hasSystem, warn, fail, cannot }: CopySurroundings,
+  { variables, cwd, from, hasSystem, warn, fail, cannot }: CopySurroundings,
 ): BuildStep[] => {
   const { name, text, flags, heredocs, line } = instruction
   for (const flag of Object.keys(flags)) {
-    if (flag === 'from') cannot(`${name} --from: other images and stages cannot be had without Docker`)
-    else if (flag === 'chown') {
+    if (flag === 'chown') {
       if (!hasSystem) warn(`${name} --chown is ignored: a devbox has one user here`)
-    } else if (!['chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag))
+    } else if (!['from', 'chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag))
       cannot(`${name} --${flag} is not supported`)
   }
   const words = (execForm(text) ?? wordsOf(text, heredocs.length > 0 ? new Map() : variables)).map((word) =>
@@ -285,7 +324,7 @@ const copySteps = (
     owner,
   }))
   if (files.length > 0)
-    steps.push({ kind: 'copy', line, sources: files, to, isFolder, mode, owner, extracts: name === 'ADD' })
+    steps.push({ kind: 'copy', line, from, sources: files, to, isFolder, mode, owner, extracts: name === 'ADD' })
   return steps
 }
 

@@ -13,7 +13,7 @@ import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build.t
 import { startContainer, waitUntilHealthy } from './container.ts'
 import { checksumOf } from './datasets.ts'
 import { customSize } from './resources.ts'
-import { buildSandbox } from './sandbox-build.ts'
+import { buildSandbox, type Stage } from './sandbox-build.ts'
 import type { TaskEnvironment } from './task.ts'
 import { environmentOf, type Reveal, resolve } from './templates.ts'
 
@@ -53,15 +53,16 @@ interface Owner {
 /**
  * A devbox for an environment, with nothing built in it yet: its id. A task that cannot be read any more has no
  * environment, and gets a devbox as well: its trial fails and leaves logs like any other. Waits while another trial
- * builds the same.
+ * builds the same, unless it is for a stage of a build, which is never kept.
  */
 export const openDevbox = async (
   { devboxes, environments }: { devboxes: Devboxes; environments: Environments },
   { account, scenarioRunId, name, settings, signal }: Owner,
   environment: TaskEnvironment | undefined,
+  { isStage = false } = {},
 ): Promise<string> => {
   const plan = environment && (await planOf(environment).catch(() => undefined))
-  const key = plan && environment && (await keyOf(environment).catch(() => undefined))
+  const key = plan && environment && !isStage ? await keyOf(environment).catch(() => undefined) : undefined
   const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
   return environments.open(key, signal, async (system) => {
     const { id } = await devboxes.create(
@@ -101,6 +102,8 @@ interface Building {
   settings: HarborSettings
   reveal: Reveal
   warn: (warning: Warning) => void
+  /** Makes another devbox like the one to build in. */
+  openStage: () => Promise<Stage>
   /** Called when all is built, before any command of the task's own runs in it. */
   check: () => void
   signal: AbortSignal
@@ -109,7 +112,7 @@ interface Building {
 export const buildEnvironment = async (
   workbench: Workbench,
   environment: TaskEnvironment,
-  { environments, devboxFolder, settings, reveal, warn, check, signal }: Building,
+  { environments, devboxFolder, settings, reveal, warn, openStage, check, signal }: Building,
 ): Promise<Built> => {
   const { buildTimeoutSeconds, healthcheck, folder } = environment
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
@@ -121,17 +124,34 @@ export const buildEnvironment = async (
   const makeWorkdir = (limit: AbortSignal) => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
   const build = async (limit: AbortSignal) => {
     const key = plan && hasSystem ? await keyOf(environment) : undefined
-    const found = await imageWarnings(workbench, plan?.image ?? environment.image, {
-      env: plan?.env ?? { PATH: await searchPath() },
-      signal: limit,
-    })
-    for (const warning of found) warn(warning)
+    const found: Warning[] = []
+    const lookAtImage = async (at: Workbench, image: string, env: Record<string, string>) => {
+      for (const warning of await imageWarnings(at, image, { env, signal: limit })) {
+        if (found.some(({ sentence }) => sentence === warning.sentence)) continue
+        found.push(warning)
+        warn(warning)
+      }
+    }
+    await lookAtImage(workbench, plan?.image ?? environment.image, plan?.env ?? { PATH: await searchPath() })
     const ofBuild: Warning[] = []
     const note = (warning: Warning) => {
       ofBuild.push(warning)
       warn(warning)
     }
-    if (plan) await buildSandbox(workbench, plan, { context: folder, hasSystem, signal: limit, warn: note })
+    const openAndLook = async ({ image, env }: BuildPlan) => {
+      const stage = await openStage()
+      try {
+        await stage.workbench.started(limit)
+        await stage.workbench.must('mkdir -p -- /root', {}, limit)
+        await lookAtImage(stage.workbench, image, env)
+        return stage
+      } catch (error) {
+        await stage.close()
+        throw error
+      }
+    }
+    const how = { context: folder, hasSystem, signal: limit, warn: note, openStage: openAndLook }
+    if (plan) await buildSandbox(workbench, plan, how)
     if (hasSystem) await makeWorkdir(limit)
     const isWhole = ofBuild.every(({ differs }) => !differs)
     if (key !== undefined && isWhole && key === (await keyOf(environment)))

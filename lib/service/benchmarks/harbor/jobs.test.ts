@@ -14,7 +14,7 @@ beforeAll(() => {
   makeTask('small/quarter', { solution: 'echo 0.25 > /app/share', test: 'true', reward: 'cat /app/share' })
   const odd = 'FROM odd:1\nWORKDIR /app\nRUN pip install no-such\n'
   makeTask('odd/entry', { solution: 'true', test: 'false', dockerfile: odd })
-  makeTask('broken/compose', { solution: 'true', test: 'true', dockerfile: 'FROM x\nCOPY --from=y /a /b\n' })
+  makeTask('broken/compose', { solution: 'true', test: 'true', dockerfile: 'FROM x\nONBUILD RUN true\n' })
 })
 afterAll(() => rmSync(datasets, { recursive: true }))
 beforeEach(async () => {

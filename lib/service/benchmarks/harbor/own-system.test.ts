@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
@@ -114,6 +115,49 @@ RUN echo "$HOME $(id -un)" >made
         'find . -mindepth 1 -printf "%p %u\\n" | sort | diff - /tests/expected && [ "$(ls /other)" = a.txt ]',
       ),
     },
+  },
+  'what its build copies from other stages': {
+    files: {
+      'environment/Dockerfile': `ARG BASE=debian
+FROM \${BASE} AS tools
+ARG BASE
+ENV LEVEL=1
+WORKDIR /src
+COPY main .
+RUN mkdir -p out/deep && cp main out/deep/tool && chmod 750 out/deep/tool && echo $BASE$LEVEL >out/base && ln -s base out/link && touch /only-in-tools
+
+FROM tools AS more
+RUN echo "$LEVEL $PWD" >out/more && rm out/link
+
+FROM debian AS never
+RUN exit 1
+
+FROM debian
+RUN useradd joe && mkdir -p /opt/kept && touch /opt/kept/before
+WORKDIR /app
+COPY --from=tools /src/out /opt/kept
+COPY --from=more --chown=joe --chmod=700 /src/out/m* ./
+COPY --from=0 /src/out/link renamed
+COPY --from=TOOLS src/main /etc/
+RUN cat more && [ ! -e /only-in-tools ]
+`,
+      'environment/main': 'main\n',
+      'solution/solve.sh': '',
+      'tests/expected':
+        '/app/more 700 joe\n/app/renamed 644 root\n/etc/main 644 root\n/opt/kept 755 root\n/opt/kept/base 644 root\n/opt/kept/before 644 root\n/opt/kept/deep 755 root\n/opt/kept/deep/tool 750 root\n/opt/kept/link 777 root\ndebian1\n1 /src\ndebian1\nmain\n',
+      'tests/test.sh': rewardIf(
+        '(find /app /etc/main /opt/kept ! -path /app -printf "%p %m %u\\n" | sort; cat /opt/kept/link more renamed /etc/main) | diff - /tests/expected && [ ! -v LEVEL ]',
+      ),
+    },
+  },
+  'what is missing of an image that is no stage': {
+    files: {
+      'environment/Dockerfile':
+        'FROM debian\nWORKDIR /app\nCOPY --from=ghcr.io/astral-sh/uv:0.9 /uv /bin/\nRUN touch built\n',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf('[ -e built ]'),
+    },
+    warnings: [/^Dockerfile line 3: skipped: COPY --from=ghcr.io\/astral-sh\/uv:0.9: no other image is here$/],
   },
   'what its ENTRYPOINT prepares before it runs its arguments, as the USER of the image': {
     files: {
@@ -265,6 +309,14 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       exception_type: 'SandboxBuildFailedError',
       exception_message: expect.stringMatching(/^Dockerfile line 2: RUN curl .* ended with exit code \d+/),
     })
+    const late = await build('FROM debian AS a\nRUN exit 4\nFROM debian\nCOPY --from=a /x /y\n')
+    expect(late.failure_reason?.exception_message).toMatch(/^Dockerfile line 2: RUN exit 4 ended with exit code 4/)
+    const missing = await build('FROM debian AS a\nFROM debian\nCOPY --from=a /no-such /y\n')
+    expect(missing.failure_reason?.exception_message).toBe(
+      'Dockerfile line 3: there is no /no-such in the stage it is copied from',
+    )
+    const folders = readdirSync(join(trials.folder, 'devboxes'))
+    expect(folders.filter((id) => existsSync(join(trials.folder, 'devboxes', id, 'root')))).toEqual([])
     expect((await build('FROM debian\nUSER nobody-here\nRUN true\n')).failure_reason?.exception_message).toMatch(
       /^Dockerfile line 3: RUN true ended with exit code 126: unable to find user nobody-here/,
     )

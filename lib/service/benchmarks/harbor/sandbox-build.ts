@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises'
+import { posix } from 'node:path'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../outcome.ts'
 import { shown, type Workbench } from '../workbench.ts'
-import type { BuildPlan, BuildStep } from './build.ts'
+import { type BuildPlan, type BuildStep, neededStages } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
@@ -17,13 +18,41 @@ interface Build {
   signal: AbortSignal
   /** Called, at the end, with each install that was skipped. */
   warn: (warning: Warning) => void
+  /** Makes a devbox for a stage that comes before the image. */
+  openStage: (stage: BuildPlan) => Promise<Stage>
 }
 
-/** Does in a devbox what a Dockerfile says. Throws a SandboxBuildFailedError that names the line. */
-export const buildSandbox = async (
+export interface Stage {
+  workbench: Workbench
+  close: () => Promise<void>
+}
+
+/**
+ * Does in a devbox what a Dockerfile says, and in others what the stages say that it copies from. Throws a
+ * SandboxBuildFailedError that names the line.
+ */
+export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, build: Build) => {
+  const opened = new Map<number, Stage>()
+  const stages = (number: number) => opened.get(number)?.workbench
+  try {
+    for (const number of neededStages(plan)) {
+      const stage = plan.stages[number] as BuildPlan
+      const open = await build.openStage(stage)
+      opened.set(number, open)
+      await followSteps(open.workbench, stage, { ...build, stages })
+    }
+    await followSteps(workbench, plan, { ...build, stages })
+  } finally {
+    await Promise.all([...opened.values()].map((stage) => stage.close()))
+  }
+}
+
+type Stages = (number: number) => Workbench | undefined
+
+const followSteps = async (
   workbench: Workbench,
   plan: BuildPlan,
-  { context, hasSystem, signal, warn }: Build,
+  { context, hasSystem, signal, warn, stages }: Build & { stages: Stages },
 ) => {
   const programs = `${workbench.runFolder}/build`
   const hasRun = plan.steps.some(({ kind }) => kind === 'run')
@@ -32,7 +61,7 @@ export const buildSandbox = async (
     await workbench.must(script, env, signal)
   }
   try {
-    for (const step of plan.steps) await doStep(workbench, step, { context, hasSystem, signal, programs })
+    for (const step of plan.steps) await doStep(workbench, step, { context, hasSystem, signal, programs, stages })
   } finally {
     if (hasRun) await tellSkipped(workbench, programs, warn)
   }
@@ -58,10 +87,11 @@ interface Surroundings {
   hasSystem: boolean
   signal: AbortSignal
   programs: string
+  stages: Stages
 }
 
 const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surroundings): Promise<void> => {
-  const { context, hasSystem, signal, programs } = surroundings
+  const { context, hasSystem, signal, programs, stages } = surroundings
   try {
     switch (step.kind) {
       case 'workdir':
@@ -79,8 +109,12 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
         if (step.mode) await workbench.must('chmod -- "$MODE" "$FILE"', { MODE: step.mode, FILE: step.to }, signal)
         if (step.owner) await workbench.must(giveTo([step.to]), { OWNER: step.owner }, signal)
         return
-      case 'copy':
-        return await copy(workbench, step, context, signal)
+      case 'copy': {
+        const stage = step.from === null ? undefined : stages(step.from)
+        return stage
+          ? await copyFromStage(stage, workbench, step, signal)
+          : await copy(workbench, step, context, signal)
+      }
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -112,6 +146,38 @@ const copy = async (
     if (owner) await give(workbench, source, { to, isFolder: isFolder || found.length > 1, owner }, signal)
   }
 }
+
+const copyFromStage = async (
+  stage: Workbench,
+  workbench: Workbench,
+  { sources, to, isFolder, mode, owner }: Extract<BuildStep, { kind: 'copy' }>,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const source of sources) {
+    const { stdout } = await stage.run(findInStage, {
+      env: { PATTERN: posix.join('/', source) },
+      cwd: '/',
+      user: null,
+      signal,
+    })
+    const found = stdout.split('\n').filter(Boolean)
+    if (found.length === 0) throw new Error(`there is no ${source} in the stage it is copied from`)
+    for (const line of found) {
+      const [kind = '', ...path] = line.split(' ')
+      const into = isFolder || found.length > 1 ? 'into' : 'file'
+      await stage.handOut(
+        workbench,
+        path.join(' '),
+        { to, kind: kind === 'folder' ? 'folder' : into, mode, owner },
+        signal,
+      )
+    }
+  }
+}
+
+const findInStage = `shopt -s dotglob
+if [[ -e $PATTERN ]]; then found=("$PATTERN"); else mapfile -t found < <(compgen -G "$PATTERN"); fi
+for each in "\${found[@]}"; do if [[ -d $each ]]; then echo "folder $each"; else echo "file $each"; fi; done`
 
 /** As Docker reads an owner: without a group, the number of the user is that of the group as well. */
 const giveTo = (files: readonly string[]) =>

@@ -62,7 +62,8 @@ export class TrialLog {
 
   warn(warning: Warning) {
     this.say(`WARNING ${warning.sentence}${warning.differs ? ' (environment differs)' : ''}`)
-    this.#warnings.push(warning)
+    // The environments of a task and of its verifier may differ in the same way.
+    if (!this.#warnings.some(({ sentence }) => sentence === warning.sentence)) this.#warnings.push(warning)
   }
 
   /** What of the task is not as its author meant it. */

@@ -371,8 +371,8 @@ const rows: Record<string, Row> = {
     type: 'SandboxBuildFailedError',
     message: 'The task needs 1 GPUs, and devboxes have none',
   },
-  'a build of several stages': {
-    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu AS a\nFROM b\n' },
+  'a build that needs Docker': {
+    files: { ...hello, 'environment/Dockerfile': 'FROM ubuntu\nONBUILD RUN true\n' },
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
   },

@@ -31,6 +31,7 @@ import { SandboxBuildFailedError } from './dockerfile.ts'
 import { type Built, buildEnvironment, makeLogFolders, openDevbox } from './environment.ts'
 import { lackIn } from './lack.ts'
 import { combine, reaches, readRewards } from './rewards.ts'
+import type { Stage } from './sandbox-build.ts'
 import {
   readTask,
   type SeparateVerifier,
@@ -226,12 +227,23 @@ class HarborTrial {
       settings,
       reveal: this.#reveal,
       warn: (warning) => this.#log.warn(warning),
+      openStage: () => this.#openStage(environment),
       check: () => {
         environments.built(devboxId, false)
         this.#refuseDifferences()
       },
       signal,
     })
+  }
+
+  async #openStage(environment: TaskEnvironment): Promise<Stage> {
+    const { account, scenarioRunId, scenario, settings, signal } = this.#options
+    const owner = { account, scenarioRunId, name: `${scenario.name} build stage`, settings, signal }
+    const devboxId = await openDevbox(this.#deps, owner, environment, { isStage: true })
+    return {
+      workbench: new Workbench({ ...this.#deps, ...this.#options, devboxId }),
+      close: async () => void (await this.#deps.devboxes.shutdown(account, devboxId, { force: true })),
+    }
   }
 
   #refuseDifferences() {
