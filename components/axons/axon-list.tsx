@@ -137,7 +137,7 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
             {pages.length > 0 && (
               <AxonListAge ms={readSince(pages)} error={refresh.error} isRefreshed={isRefreshed(pages)} />
             )}
-            <div className="ml-auto flex items-center gap-1">
+            <div data-page-actions className="ml-auto flex items-center gap-1">
               <AxonListMenus
                 view={view}
                 columns={choices}

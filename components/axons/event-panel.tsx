@@ -62,7 +62,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
   const isElsewhere = opened !== null && !log.isLoading && !shown.some(({ sequence }) => sequence === opened)
   return (
     <section aria-label="Events" className="space-y-2">
-      <div className="flex flex-wrap items-center gap-2">
+      <div data-page-actions className="flex flex-wrap items-center gap-2">
         <Select
           aria-label="Origin"
           className="w-40 max-sm:flex-1 max-sm:basis-32"
@@ -113,7 +113,7 @@ export const EventPanel = ({ axon }: { axon: Axon }) => {
         </Button>
       </div>
       {isPublishing && !changeRefusal(axon) && <PublishForm axonId={id} />}
-      <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
+      <div data-page-actions className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status">
           <TailState log={log} />
         </p>

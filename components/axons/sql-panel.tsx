@@ -88,7 +88,7 @@ export const SqlPanel = ({ axon }: { axon: Axon }) => {
             onKeyDown={submitOnCtrlEnter}
             onText={setParams}
           />
-          <div className="flex flex-wrap items-center gap-3">
+          <div data-page-actions className="flex flex-wrap items-center gap-3">
             <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
               {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
             </Button>

@@ -74,6 +74,20 @@ it('reads all loaded pages again in one call, with what is new, changed and dele
   expect(start.data()?.pages[0]?.has_more).toBe(true)
 })
 
+it('reads a long list again less often', async () => {
+  const list = await loadedList(2, 1)
+  list.set(({ pages: [page], ...data }) => {
+    const axons = Array.from({ length: 1001 }, (_, i) => ({ ...page?.axons[0], id: `axn_${i}` }))
+    return { ...data, pages: [{ ...page, axons, has_more: false } as AxonRows] }
+  })
+  later(20_000)
+  await list.refresh()
+  expect(list.calls()).toBe(0)
+  later(40_000)
+  await list.refresh()
+  expect(list.calls()).toBe(1)
+})
+
 it('writes nothing over rows that were loaded while it asked', async () => {
   const list = await loadedList(2, 1)
   later(60_000)

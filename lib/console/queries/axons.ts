@@ -48,6 +48,8 @@ export type AxonRows = AxonList & { read_at_ms: number }
 
 /** How long the rows of the list stand before they are read again, while the page is looked at. */
 const refreshMs = 10_000
+/** The same where the rows are many: an answer of megabytes. */
+const longRefreshMs = 60_000
 
 /** Since when all that is loaded is known to be so. */
 export const readSince = (pages: readonly AxonRows[]): number => Math.min(...pages.map(({ read_at_ms }) => read_at_ms))
@@ -123,10 +125,11 @@ export const axonQueries = {
       queryFn: async ({ client, signal }): Promise<null> => {
         const key = rowsKey(filter, limit)
         const before = client.getQueryData<LoadedAxons>(key)
-        const age = before ? Date.now() - readSince(before.pages) : 0
         const isBeingRead = client.isFetching({ queryKey: key, exact: true }) > 0
-        if (!before || age < refreshMs / 2 || isBeingRead || !isRefreshed(before.pages)) return null
+        if (!before || isBeingRead || !isRefreshed(before.pages)) return null
         const loaded = before.pages.reduce((sum, { axons }) => sum + axons.length, 0)
+        const restMs = loaded > moreRows ? longRefreshMs : refreshMs
+        if (Date.now() - readSince(before.pages) < restMs - refreshMs / 2) return null
         // A list that ends has its new rows added; one that goes on keeps its length.
         const rows = before.pages.at(-1)?.has_more ? loaded : Math.min(maxPageSize, loaded + firstRows)
         const answer = await api.axons.list({ query: { ...filter, limit: Math.max(1, rows) }, signal })
