@@ -122,6 +122,9 @@ test('an address that leads nowhere is a 404 with a way back', async ({ signedIn
     const ofFrame = page.getByRole('link', { name: 'Recordings', exact: true })
     await expect(ofFrame, `${path} keeps the frame`).toBeVisible()
   }
+  const answer = await page.request.get(`${product.url}/api/nowhere`)
+  expect(answer.status()).toBe(404)
+  expect(await answer.json()).toMatchObject({ code: 'not_found' })
 })
 
 test('a service that answers less than it promised still has pages, and one that refuses the key is named', async ({
