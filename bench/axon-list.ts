@@ -117,7 +117,7 @@ const benchPaint = async (page: Page, { url }: Product) => {
 }
 
 const benchKeystrokes = async (page: Page, what: string) => {
-  const field = page.getByLabel('Search id or name')
+  const field = page.getByLabel('Search name, id or key:value')
   // Every id holds a digit: with a name begun, each key narrows.
   await field.fill('axon-')
   const times: number[] = []
