@@ -294,7 +294,7 @@ test('the list says how old its rows are, and brings what is made elsewhere by i
   await page.clock.install()
   await page.goto(`${product.url}/axons?search=refreshed`)
   await size(page, 'Showing 1 of 1')
-  await expect(page.getByText(/^As of \d\d:\d\d:\d\d, just now$/)).toBeVisible()
+  await expect(page.getByText(/^As of \d\d:\d\d:\d\d \S+, /)).toBeVisible()
   await service.axons.create({ body: { name: 'refreshed two' } })
   await service.axons.delete({ params: { id } })
   await page.clock.runFor(11_000)
