@@ -98,7 +98,7 @@ const startBox = async (
   }
   try {
     if (user) await giveDiskTo(user.uid, site)
-    if (user && site.system) await giveSystemTo(user.uid, site.system)
+    if (site.system) await giveSystemTo(user?.uid, site.system)
     // The first process ends when this pipe closes, and --die-with-parent is there for a bwrap that was left alone.
     // Detached, it has no terminal of the operator's that a devbox might write to, and takes no Ctrl-C from there.
     const holder = spawnIn(
@@ -208,7 +208,7 @@ const boxCommand = (
   python: Python | undefined,
 ): Pick<Launch, 'file' | 'args'> => {
   const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, secrets, python, at)]
-  if (uid !== undefined) return asOwnUser(uid, command, site.system ? overlaysOf(site.system) : [])
+  if (uid !== undefined || site.system) return asOwnUser(uid, command, site.system ? overlaysOf(site.system) : [])
   // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
   // inner one can be named from outside. So it runs in one more, through which commands enter.
   return {
@@ -388,8 +388,8 @@ const enter = (
         isPrivileged ? '' : String(holder),
         String(init),
       ],
-      // The user namespace last: the others belong to those above it.
-      'net,ipc,uts,pid,mnt,user',
+      // The user namespace last: the others belong to those above it. An ordinary user comes through it to the others.
+      site.system && !hasOwnUser ? 'net,ipc,uts,pid,mnt' : 'net,ipc,uts,pid,mnt,user',
       tty ?? '',
       ...argv,
     ],

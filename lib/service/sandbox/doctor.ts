@@ -1,7 +1,7 @@
 import { bubblewrap } from './bubblewrap.ts'
 import { describeLimits, type LimitKind } from './limits.ts'
 import { slirpProblem } from './network/outbound.ts'
-import { systemProblem } from './system.ts'
+import { machine, systemProblem } from './system.ts'
 
 export interface IsolationReport {
   bubblewrap: { works: boolean; problem?: string }
@@ -19,14 +19,17 @@ export const describeIsolation = async (): Promise<IsolationReport> => {
     bubblewrap: works ? { works } : { works, problem },
     limits: describeLimits(works ? 'bubblewrap' : 'none'),
     network: works ? networkWords(slirpProblem()) : "this machine's",
-    trials: works ? trialWords(await systemProblem()) : "none: trials of Harbor's tasks need bubblewrap",
+    trials: works ? await trialWords() : "none: trials of Harbor's tasks need bubblewrap",
   }
 }
 
-const trialWords = (problem: string | undefined) =>
-  problem === undefined
-    ? 'a writable system of its own for each trial, as root with users'
-    : `this machine's system, read-only, as one user: tasks that need more say so (${problem})`
+const trialWords = async () => {
+  const problem = await systemProblem()
+  if (problem !== undefined)
+    return `this machine's system, read-only, as one user: tasks that need more say so (${problem})`
+  const { hasUsers } = await machine()
+  return `a writable system of its own for each trial, as root ${hasUsers ? 'with users' : 'without other users: tasks that need them say so'}`
+}
 
 const networkWords = (problem: string | undefined) =>
   problem === undefined

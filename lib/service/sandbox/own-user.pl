@@ -5,6 +5,8 @@
 # Arguments: numbers of system calls, the user, how many users, that place, how many sources, the sources, how many
 # overlays, for each its path, its upper and its work folder, how many layers, for each its first user and its folder, from
 # the uppermost down, and then the command.
+#
+# Called by another user, with no user in its arguments, it makes that user root of the devbox and the only one there.
 my ($numbers, $user, $users, $place, $count, @rest) = @ARGV;
 my @sources = splice(@rest, 0, $count);
 my @overlays = map {
@@ -44,9 +46,21 @@ sub from_users {
   $namespace
 }
 
+# What was called by an ordinary user has its rights in a user namespace from here on, and none outside.
+if ($user eq '') {
+  my ($uid, $gid) = ($> + 0, (split ' ', $))[0]);
+  # CLONE_NEWUSER
+  ask('unshare', 0x10000000);
+  for (['setgroups', 'deny'], ['uid_map', "0 $uid 1"], ['gid_map', "0 $gid 1"]) {
+    my ($name, $text) = @$_;
+    open(my $file, '>', "/proc/self/$name") or fail("/proc/self/$name");
+    defined(syswrite($file, $text)) && close($file) or fail("/proc/self/$name");
+  }
+}
+
 # Who maps a user other than itself must stand outside of the new user namespace.
 pipe(my $ready, my $go) or fail('pipe');
-defined(my $mapper = fork) or fail('fork');
+defined(my $mapper = $user eq '' ? -1 : fork) or fail('fork');
 if ($mapper == 0) {
   close($go);
   my $parent = getppid();
@@ -70,6 +84,11 @@ for my $overlay (@overlays) {
   sysopen($overlay->{"$_ folder"}, $overlay->{$_}, 0x200000) or fail($overlay->{$_}) for qw(upper work);
   for (@{$overlay->{layers}}) {
     my ($first, $folder) = @$_;
+    if ($user eq '') {
+      sysopen(my $layer, $folder, 0x200000) or fail($folder);
+      push @{$overlay->{opened}}, $layer;
+      next;
+    }
     # OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, then MOUNT_ATTR_IDMAP with AT_EMPTY_PATH: the layer's users are the devbox's.
     # These three calls have one number on every machine.
     my $tree = call(428, -100, $folder, 1 | 02000000);
@@ -95,21 +114,26 @@ for my $overlay (@overlays) {
     call(429, $_, '', -100, $at, 4);
     $at
   } @{$overlay->{trees}};
+  push @lower, map { $named->($_) } @{$overlay->{opened}};
   my ($upper, $work) = map { $named->($overlay->{"$_ folder"}) } qw(upper work);
   my $target = "$place/system$overlay->{path}";
-  ask('mount', 'devdeck', $target, 'overlay', 0, 'lowerdir=' . join(':', @lower) . ",upperdir=$upper,workdir=$work");
+  # What an overlay notes of its files is for root of the machine alone, unless it is told to note it as users do.
+  my $how = $user eq '' ? 'userxattr,' : '';
+  ask('mount', 'devdeck', $target, 'overlay', 0, $how . 'lowerdir=' . join(':', @lower) . ",upperdir=$upper,workdir=$work");
 }
 chdir('/');
-ask('setgroups', 0, 0);
-# CLONE_NEWUSER
-ask('unshare', 0x10000000);
-syswrite($go, 'x');
-waitpid($mapper, 0);
-exit(126) if $? != 0;
-ask('setresgid', 0, 0, 0);
-ask('setresuid', 0, 0, 0);
+if ($user ne '') {
+  ask('setgroups', 0, 0);
+  # CLONE_NEWUSER
+  ask('unshare', 0x10000000);
+  syswrite($go, 'x');
+  waitpid($mapper, 0);
+  exit(126) if $? != 0;
+  ask('setresgid', 0, 0, 0);
+  ask('setresuid', 0, 0, 0);
+}
 # Root of several users keeps rights that others give up, so that the kernel itself is to make no more namespaces.
-if ($users > 1) {
+if ($users > 1 || $user eq '') {
   open(my $most, '>', '/proc/sys/user/max_user_namespaces') or fail('max_user_namespaces');
   defined(syswrite($most, '0')) && close($most) or fail('max_user_namespaces');
 }

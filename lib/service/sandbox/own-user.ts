@@ -92,9 +92,12 @@ export interface Overlay {
 /** Where the system that overlays make is mounted for bwrap. */
 export const systemPlace = `${place}/system`
 
-/** A command of bwrap as that user, with `sources` of the service's folders; `args` is given where each is then. */
+/**
+ * A command of bwrap as that user, or as root of a user namespace that has no other where there is none; with `sources` of
+ * the service's folders; `args` is given where each is then.
+ */
 export const asOwnUser = (
-  uid: number,
+  uid: number | undefined,
   command: (at: (source: string) => string) => string[],
   overlays: readonly Overlay[] = [],
 ): Pick<Launch, 'file' | 'args'> => {
@@ -104,7 +107,14 @@ export const asOwnUser = (
   return {
     file: '/usr/bin/perl',
     args: [
-      ...['-f', script, callNumbers(), String(uid), String(overlays.length > 0 ? usersOfSystem : 1), place],
+      ...[
+        '-f',
+        script,
+        callNumbers(),
+        String(uid ?? ''),
+        String(overlays.length > 0 && uid !== undefined ? usersOfSystem : 1),
+        place,
+      ],
       ...[String(sources.length), ...sources, String(overlays.length), ...overlays.flatMap(overlayArguments), ...argv],
     ],
   }

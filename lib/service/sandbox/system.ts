@@ -28,6 +28,8 @@ export const overlaysOf = ({ base, layers, own }: System): Overlay[] =>
       work: join(own, 'work', name),
       layers: [
         ...below.map(({ firstUid, folder }) => ({ firstUid, folder: join(folder, 'upper', name) })),
+        // Of these folders root of the devbox is the owner, as it cannot be of the machine's own.
+        ...(path !== '' && !hasOwnUsers() ? [{ firstUid: 0, folder: join(base, path) }] : []),
         { firstUid: 0, folder: path === '' ? base : path },
       ],
     }
@@ -36,15 +38,16 @@ export const overlaysOf = ({ base, layers, own }: System): Overlay[] =>
 const nameOf = (path: string) => path.slice(1).replaceAll('/', '-') || 'root'
 
 /** Makes the folders that hold what the devbox changes. A number other than that of the last start is refused. */
-export const giveSystemTo = async (uid: number, system: System): Promise<void> => {
+export const giveSystemTo = async (ownUid: number | undefined, system: System): Promise<void> => {
   const note = join(system.own, 'first-uid')
   const before = await readFile(note, 'utf8').catch(() => undefined)
+  const uid = ownUid ?? process.geteuid?.() ?? 0
   if (before === String(uid)) return
   if (before !== undefined) throw new Error('The users of its system belong to another devbox by now')
   for (const { upper, work } of overlaysOf(system)) {
     await mkdir(upper, { recursive: true, mode: 0o755 })
     await chmod(upper, 0o755)
-    await lchown(upper, uid, uid)
+    if (ownUid !== undefined) await lchown(upper, uid, uid)
     await mkdir(work, { recursive: true, mode: 0o700 })
   }
   await writeFile(note, String(uid))
@@ -63,28 +66,40 @@ export const systemProblem = (): Promise<string | undefined> => {
 }
 let problem: Promise<string | undefined> | undefined
 
+export interface Machine {
+  /** Whether devboxes have systems of their own. */
+  hasSystem: boolean
+  /** Whether those have users beside root: of a service that is not root itself they have not. */
+  hasUsers: boolean
+}
+
+export const machine = async (): Promise<Machine> => {
+  const hasSystem = (await systemProblem()) === undefined
+  return { hasSystem, hasUsers: hasSystem && hasOwnUsers() }
+}
+
 const probe = async (): Promise<string | undefined> => {
-  if (!hasOwnUsers()) return 'the service is not root, or may not give devboxes users of their own'
+  if (process.getuid?.() === 0 && !hasOwnUsers()) return 'the service may not give devboxes users of their own'
   await mkdir(place, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(place, 'new-probe-'))
-  const { uid, release } = takeOwnUsers(folder)
+  const own = hasOwnUsers() ? takeOwnUsers(folder) : undefined
   try {
     const system = { base: join(folder, 'base'), layers: [], own: join(folder, 'own') }
-    for (const path of overlaidFolders()) mkdirSync(join(system.base, path), { recursive: true })
-    await giveSystemTo(uid, system)
-    const write = [
-      '/bin/sh',
-      '-c',
-      `touch ${systemPlace}/usr/devdeck-probe && chown 1:1 ${systemPlace}/usr/devdeck-probe`,
-    ]
-    const { file, args } = asOwnUser(uid, () => write, overlaysOf(system))
+    for (const path of [...overlaidFolders(), '/filled/folder']) mkdirSync(join(system.base, path), { recursive: true })
+    await giveSystemTo(own?.uid, system)
+    const made = `${systemPlace}/usr/devdeck-probe`
+    // Not every file system can note that a folder hides the one below it.
+    const hides = `cd ${systemPlace} && rm -r filled && mkdir filled && rmdir filled`
+    const write = ['/bin/sh', '-c', `${hides} && touch ${made}${own ? ` && chown 1:1 ${made}` : ''}`]
+    const { file, args } = asOwnUser(own?.uid, () => write, overlaysOf(system))
     await promisify(execFile)(file, args, { env: { PATH: '/usr/bin:/bin', NODE_ENV: 'production' }, cwd: '/' })
     return undefined
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string }
     return `the kernel refuses an overlay over the machine's folders (${stderr?.trim() || message})`
   } finally {
-    release()
+    own?.release()
+    await execFileOf('/bin/chmod', ['-R', 'u+rwx', folder]).catch(() => undefined)
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -105,6 +120,7 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     accounts,
     links.map((name) => readlinkSync(`/${name}`)),
     overlaidFolders(),
+    hasOwnUsers(),
   ])
   const base = join(folder, `base-${createHash('sha256').update(contents).digest('hex').slice(0, 16)}`)
   if (existsSync(base)) return base
@@ -114,7 +130,10 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     await mkdir(join(unfinished, path), { recursive: true, mode })
     await chmod(join(unfinished, path), mode)
   }
-  for (const path of overlaidFolders()) await makeFolders(join(unfinished, path))
+  for (const path of overlaidFolders()) {
+    await makeFolders(join(unfinished, path))
+    if (!hasOwnUsers()) await execFileOf('/bin/bash', ['-c', copyFolders, 'devdeck', path, join(unfinished, path)])
+  }
   for (const name of links) await symlink(readlinkSync(`/${name}`), join(unfinished, name))
   for (const name of names) {
     await makeFolders(dirname(join(unfinished, 'etc', name)))
@@ -133,6 +152,17 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
   await rename(unfinished, base).catch(() => rm(unfinished, { recursive: true, force: true }))
   return base
 }
+
+const execFileOf = promisify(execFile)
+
+/**
+ * The folders alone, without what is in them; those that this user may not read stay the machine's. Of dpkg also the files
+ * it writes to in their places.
+ */
+const copyFolders = `from=$1 to=$2
+cd -- "$from" && find . -mindepth 1 -xdev -type d -readable -executable -print0 2>/dev/null | (cd -- "$to" && xargs -0r mkdir -p --)
+if [[ $from = /var/lib/dpkg ]]; then find . -maxdepth 2 -type f ! -path './info/*' -exec cp --parents -t "$to" -- {} + 2>/dev/null; fi
+true`
 
 /** Whatever the service keeps from other users, these they may read. */
 const makeFolders = async (path: string): Promise<void> => {

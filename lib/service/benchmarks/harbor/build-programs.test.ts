@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 
+const machine = { hasSystem: false, hasUsers: false }
 let folder: string
 /** Stands for the system's own programs: each tells that it was run. */
 let real: string
@@ -14,7 +15,7 @@ beforeEach(() => {
   mkdirSync(real)
   for (const name of ['pip', 'npm', 'go', 'dpkg', 'chown', 'apt-get', 'yarn', 'rpm'])
     writeFileSync(join(real, name), `#!/bin/sh\necho ${name} "$@"\n`, { mode: 0o755 })
-  const { script, env } = putBuildPrograms(join(folder, 'build'), false)
+  const { script, env } = putBuildPrograms(join(folder, 'build'), machine)
   execFileSync('/bin/bash', ['-c', script], {
     env: { ...env, PATH: '/usr/bin:/bin', NODE_ENV: 'test' },
     stdio: 'ignore',
@@ -25,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const run = (script: string, more: Record<string, string> = {}, shell = '/bin/sh') => {
   const build = join(folder, 'build')
   const given = { PATH: `${real}:/usr/bin:/bin`, ...more }
-  const env = { ...withBuildPrograms(build, 5, given, false), NODE_ENV: 'test' as const }
+  const env = { ...withBuildPrograms(build, 5, given, machine), NODE_ENV: 'test' as const }
   const { status, stdout } = spawnSync(shell, ['-c', script], {
     cwd: folder,
     env,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Machine } from '#lib/service/sandbox/system.ts'
 
 /** The programs whose installs a build skips, or tries, and those that fetch. */
 const installers = [
@@ -8,22 +9,21 @@ const installers = [
   ...['pip', 'pip3', 'pipx', 'uv', 'poetry', 'conda', 'mamba', 'micromamba', 'npm', 'pnpm', 'yarn', 'bun'],
   ...['gem', 'bundle', 'cargo', 'go', 'sudo', 'curl', 'wget', 'git'],
 ]
-/** Those that a devbox with one user has to do without, and one whose folders at / are there before. */
-const names = [
-  ...['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', 'chown', 'chgrp', 'chpasswd', 'passwd', 'mkdir'],
-]
+/** Those that a devbox with one user has to do without, or can do by half. */
+const ofUsers = ['useradd', 'adduser', 'groupadd', 'addgroup', 'usermod', 'chown', 'chgrp', 'chpasswd', 'passwd']
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
 
-/** A script, and its variables, that puts the programs into a folder. `hasSystem`: nothing but installs is noted then. */
-export const putBuildPrograms = (folder: string, hasSystem: boolean) => ({
+/** A script, and its variables, that puts the programs into a folder. */
+export const putBuildPrograms = (folder: string, { hasSystem, hasUsers }: Machine) => ({
   script: `mkdir -p -- "$FOLDER/python/pip" && cd -- "$FOLDER" && printf %s "$PIP" >python/pip/__init__.py &&
 : >skipped && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
   env: {
     FOLDER: folder,
     PROGRAM: read('build-program.sh'),
     PIP: read('build-pip.py'),
-    NAMES: [...installers, ...(hasSystem ? [] : names)].join(' '),
+    // Without a system of its own a devbox has its folders at / before.
+    NAMES: [...installers, ...(hasUsers ? [] : ofUsers), ...(hasSystem ? [] : ['mkdir'])].join(' '),
     APT: aptSettings,
   },
 })
@@ -42,7 +42,12 @@ const impatience = {
 }
 
 /** The variables of a RUN, with those that the programs in `folder` need. */
-export const withBuildPrograms = (folder: string, line: number, env: Record<string, string>, hasSystem: boolean) => ({
+export const withBuildPrograms = (
+  folder: string,
+  line: number,
+  env: Record<string, string>,
+  { hasSystem }: Machine,
+) => ({
   ...(hasSystem && { ...impatience, APT_CONFIG: `${folder}/apt.conf`, DEVDECK_BUILD_TRIES: '1' }),
   ...env,
   PATH: `${folder}:${env.PATH}`,

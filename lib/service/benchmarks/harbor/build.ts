@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { quote } from '#lib/service/kit/quoting.ts'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
+import type { Machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
 import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
 import type { Healthcheck } from './task-toml.ts'
@@ -57,10 +58,10 @@ const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
 /**
- * Reads a Dockerfile as far as it can be followed without Docker. `hasSystem`: whether the devbox has a system of its own,
- * with its users. Throws a SandboxBuildFailedError where it cannot.
+ * Reads a Dockerfile as far as it can be followed without Docker, on what the machine gives to devboxes. Throws a SandboxBuildFailedError where it cannot.
  */
-export const planBuild = (dockerfile: string, hasSystem: boolean, path = defaultPath): BuildPlan => {
+export const planBuild = (dockerfile: string, machine: Machine, path = defaultPath): BuildPlan => {
+  const { hasSystem, hasUsers } = machine
   const stages: BuildPlan[] = []
   const warnings: Warning[] = []
   const numbers = new Map<string, number>()
@@ -131,7 +132,7 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
         plan.user = wordsOf(text, variables)[0] ?? fail('USER names no user')
         if (/^(root|0)(:(root|0))?$/.test(plan.user)) plan.user = null
         // Unspecified: what USER means in a devbox that has one user. Everything runs as that one.
-        if (plan.user !== null && !hasSystem) {
+        if (plan.user !== null && !hasUsers) {
           plan.user = null
           warn(`USER ${text} is ignored: a devbox has one user here`)
         }
@@ -150,7 +151,7 @@ export const planBuild = (dockerfile: string, hasSystem: boolean, path = default
           warn(`skipped: ${name} --from=${named}: no other image is here`)
         else
           plan.steps.push(
-            ...copySteps(instruction, { variables, cwd: plan.workdir, from, hasSystem, warn, fail, cannot }),
+            ...copySteps(instruction, { variables, cwd: plan.workdir, from, machine, warn, fail, cannot }),
           )
         break
       }
@@ -283,7 +284,7 @@ interface CopySurroundings {
   variables: ReadonlyMap<string, string>
   cwd: string
   from: number | null
-  hasSystem: boolean
+  machine: Machine
   warn: (what: string) => void
   fail: Fail
   /** As `fail`, for what Docker can do. */
@@ -292,12 +293,12 @@ interface CopySurroundings {
 
 const copySteps = (
   instruction: Instruction,
-  { variables, cwd, from, hasSystem, warn, fail, cannot }: CopySurroundings,
+  { variables, cwd, from, machine: { hasSystem, hasUsers }, warn, fail, cannot }: CopySurroundings,
 ): BuildStep[] => {
   const { name, text, flags, heredocs, line } = instruction
   for (const flag of Object.keys(flags)) {
     if (flag === 'chown') {
-      if (!hasSystem) warn(`${name} --chown is ignored: a devbox has one user here`)
+      if (!hasUsers) warn(`${name} --chown is ignored: a devbox has one user here`)
     } else if (!['from', 'chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag))
       cannot(`${name} --${flag} is not supported`)
   }
@@ -310,7 +311,7 @@ const copySteps = (
   if (!hasSystem && systemFolders.test(`${to}/`))
     cannot(`${name} to ${to}: the system's folders are read-only in a devbox here`)
   const mode = flags.chmod ?? null
-  const owner = hasSystem && flags.chown ? (wordsOf(flags.chown, variables)[0] ?? null) : null
+  const owner = hasUsers && flags.chown ? (wordsOf(flags.chown, variables)[0] ?? null) : null
   const isFolder = last.endsWith('/') || last === '.' || words.length > 1
   const files = words.filter((word) => !/^<<-?\w+$/.test(word))
   for (const source of files)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
-import { systemProblem } from '#lib/service/sandbox/system.ts'
+import { machine } from '#lib/service/sandbox/system.ts'
 import type { Environments } from '../environments.ts'
 import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
 import type { HarborSettings } from '../plan.ts'
@@ -39,7 +39,7 @@ const searchPath = async (): Promise<string> => {
 const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> => {
   if (!hasDockerfile) return undefined
   const text = await readFile(join(folder, 'Dockerfile'), 'utf8')
-  return planBuild(text, (await systemProblem()) === undefined, await searchPath())
+  return planBuild(text, await machine(), await searchPath())
 }
 
 interface Owner {
@@ -118,7 +118,8 @@ export const buildEnvironment = async (
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
   const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
   const plan = await planOf(environment)
-  const hasSystem = (await systemProblem()) === undefined
+  const here = await machine()
+  const { hasSystem } = here
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   const user = plan?.user ?? null
   const makeWorkdir = (limit: AbortSignal) => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
@@ -150,7 +151,7 @@ export const buildEnvironment = async (
         throw error
       }
     }
-    const how = { context: folder, hasSystem, signal: limit, warn: note, openStage: openAndLook }
+    const how = { context: folder, machine: here, signal: limit, warn: note, openStage: openAndLook }
     if (plan) await buildSandbox(workbench, plan, how)
     if (hasSystem) await makeWorkdir(limit)
     const isWhole = ofBuild.every(({ differs }) => !differs)

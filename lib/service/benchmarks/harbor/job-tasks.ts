@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { systemProblem } from '#lib/service/sandbox/system.ts'
+import { machine } from '#lib/service/sandbox/system.ts'
 import type { ChosenTask, HarborScenario } from '../plan.ts'
 import { unknownImage } from './base-image.ts'
 import { planBuild } from './build.ts'
@@ -175,7 +175,7 @@ const foreseen = async (task: Task): Promise<string[]> => {
   try {
     const { warnings, image } = planBuild(
       await readFile(join(task.path, 'environment', 'Dockerfile'), 'utf8'),
-      (await systemProblem()) === undefined,
+      await machine(),
     )
     return [...told, ...warnings.map(({ sentence }) => sentence), ...unknownImage(image)]
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { quote } from '#lib/service/kit/quoting.ts'
+import type { Machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
 import { shown, type Workbench } from '../workbench.ts'
 import { type BuildPlan, type BuildStep, neededStages } from './build.ts'
@@ -13,8 +14,8 @@ import { isDoneAlready } from './machine-packages.ts'
 interface Build {
   /** Where the files are that a COPY names. */
   context: string
-  /** Whether the devbox has a system of its own: then installs are tried. */
-  hasSystem: boolean
+  /** In a system of its own installs are tried. */
+  machine: Machine
   signal: AbortSignal
   /** Called, at the end, with each install that was skipped. */
   warn: (warning: Warning) => void
@@ -52,16 +53,16 @@ type Stages = (number: number) => Workbench | undefined
 const followSteps = async (
   workbench: Workbench,
   plan: BuildPlan,
-  { context, hasSystem, signal, warn, stages }: Build & { stages: Stages },
+  { context, machine, signal, warn, stages }: Build & { stages: Stages },
 ) => {
   const programs = `${workbench.runFolder}/build`
   const hasRun = plan.steps.some(({ kind }) => kind === 'run')
   if (hasRun) {
-    const { script, env } = putBuildPrograms(programs, hasSystem)
+    const { script, env } = putBuildPrograms(programs, machine)
     await workbench.must(script, env, signal)
   }
   try {
-    for (const step of plan.steps) await doStep(workbench, step, { context, hasSystem, signal, programs, stages })
+    for (const step of plan.steps) await doStep(workbench, step, { context, machine, signal, programs, stages })
   } finally {
     if (hasRun) await tellSkipped(workbench, programs, warn)
   }
@@ -84,20 +85,20 @@ const tellSkipped = async (workbench: Workbench, programs: string, warn: (warnin
 
 interface Surroundings {
   context: string
-  hasSystem: boolean
+  machine: Machine
   signal: AbortSignal
   programs: string
   stages: Stages
 }
 
 const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surroundings): Promise<void> => {
-  const { context, hasSystem, signal, programs, stages } = surroundings
+  const { context, machine, signal, programs, stages } = surroundings
   try {
     switch (step.kind) {
       case 'workdir':
         return await workbench.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
       case 'run': {
-        const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env }, hasSystem)
+        const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env }, machine)
         const script = `exec ${step.argv.map(quote).join(' ')}`
         const finished = await workbench.run(script, { env, cwd: step.cwd, user: step.user, signal })
         if (finished.exitStatus !== 0)
@@ -119,8 +120,8 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
   } catch (error) {
     signal.throwIfAborted()
     const { message } = error as Error
-    // Builds have a network in Docker, whatever the task has later.
-    const differs = step.kind === 'run' && lackIn(message, true) !== undefined
+    // Builds have a network in Docker, whatever the task has later, and every file of the image is root's there.
+    const differs = step.kind === 'run' && (lackIn(message, true) !== undefined || !machine.hasUsers)
     throw new SandboxBuildFailedError(`Dockerfile line ${step.line}: ${message}`, { differs })
   }
 }

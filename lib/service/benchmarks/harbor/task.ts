@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import type { StringMap } from '#lib/contract/common.ts'
-import { systemProblem } from '#lib/service/sandbox/system.ts'
+import { machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
 import { readTomlText } from '../toml-file.ts'
 import { plainImage } from './base-image.ts'
@@ -150,7 +150,7 @@ export const readTask = async (
       rewardStrategy: toml.multi_step_reward_strategy ?? 'mean',
       environment,
       solutionEnv: toml.solution?.env ?? {},
-      warnings: warningsOf(toml, (await systemProblem()) === undefined),
+      warnings: warningsOf(toml, (await machine()).hasUsers),
       unsupported: unsupportedOf(toml, environment),
     },
   }
@@ -248,7 +248,7 @@ const metadataOf = ({ metadata }: TaskToml): StringMap => {
 
 const userOf = (user: string | number | undefined) => (user === undefined ? null : String(user))
 
-const warningsOf = (toml: TaskToml, hasSystem: boolean): Warning[] => {
+const warningsOf = (toml: TaskToml, hasUsers: boolean): Warning[] => {
   const { environment, agent, verifier, steps = [] } = toml
   const phases = [agent, verifier, ...steps.flatMap((step) => [step.agent, step.verifier])]
   const modes = [environment, ...phases].map((each) => each?.network_mode)
@@ -262,7 +262,7 @@ const warningsOf = (toml: TaskToml, hasSystem: boolean): Warning[] => {
       'network_mode differs between phases: the task gets no network in any of them',
     ],
     [
-      !hasSystem && users.length,
+      !hasUsers && users.length,
       `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox here`,
     ],
     [environment?.mcp_servers?.length, 'mcp_servers are not started'],

@@ -6,7 +6,7 @@ import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { systemProblem } from '#lib/service/sandbox/system.ts'
+import { machine } from '#lib/service/sandbox/system.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { agentFailure, runAgent } from '../agents/agents.ts'
 import type { AgentDefinition } from '../agents/definition.ts'
@@ -488,7 +488,7 @@ const noNetwork = { saidBy: 'the task (network_mode, allow_internet)', allows: (
 
 /** Who a phase runs as; null for root, and where devboxes have one user. */
 const chosenUser = async (ofPhase: string | null, ofImage: string | null): Promise<string | null> =>
-  (await systemProblem()) === undefined ? (ofPhase ?? ofImage) : null
+  (await machine()).hasUsers ? (ofPhase ?? ofImage) : null
 
 const maxOutputBytes = 1024 * 1024
 /** Without one no Docker runs the task either. */
