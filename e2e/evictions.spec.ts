@@ -4,6 +4,15 @@ import { expect, isLive, test } from './product.ts'
 
 test.use({ journeys: 'evictions' })
 
+const startDrill = async (page: Page, devboxId: string) => {
+  await page.getByRole('button', { name: 'Start drill' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByLabel('Devbox')).toHaveValue(devboxId)
+  await dialog.getByLabel('Deadline').selectOption('in 15 minutes')
+  await dialog.getByRole('button', { name: 'Start drill' }).click()
+  await expect(dialog).toBeHidden()
+}
+
 test('a drill: announced in one tab, taken on in all, saved, evicted, resumed and in the history', async ({
   signedIn: page,
   product,
@@ -19,13 +28,7 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   await page.goto(`${product.url}/evictions`)
   await expect(page.getByRole('heading', { name: 'No evictions pending' })).toBeVisible()
 
-  await page.getByRole('button', { name: 'Start drill' }).click()
-  const dialog = page.getByRole('dialog')
-  await expect(dialog.getByLabel('Devbox')).toHaveValue(id)
-  await dialog.getByLabel('Deadline').selectOption('in 15 minutes')
-  await dialog.getByRole('button', { name: 'Start drill' }).click()
-  await expect(dialog).toBeHidden()
-
+  await startDrill(page, id)
   const row = page.getByRole('row', { name: /drilled-box/ })
   await expect(row).toContainText('New')
   const bars = [page, other].map((tab) => tab.getByRole('region', { name: 'Pending evictions' }))
@@ -87,14 +90,18 @@ const listenIn = () => {
   const heard = { said: [] as string[], notified: [] as string[] }
   Object.assign(globalThis, { heard })
   localStorage.setItem('devdeck.alert-settings', '{"notifications":true}')
+  // As on a phone: leave is given, and a service worker alone may show one.
   Object.assign(globalThis, {
     Notification: class {
       static permission = 'granted'
-      constructor(title: string) {
-        heard.notified.push(title)
+      constructor() {
+        throw new TypeError('Illegal constructor')
       }
     },
   })
+  ServiceWorkerRegistration.prototype.showNotification = async (title) => {
+    heard.notified.push(title)
+  }
   const known = new Set<Element>()
   new MutationObserver(() => {
     for (const alert of document.querySelectorAll('[role=alert]'))

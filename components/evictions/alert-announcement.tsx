@@ -1,9 +1,12 @@
 'use client'
 import type { ReactNode } from 'react'
+import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/console/address/paths.ts'
 import { type AlertFeed, alarmOf, alertLeftMs, alertName } from '#lib/console/alerts/alert-feed.ts'
 import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-settings.ts'
+import { notificationState, showNotification } from '#lib/console/alerts/notifications.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
 import { type Alert, hasHappened, lastCallMs } from '#lib/wire/alerts.ts'
 import { alertCost, alertLine, alertNews } from './alert-words.ts'
@@ -16,10 +19,11 @@ const maxToasts = 3
 const toastMs = 30_000
 
 /** Makes alarms heard in this tab: by toasts, and by what the settings of this browser allow. */
-export const tell = (alerts: readonly Alert[], feed: AlertFeed, show: (alert: Alert) => void) => {
+export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string, show: (alert: Alert) => void) => {
   const { notifications, sound } = alertSettings.read()
   if (sound) void playAlertSound().catch(() => undefined)
-  if (notifications) for (const alert of alerts) notify(alert, alertLeftMs(feed, alert, Date.now()), () => show(alert))
+  if (notificationState(notifications).is === 'on')
+    for (const alert of alerts) void notify(alert, alertLeftMs(feed, alert, Date.now()), account, () => show(alert))
   const [first] = alerts
   if (!first) return
   const leftMs = alertLeftMs(feed, first, Date.now())
@@ -83,9 +87,7 @@ const News = ({ alert, leftMs, children }: { alert: Alert; leftMs: number; child
   </>
 )
 
-const notify = (alert: Alert, leftMs: number, show: () => void) => {
-  if (!('Notification' in globalThis) || Notification.permission !== 'granted') return
-  const title = alertLine(alert, leftMs, !hasHappened(alert))
+const notify = async (alert: Alert, leftMs: number, account: string, show: () => void) => {
   // `renotify` is not among the types of every browser.
   const options = {
     body: alertCost(alert) ?? 'This is how an eviction is announced.',
@@ -93,14 +95,14 @@ const notify = (alert: Alert, leftMs: number, show: () => void) => {
     renotify: true,
     requireInteraction: !hasHappened(alert) && leftMs <= lastCallMs,
   }
+  const title = alertLine(alert, leftMs, !hasHappened(alert))
+  const path = paths.evictions({ alert: alert.id })
   try {
-    const notification = new Notification(title, options)
-    notification.onclick = () => {
-      window.focus()
-      show()
-      notification.close()
-    }
-  } catch {
-    // Some browsers on phones take notifications from a service worker alone; the settings say so.
+    await showNotification({ title, options, alarm: alarmOf(alert), path, account }, show)
+  } catch (error) {
+    toast.attention('The browser showed no notification', {
+      id: 'notification-refused',
+      description: problemOf(error).message,
+    })
   }
 }

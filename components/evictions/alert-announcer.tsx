@@ -6,6 +6,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { alarmOf, alertLeftMs, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import { answerNotifications, closeNotification } from '#lib/console/alerts/notifications.ts'
 import { isAnotherTabVisible, showPresence } from '#lib/console/alerts/presence.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
 import { alertQueries, followAlerts } from '#lib/console/queries/alerts.ts'
@@ -21,10 +22,20 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
     return () => leaving.abort()
   }, [])
   useAnnouncements(account)
+  useNotificationClicks(account)
   useWithdrawals()
   useTitle()
   useIcon()
   return null
+}
+
+const useNotificationClicks = (account: string) => {
+  const router = useRouter()
+  useEffect(() => {
+    const leaving = new AbortController()
+    answerNotifications(account, (path) => router.push(path), leaving.signal)
+    return () => leaving.abort()
+  }, [account, router])
 }
 
 /** What the tab that is looked at has not announced by then, another does. */
@@ -47,7 +58,7 @@ const useAnnouncements = (account: string) => {
       const { claimAlarms, tell } = await import('./alert-announcement.tsx')
       const claimed = await claimAlarms(due, account)
       if (claimed.length > 0)
-        tell(claimed, latest.current, (alert) => router.push(paths.evictions({ alert: alert.id })))
+        tell(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
     let timer: ReturnType<typeof setTimeout> | undefined
     void isAnotherTabVisible().then((isLeft) => {
@@ -58,7 +69,7 @@ const useAnnouncements = (account: string) => {
   }, [open, silences, account, router])
 }
 
-/** Takes back the toast of an alarm that somebody took on, or that is over or silenced. */
+/** Takes back the toast and the notification of an alarm that somebody took on, or that is over or silenced. */
 const useWithdrawals = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const current = useClock((nowMs) =>
@@ -70,7 +81,11 @@ const useWithdrawals = () => {
   const before = useRef<string[]>([])
   useEffect(() => {
     const alarms = current.split(' ')
-    for (const alarm of before.current) if (!alarms.includes(alarm)) toast.dismiss(alarm)
+    for (const alarm of before.current) {
+      if (alarm === '' || alarms.includes(alarm)) continue
+      toast.dismiss(alarm)
+      void closeNotification(alarm).catch(() => undefined)
+    }
     before.current = alarms
   }, [current])
 }

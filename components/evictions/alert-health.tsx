@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { BellRing, Play } from 'lucide-react'
-import { useState, useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
@@ -12,6 +12,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-settings.ts'
+import { type NotificationState, notificationState, turnOnNotifications } from '#lib/console/alerts/notifications.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -95,49 +96,24 @@ const Time = ({ ms }: { ms: number | null }) =>
   ms === null ? <span className="text-muted">none yet</span> : <RelativeTime ms={ms} />
 
 /** What makes alerts heard in this browser when nobody looks at the page. */
-export const BrowserAlerts = () => {
+export const BrowserAlerts = ({ account }: { account: string }) => {
   const settings = useSyncExternalStore(alertSettings.subscribe, alertSettings.read, alertSettings.onServer)
-  const [refusal, setRefusal] = useState<string | null>(null)
-  const turnOn = async () => {
-    setRefusal(null)
-    if (!('Notification' in globalThis)) return setRefusal('This browser shows no notifications to this address.')
-    const answer = await Notification.requestPermission()
-    if (answer === 'granted') alertSettings.change({ notifications: true })
-    else
-      setRefusal(
-        'The browser refuses notifications of this address: allow them beside the address, then turn them on here.',
-      )
-  }
   return (
     <section aria-labelledby="browser" className="space-y-2">
       <h2 id="browser" className="text-lg font-medium">
         In this browser
       </h2>
       <p className="text-muted">
-        Each alarm once, in whichever tab is open; again ten and two minutes before the deadline. At least one tab of
-        the console has to be open: the webhook reaches people without one.
+        Each alarm once, in whichever tab is open; again ten and two minutes before the deadline. With no tab of the
+        console open nothing is shown here, as there is no push server: the{' '}
+        <a href="#webhook" className="text-accent hover:underline">
+          webhook
+        </a>{' '}
+        reaches people then.
       </p>
       <Facts>
         <Fact label="Notifications">
-          <span className="inline-flex flex-wrap items-center gap-2">
-            {settings.notifications ? (
-              <>
-                On{' '}
-                <Button size="sm" onClick={() => alertSettings.change({ notifications: false })}>
-                  Turn off
-                </Button>
-              </>
-            ) : (
-              <Button size="sm" icon={BellRing} onClick={() => void turnOn()}>
-                Turn on notifications
-              </Button>
-            )}
-          </span>
-          {refusal && (
-            <p role="alert" className="mt-1 text-sm text-danger">
-              {refusal}
-            </p>
-          )}
+          <Notifications account={account} isWanted={settings.notifications} />
         </Fact>
         <Fact label="Sound">
           <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -166,6 +142,65 @@ export const BrowserAlerts = () => {
       </Facts>
     </section>
   )
+}
+
+const Notifications = ({ account, isWanted }: { account: string; isWanted: boolean }) => {
+  const [failure, setFailure] = useState<string | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const state = useNotificationState(isWanted)
+  const turnOn = async () => {
+    setFailure(null)
+    setIsBusy(true)
+    try {
+      await turnOnNotifications(account)
+    } catch (error) {
+      setFailure(problemOf(error).message)
+    }
+    setIsBusy(false)
+  }
+  return (
+    <>
+      <span className="inline-flex flex-wrap items-center gap-2">
+        {state.is === 'on' && (
+          <>
+            On{' '}
+            <Button size="sm" onClick={() => alertSettings.change({ notifications: false })}>
+              Turn off
+            </Button>
+          </>
+        )}
+        {state.is === 'impossible' && <span className="text-muted">Not available. {state.why}</span>}
+        {(state.is === 'off' || state.is === 'refused') && (
+          <Button size="sm" icon={BellRing} busy={isBusy} onClick={() => void turnOn()}>
+            Turn on notifications
+          </Button>
+        )}
+      </span>
+      {(failure !== null || (isWanted && state.is === 'refused')) && (
+        <p role="alert" className="mt-1 text-sm text-danger">
+          No notifications are shown. {failure ?? ('why' in state && state.why)}
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The server cannot tell what the browser allows, so the first paint shows what most do. */
+const useNotificationState = (isWanted: boolean): NotificationState => {
+  const [state, setState] = useState<NotificationState>({ is: 'off' })
+  useEffect(() => {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const look = () => setState(notificationState(isWanted))
+    look()
+    // Somebody may take the leave back, beside the address.
+    void navigator.permissions?.query({ name: 'notifications' }).then(
+      (leave) => signal.aborted || leave.addEventListener('change', look, { signal }),
+      () => undefined,
+    )
+    return () => leaving.abort()
+  }, [isWanted])
+  return state
 }
 
 /** What is told outside of the console. */

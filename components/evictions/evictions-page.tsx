@@ -27,9 +27,11 @@ interface EvictionsPageProps {
   shownId: string | undefined
   /** Whether the service is the console's own, which can be asked for an eviction. */
   isLocal: boolean
+  /** Whose page a notification leads back to. */
+  account: string
 }
 
-export const EvictionsPage = ({ shownId, isLocal }: EvictionsPageProps) => {
+export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const [silencing, setSilencing] = useState<Record<string, string>>()
   const [isDrilling, setIsDrilling] = useState(false)
@@ -78,7 +80,7 @@ export const EvictionsPage = ({ shownId, isLocal }: EvictionsPageProps) => {
       <OverLately alerts={feed.over} />
       <div className="mt-10 grid grid-cols-1 gap-x-12 gap-y-8 lg:grid-cols-2">
         <Silences onAdd={() => setSilencing({})} />
-        <BrowserAlerts />
+        <BrowserAlerts account={account} />
         <StreamHealth />
         <WebhookHealth />
       </div>

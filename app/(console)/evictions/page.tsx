@@ -5,7 +5,7 @@ import { requireSession } from '#lib/gateway/accounts/session.ts'
 export const metadata: Metadata = { title: 'Evictions' }
 
 export default async function Evictions({ searchParams }: { searchParams: Promise<{ alert?: string | string[] }> }) {
-  const { service } = await requireSession()
+  const { account, service } = await requireSession()
   const { alert } = await searchParams
-  return <EvictionsPage shownId={[alert].flat()[0]} isLocal={service.embedded} />
+  return <EvictionsPage shownId={[alert].flat()[0]} isLocal={service.embedded} account={account.id} />
 }

@@ -89,6 +89,7 @@ describe('every answer', () => {
     for (const policy of policies) {
       expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'nonce-[\w+/=]{24}' 'strict-dynamic';/)
       expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).toContain("worker-src 'self';")
       expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:${port};`)
       expect(policy).not.toContain('unsafe-eval')
     }

@@ -158,6 +158,8 @@ const setContentPolicy = (
     // Safari has long read 'self' as not covering WebSockets, so their origin is spelled out.
     `connect-src 'self' ${origin.replace(/^http/, 'ws')}`,
     "manifest-src 'self'",
+    // Shows notifications, and nothing else.
+    "worker-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "form-action 'self'",
