@@ -13,8 +13,9 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/console/address/paths.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from '#lib/console/queries/alerts.ts'
-import type { Alert, AlertHistory as Alerts } from '#lib/wire/alerts.ts'
+import { type Alert, type AlertHistory as Alerts, maxKeptAlerts } from '#lib/wire/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateWords } from './alert-state.tsx'
 
@@ -78,11 +79,16 @@ export const AlertHistory = () => {
       columns={7}
       none={
         <EmptyState icon={History} title="No evictions yet">
-          What this console hears of evictions is kept here, with who took each on and what became of it.
+          What this console hears of evictions is kept here, with who took each on and what became of it: the latest{' '}
+          {formatCount(maxKeptAlerts)}.
         </EmptyState>
       }
     >
       <DataTable {...page.table} caption="Alerts, newest first" columns={columns} />
+      <p className="mt-3 text-sm text-muted">
+        An export has every alert that the filters leave, not this page alone. This console keeps the latest{' '}
+        {formatCount(maxKeptAlerts)} alerts of an account.
+      </p>
     </ListPage>
   )
 }

@@ -115,6 +115,9 @@ export type AlertItem =
   | { event: 'silences'; data: Silence[] }
   | { event: 'followed_jobs'; data: string[] }
 
+/** Of one account: the oldest that are over go first. */
+export const maxKeptAlerts = 10_000
+
 /** Answer of `GET /api/alerts`: newest first. */
 export interface AlertHistory {
   alerts: Alert[]

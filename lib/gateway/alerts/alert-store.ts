@@ -1,10 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Alert, isOpen, type Silence } from '#lib/wire/alerts.ts'
-
-/** Of one account: the oldest that are over go first. */
-const maxKept = 10_000
+import { type Alert, isOpen, maxKeptAlerts, type Silence } from '#lib/wire/alerts.ts'
 
 export interface HistoryQuery {
   state?: string | undefined
@@ -67,7 +64,7 @@ export class AlertStore {
            SELECT first_heard_ms FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1 OFFSET ?)`,
         account,
         account,
-        maxKept,
+        maxKeptAlerts,
       )
   }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { Alert, AlertHealth, AlertHistory, AlertItem } from '#lib/wire/alerts.ts'
+import { serviceIdentity } from '../http/upstream.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { alertBookFor } from './alerts.ts'
 import { signatureOf } from './webhook.ts'
@@ -155,6 +156,44 @@ it('drills on the local service: schedules an eviction and takes it back', async
   expect((await ask('POST', '/drills', { devbox_id: 'dbx_unknown', in_seconds: 3600 })).status).toBe(404)
   expect((await ask('POST', '/drills', { devbox_id: id, in_seconds: 0 })).body).toMatchObject({ field: 'in_seconds' })
 })
+
+it('exports the whole history, of which a list is a page', async () => {
+  await ask('GET', '')
+  const { id } = await service.client.accounts.me({})
+  const exported = 1_203
+  for (let n = 0; n < exported; n++)
+    gateway.registry.alertStore?.put(`${serviceIdentity()} ${id}`, {
+      ...past,
+      id: `dbx_past@${n}`,
+      devbox_name: n === 0 ? '=1+1,"x"' : `past-${n}`,
+      first_heard_ms: n,
+    })
+  const csv = await (await gateway.fetch('/api/alerts?format=csv&search=past', { cookie })).text()
+  expect(csv.split('\r\n')).toHaveLength(exported + 2)
+  expect(csv).toContain(`dbx_past,"'=1+1,""x""",`)
+  const json = (await (await gateway.fetch('/api/alerts?format=json&search=past', { cookie })).json()) as Alert[]
+  expect(json.map(({ first_heard_ms }) => first_heard_ms)).toEqual(
+    Array.from({ length: exported }, (_, n) => n).reverse(),
+  )
+  expect(await (await gateway.fetch('/api/alerts?format=json&search=nothing', { cookie })).json()).toEqual([])
+})
+
+const past: Alert = {
+  id: '',
+  kind: 'eviction',
+  devbox_id: 'dbx_past',
+  devbox_name: null,
+  metadata: {},
+  deadline_ms: 1,
+  state: 'ended',
+  first_heard_ms: 0,
+  raised_ms: 0,
+  alarms: 1,
+  found_late: false,
+  acknowledged_by: null,
+  acknowledged_ms: null,
+  closed_ms: 2,
+}
 
 it('asks for a session, and takes writes from its own pages alone', async () => {
   expect((await gateway.fetch('/api/alerts')).status).toBe(401)

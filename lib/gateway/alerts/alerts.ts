@@ -3,7 +3,7 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
-import type { Alert, AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
+import type { AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { evictionHubFor, hubKey } from '../evictions/hub.ts'
@@ -12,6 +12,7 @@ import { readJsonBody } from '../http/request-body.ts'
 import { clientFor, serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import { AlertBook, type DevboxFacts } from './alert-book.ts'
+import { alertExport } from './alert-export.ts'
 import { AlertStore } from './alert-store.ts'
 import { Webhook } from './webhook.ts'
 
@@ -124,10 +125,7 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
   'GET history': ({ book, query }) => {
     const { format, ...wanted } = read(HistoryAsked, query)
     if (format === undefined) return json(book.history(wanted) satisfies AlertHistory)
-    const { alerts } = book.history({ ...wanted, limit: maxExported })
-    return format === 'csv'
-      ? file(csvOf(alerts), 'text/csv; charset=utf-8', 'alerts.csv')
-      : file(JSON.stringify(alerts, null, 2), 'application/json', 'alerts.json')
+    return alertExport(format, (starting_after) => book.history({ ...wanted, limit: exportPage, starting_after }))
   },
   'GET health': ({ book }) => {
     const { webhook } = book
@@ -204,7 +202,8 @@ const passOn = async (call: () => Promise<unknown>): Promise<Response> => {
   }
 }
 
-const maxExported = 10_000
+/** Read at once, between two turns of the event loop. */
+const exportPage = 500
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const HistoryAsked = z.object({
@@ -236,42 +235,3 @@ const read = <Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.o
   const field = path.join('.')
   throw new Refusal('invalid_argument', `${field} ${message}`.trim(), { field })
 }
-
-const file = (body: string, type: string, name: string) =>
-  new Response(body, {
-    headers: {
-      'content-type': type,
-      'content-disposition': `attachment; filename="${name}"`,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-  })
-
-const columns = {
-  id: ({ id }: Alert) => id,
-  kind: ({ kind }: Alert) => kind,
-  devbox_id: ({ devbox_id }: Alert) => devbox_id,
-  devbox_name: ({ devbox_name }: Alert) => devbox_name ?? '',
-  job_id: ({ job }: Alert) => job?.id ?? '',
-  job_name: ({ job }: Alert) => job?.name ?? '',
-  metadata: ({ metadata }: Alert) => JSON.stringify(metadata),
-  deadline: ({ deadline_ms }: Alert) => new Date(deadline_ms).toISOString(),
-  state: ({ state }: Alert) => state,
-  first_heard: ({ first_heard_ms }: Alert) => new Date(first_heard_ms).toISOString(),
-  found_late: ({ found_late }: Alert) => String(found_late),
-  acknowledged_by: ({ acknowledged_by }: Alert) => acknowledged_by ?? '',
-  acknowledged: ({ acknowledged_ms }: Alert) =>
-    acknowledged_ms === null ? '' : new Date(acknowledged_ms).toISOString(),
-  closed: ({ closed_ms }: Alert) => (closed_ms === null ? '' : new Date(closed_ms).toISOString()),
-}
-
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
-const cell = (value: string) => {
-  const inert = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
-}
-
-const csvOf = (alerts: readonly Alert[]): string =>
-  [Object.keys(columns), ...alerts.map((alert) => Object.values(columns).map((of) => cell(of(alert))))]
-    .map((cells) => `${cells.join(',')}\r\n`)
-    .join('')
