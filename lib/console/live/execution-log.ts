@@ -40,32 +40,15 @@ export class ExecutionLog extends FollowedRecords<ExecutionLogSnapshot> {
   }
 
   protected override take(records: readonly LogRecord[]) {
-    for (const record of records) this.#takeOne(record)
+    for (const record of records) {
+      if (!record.cmd_id && record.cmd != null) this.#unnamed++
+      noteExecution(this.#known, record)
+    }
     const oldest = this.#known.keys()
     while (this.#known.size > maxExecutions) {
       this.#known.delete(oldest.next().value as string)
       this.#dropped++
     }
-  }
-
-  #takeOne({ cmd_id, cmd, exit_code, shell_name, source, timestamp_ms }: LogRecord) {
-    if (!cmd_id) {
-      if (cmd != null) this.#unnamed++
-      return
-    }
-    const known = this.#known.get(cmd_id)
-    // A line of output says nothing new of a command that is known.
-    if (known && cmd == null && exit_code == null) return
-    this.#known.set(cmd_id, {
-      ...(known ?? { ...unknown, execution_id: cmd_id, source, shell_name: shell_name ?? null }),
-      ...(cmd != null && {
-        command: cmd,
-        isCut: cutEnd.test(cmd),
-        isReadByFiles: isReadByFiles(cmd),
-        startedMs: timestamp_ms,
-      }),
-      ...(exit_code != null && { exit_code, endedMs: timestamp_ms }),
-    })
   }
 
   protected override forget() {
@@ -77,6 +60,27 @@ export class ExecutionLog extends FollowedRecords<ExecutionLogSnapshot> {
   protected override gathered() {
     return { executions: [...this.#known.values()].reverse(), dropped: this.#dropped, unnamed: this.#unnamed }
   }
+}
+
+/** Writes down what a record tells of an execution. One with no id tells of none that could be asked for. */
+export const noteExecution = (
+  known: Map<string, LoggedExecution>,
+  { cmd_id, cmd, exit_code, shell_name, source, timestamp_ms }: LogRecord,
+): void => {
+  if (!cmd_id) return
+  const before = known.get(cmd_id)
+  // A line of output says nothing new of a command that is known.
+  if (before && cmd == null && exit_code == null) return
+  known.set(cmd_id, {
+    ...(before ?? { ...unknown, execution_id: cmd_id, source, shell_name: shell_name ?? null }),
+    ...(cmd != null && {
+      command: cmd,
+      isCut: cutEnd.test(cmd),
+      isReadByFiles: isReadByFiles(cmd),
+      startedMs: timestamp_ms,
+    }),
+    ...(exit_code != null && { exit_code, endedMs: timestamp_ms }),
+  })
 }
 
 const unknown = { command: null, isCut: false, isReadByFiles: false, startedMs: null, endedMs: null, exit_code: null }
