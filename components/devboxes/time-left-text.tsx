@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
+import { type Urgency, urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
 import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
-import { reminderMs } from '#lib/wire/alerts.ts'
 import type { TimeLeft } from './time-left.ts'
 
 /** Minutes while there are many, a countdown once there are few. `brief`: where the column says what it is. */
@@ -14,15 +14,14 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
   const { at_ms, cause, is_at_least, deletesDisk } = left
   // By the console's clock, as the countdown.
   const { data: feed } = useQuery(evictionQueries.feed())
-  const minutes = useClock((nowMs) => {
-    const ms = remainingMs(feed, { eviction_deadline_ms: at_ms }, nowMs)
-    return ms < reminderMs ? null : formatDurationMs(Math.floor(ms / 60_000) * 60_000)
-  }, '')
+  const leftMs = (nowMs: number) => remainingMs(feed, { eviction_deadline_ms: at_ms }, nowMs)
+  const urgency = useClock((nowMs) => urgencyOfTime(leftMs(nowMs), deletesDisk), 'neutral')
+  const minutes = useClock((nowMs) => formatDurationMs(Math.floor(leftMs(nowMs) / 60_000) * 60_000), '')
   return (
     <span
       className={classes(
         'tabular inline-flex shrink-0 items-baseline justify-end gap-1.5 whitespace-nowrap',
-        minutes !== null ? 'text-muted' : deletesDisk ? 'text-danger' : 'text-attention',
+        timeClasses[urgency],
       )}
       title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${new Date(at_ms).toISOString()}`}
     >
@@ -32,7 +31,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
           {is_at_least && ' at least'}
         </span>
       )}
-      {minutes ?? <Countdown deadlineMs={at_ms} />}
+      {urgency === 'neutral' ? minutes : <Countdown deadlineMs={at_ms} />}
       {brief && (
         <span className="sr-only">
           until it is {cause === 'eviction' ? 'evicted' : deletesDisk ? 'shut down' : 'suspended'}
@@ -40,6 +39,12 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
       )}
     </span>
   )
+}
+
+const timeClasses: Record<Urgency, string> = {
+  danger: 'text-danger',
+  attention: 'text-attention',
+  neutral: 'text-muted',
 }
 
 const verbOf = ({ cause, deletesDisk }: TimeLeft) =>

@@ -14,13 +14,20 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertHref, alertLeftMs, alertName, consoleTime } from '#lib/console/alerts/alert-feed.ts'
+import {
+  alertHref,
+  alertLeftMs,
+  alertName,
+  consoleTime,
+  type Urgency,
+  urgencyOfTime,
+} from '#lib/console/alerts/alert-feed.ts'
 import { copyOut } from '#lib/console/api/home-archive.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
-import { type Alert, alertText, hasHappened, isSilenced, lastCallMs } from '#lib/wire/alerts.ts'
+import { type Alert, alertText, hasHappened, isSilenced } from '#lib/wire/alerts.ts'
 import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
 import { Countdown } from './countdown.tsx'
 import { RunningThere } from './running-there.tsx'
@@ -107,7 +114,7 @@ const columns: Column<Alert>[] = [
     align: 'right',
     cell: (alert) => <TimeLeft alert={alert} />,
   },
-  kindColumn,
+  { ...kindColumn, priority: 3 },
   stateColumn(3),
   metadataColumn,
   {
@@ -129,13 +136,19 @@ const columns: Column<Alert>[] = [
 
 const TimeLeft = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const isSoon = useClock((nowMs) => alert.kind === 'end' || alertLeftMs(feed, alert, nowMs) <= lastCallMs)
+  const urgency = useClock((nowMs) => urgencyOfTime(alertLeftMs(feed, alert, nowMs), alert.kind === 'end'))
   if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
   return (
-    <span className={isSoon ? 'font-semibold text-danger' : 'font-medium'}>
+    <span className={timeClasses[urgency]}>
       <Countdown deadlineMs={alert.deadline_ms} />
     </span>
   )
+}
+
+const timeClasses: Record<Urgency, string> = {
+  danger: 'font-semibold text-danger',
+  attention: 'font-medium text-attention',
+  neutral: 'font-medium',
 }
 
 interface AlertActions {

@@ -6,6 +6,7 @@ import {
   isOpen,
   isSilenced,
   lastCallMs,
+  reminderMs,
   type Silence,
 } from '#lib/wire/alerts.ts'
 import { paths } from '../address/paths.ts'
@@ -65,17 +66,21 @@ export const loudAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
 export const alertLeftMs = (feed: AlertFeed, alert: Pick<Alert, 'deadline_ms'>, nowMs: number): number =>
   remainingMs(feed, { eviction_deadline_ms: alert.deadline_ms }, nowMs)
 
+export type Urgency = 'danger' | 'attention' | 'neutral'
+
+/** How urgent a deadline is, wherever its time is shown: by what it costs, and by the time that is left. */
+export const urgencyOfTime = (leftMs: number, deletesDisk: boolean): Urgency => {
+  if (leftMs <= lastCallMs || (deletesDisk && leftMs <= reminderMs)) return 'danger'
+  return leftMs <= reminderMs ? 'attention' : 'neutral'
+}
+
 /** How urgent the most urgent of them is: what nobody has taken on, by what is lost and by the time that is left. */
-export const urgencyOf = (
-  alerts: readonly Alert[],
-  feed: AlertFeed,
-  nowMs: number,
-): 'danger' | 'attention' | 'neutral' => {
+export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Urgency => {
   const unheard = alerts.filter(({ state }) => state === 'new')
   const isDanger = (alert: Alert) =>
     alert.kind === 'end' ||
     alert.kind === 'failure' ||
-    (!hasHappened(alert) && alertLeftMs(feed, alert, nowMs) <= lastCallMs)
+    (!hasHappened(alert) && urgencyOfTime(alertLeftMs(feed, alert, nowMs), false) === 'danger')
   if (unheard.some(isDanger)) return 'danger'
   return unheard.length > 0 ? 'attention' : 'neutral'
 }
