@@ -1,5 +1,6 @@
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { alertName } from '#lib/console/alerts/alert-feed.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
@@ -33,7 +34,8 @@ export const kindColumn: Column<Alert> = {
   ),
 }
 
-export const stateColumn = (priority: 2 | 3): Column<Alert> => ({
+/** `saysHeard`: where no column of its own says when it was heard of. */
+export const stateColumn = (priority: 2 | 3, saysHeard = false): Column<Alert> => ({
   id: 'state',
   header: 'State',
   priority,
@@ -42,6 +44,9 @@ export const stateColumn = (priority: 2 | 3): Column<Alert> => ({
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <AlertStateBadge alert={alert} />
       <TakenOn alert={alert} />
+      {saysHeard && alert.acknowledged_ms === null && (
+        <RelativeTime ms={alert.first_heard_ms} prefix="heard" className="text-muted" />
+      )}
     </span>
   ),
 })

@@ -115,22 +115,14 @@ const columns: Column<Alert>[] = [
     cell: (alert) => <TimeLeft alert={alert} />,
   },
   { ...kindColumn, priority: 3 },
-  stateColumn(3),
+  stateColumn(3, true),
   metadataColumn,
   {
     id: 'running',
     header: 'What runs there',
     priority: 3,
-    width: '12rem',
+    width: '11rem',
     cell: (alert) => isRunning(alert) && <RunningThere alert={alert} />,
-  },
-  {
-    id: 'heard',
-    header: 'Heard',
-    priority: 3,
-    width: '5.5rem',
-    align: 'right',
-    cell: ({ first_heard_ms }) => <RelativeTime ms={first_heard_ms} />,
   },
 ]
 
