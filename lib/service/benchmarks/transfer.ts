@@ -35,7 +35,8 @@ export const sendFolder = async (
   })
   packing.on('error', () => undefined)
   packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
-  const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1"'
+  // A folder that is there already, as /tmp or the working directory, keeps its mode and its owner.
+  const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner --no-overwrite-dir -f - -C "$1"'
   await into({ devbox, signal }, packing.stdout, script, [to])
   if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
   if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)

@@ -93,7 +93,10 @@ export const openDevbox = async (
 
 /** Tells all that goes into a build beside the machine: a failed install may succeed next time, so such a build is not kept. */
 const keyOf = async ({ folder, workdir }: TaskEnvironment): Promise<string> =>
-  JSON.stringify([await checksumOf(folder), workdir, await searchPath()])
+  JSON.stringify([buildVersion, await checksumOf(folder), workdir, await searchPath()])
+
+/** To be raised when the same files are built otherwise than before. */
+const buildVersion = 2
 
 interface Building {
   environments: Environments
