@@ -39,8 +39,11 @@ ${rewardIf('diff /tmp/out /tests/expected && [ ! -e /usr/share/doc ] && getent h
   },
   'the USER of the image, who is not root': {
     files: {
+      'environment/notes/a': '',
       'environment/Dockerfile': `FROM debian:12
 RUN useradd -m coder && mkdir /work && chown coder: /work
+COPY notes /work
+COPY notes /tmp/
 USER coder
 WORKDIR /work
 RUN echo "$HOME $(id -un)" >made
@@ -48,7 +51,7 @@ RUN echo "$HOME $(id -un)" >made
       'solution/solve.sh':
         'id -un >out; cat made ~/../coder/.profile >/dev/null && pwd >>out; touch /etc/no 2>/dev/null || echo refused >>out\n',
       'tests/test.sh': rewardIf(
-        '[ "$(cat out made; id -un)" = "$(printf "coder\\n/work\\nrefused\\n/home/coder coder\\ncoder")" ]',
+        '[ "$(cat out made; id -un; stat -c "%U %a" /work /work/a /tmp)" = "$(printf "coder\\n/work\\nrefused\\n/home/coder coder\\ncoder\\ncoder 755\\nroot 644\\nroot 1777")" ]',
       ),
     },
   },
@@ -61,6 +64,32 @@ RUN echo "$HOME $(id -un)" >made
       'tests/test.sh': rewardIf(
         '[ "$(cat out; id -un; cat /secret/answer)" = "$(printf "agent\\nrefused\\nroot\\n1")" ]',
       ),
+    },
+  },
+  'the user of the agent in what sets up each of its steps': {
+    files: {
+      'task.toml': `version = "1.0"
+[agent]
+user = "agent"
+[verifier]
+user = "root"
+[[steps]]
+name = "one"
+[[steps]]
+name = "two"
+[steps.healthcheck]
+command = "[ $(id -un) = agent ]"
+retries = 1
+`,
+      'environment/Dockerfile': 'FROM debian\nRUN useradd -m agent && mkdir -m 777 /app\nWORKDIR /app\n',
+      ...Object.fromEntries(
+        ['one', 'two'].flatMap((step) => [
+          [`steps/${step}/instruction.md`, 'Do it.\n'],
+          [`steps/${step}/workdir/setup.sh`, `id -un >set-up-${step}\n`],
+          [`steps/${step}/tests/test.sh`, rewardIf(`[ "$(cat set-up-${step}; id -un)" = "$(printf "agent\\nroot")" ]`)],
+        ]),
+      ),
+      'solution/solve.sh': '',
     },
   },
   'a user by number, unknown to the image': {

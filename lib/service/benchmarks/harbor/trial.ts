@@ -264,6 +264,8 @@ class HarborTrial {
     try {
       if (step.name !== null) {
         log.beginStep(step.name)
+        // Not the one that verified the step before.
+        workbench.user = await chosenUser(step.agentUser, user)
         if (existsSync(join(step.folder, 'workdir'))) await workbench.send(join(step.folder, 'workdir'), workdir)
         if (existsSync(join(step.folder, 'workdir', 'setup.sh'))) {
           const script = 'bash ./setup.sh >/logs/agent/setup.txt 2>&1'
