@@ -5,6 +5,7 @@ import type { LucideIcon as Icon } from 'lucide-react'
 import {
   Box,
   Camera,
+  Clapperboard,
   FlaskConical,
   FlaskRound,
   History,
@@ -230,6 +231,7 @@ const foundIcons: Record<FoundKind, Icon> = {
   scenario: FlaskConical,
   'scenario run': FlaskRound,
   snapshot: Camera,
+  recording: Clapperboard,
 }
 
 const Group = ({ heading, children }: { heading: string; children: ReactNode }) => (

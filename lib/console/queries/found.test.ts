@@ -16,7 +16,20 @@ const scoring = {
   ],
 }
 
-const find = (text: string, api = service.client) => new QueryClient().fetchQuery(foundQuery(text, api))
+const find = (text: string, api = service.client) =>
+  new QueryClient().fetchQuery(foundQuery(text, api, async () => [recording]))
+const recording = {
+  id: '2026-11-23T04-00-00.cast',
+  devbox_id: 'dbx_1',
+  terminal: 'main',
+  title: 'Deploying',
+  start_time_ms: 0,
+  duration_ms: 1,
+  size_bytes: 1,
+  cols: 80,
+  rows: 24,
+  live: false,
+}
 
 it('finds things by a part of their name, each kind with its page', async () => {
   const { client } = service
@@ -60,6 +73,12 @@ it('finds benchmarks and scenarios, by name and by id', async () => {
   expect((await find('sort')).things).toEqual(found)
   expect((await find(benchmark.id)).things).toEqual(found.slice(0, 1))
   expect((await find(scenario.id)).things).toEqual(found.slice(1))
+})
+
+it('finds recordings of the console by their title', async () => {
+  const found = [{ kind: 'recording', id: recording.id, name: 'Deploying', href: `/recordings/${recording.id}` }]
+  expect((await find('deploy')).things).toEqual(found)
+  expect((await find(recording.id)).things).toEqual(found)
 })
 
 it('finds nothing by an id that is nobody’s, and says what it could not ask for', async () => {

@@ -7,9 +7,12 @@ import { devboxes } from '#lib/contract/devboxes.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
+import { type Recording, type RecordingList, titleOf } from '#lib/wire/recordings.ts'
 import { paths } from '../address/paths.ts'
+import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { isMissing } from '../api/failures.ts'
+import { recordingAddress } from './recordings.ts'
 
 const pageApi = browserApi({
   axons,
@@ -32,6 +35,7 @@ export type FoundKind =
   | 'scenario'
   | 'scenario run'
   | 'snapshot'
+  | 'recording'
 
 export interface Found {
   kind: FoundKind
@@ -53,7 +57,7 @@ const ofEach = 5
 export const snapshotsLookedThrough = 200
 
 /** What has `text` in its name, a few of each kind, or the one thing whose id it is. */
-export const foundQuery = (text: string, api: Api = pageApi) =>
+export const foundQuery = (text: string, api: Api = pageApi, recordings = readRecordings) =>
   queryOptions({
     queryKey: ['found', text],
     queryFn: async ({ signal }): Promise<FoundThings> => {
@@ -61,7 +65,10 @@ export const foundQuery = (text: string, api: Api = pageApi) =>
       const onSnapshotsLeft = () => {
         snapshotsLeft = true
       }
-      const finders = finderOfId(text, api) ?? findersOfName(text, api, onSnapshotsLeft)
+      const finders = finderOfId(text, api) ?? [
+        ...findersOfName(text, api, onSnapshotsLeft),
+        recordingFinder(text, recordings),
+      ]
       const answers = await Promise.allSettled(finders.map(({ find }) => find(signal)))
       return {
         things: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
@@ -100,7 +107,7 @@ const finderOfId = (text: string, api: Api): Finder[] | undefined => {
 }
 
 /** By the first part of an id. Unspecified: that of a benchmark; the local service says bmd, others bmk. */
-const kindOf: Record<string, FoundKind | undefined> = {
+const kindOf: Record<string, keyof typeof readers | undefined> = {
   dbx: 'devbox',
   axn: 'axon',
   bmj: 'benchmark job',
@@ -113,8 +120,28 @@ const kindOf: Record<string, FoundKind | undefined> = {
 }
 const knownId = new RegExp(`(?<![A-Za-z0-9])(${Object.keys(kindOf).join('|')})_[A-Za-z0-9_-]{1,250}`)
 
+type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
+
+/** The console keeps them, and tells all of them at once. */
+const readRecordings: RecordingReader = async (signal) => {
+  const answer = await askConsoleSignedIn(recordingAddress(), { signal })
+  return ((await answer.json()) as RecordingList).recordings
+}
+
+const recordingFinder = (text: string, read: RecordingReader): Finder => ({
+  kind: 'recording',
+  find: async (signal) => {
+    const wanted = text.toLowerCase()
+    const named = (await read(signal)).map((recording) => ({ id: recording.id, name: titleOf(recording) }))
+    return named
+      .filter(({ id, name }) => id === text || name.toLowerCase().includes(wanted))
+      .slice(0, ofEach)
+      .map(({ id, name }) => ({ kind: 'recording', id, name, href: paths.recording(id) }))
+  },
+})
+
 type Reader = (id: string, api: Api, signal: AbortSignal) => Promise<{ name?: string | null | undefined; href: string }>
-const readers: Record<FoundKind, Reader> = {
+const readers: Record<Exclude<FoundKind, 'recording'>, Reader> = {
   devbox: async (id, api, signal) => ({
     name: (await api.devboxes.get({ params: { id }, signal })).name,
     href: paths.devbox(id),
