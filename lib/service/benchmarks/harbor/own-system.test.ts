@@ -92,6 +92,27 @@ retries = 1
       'solution/solve.sh': '',
     },
   },
+  'the user of the image in what collects for a verifier of its own': {
+    files: {
+      'task.toml': `version = "1.0"
+[agent]
+user = "agent"
+[verifier]
+environment_mode = "separate"
+[[verifier.collect]]
+command = "(id -un; cat /secret; cat out) >/logs/artifacts/one"
+[[verifier.collect]]
+command = "id -un >/logs/artifacts/two"
+user = "agent"
+`,
+      'environment/Dockerfile':
+        'FROM debian\nRUN useradd agent && echo s >/secret && chmod 600 /secret && mkdir -m 777 /app\nWORKDIR /app\n',
+      'solution/solve.sh': 'id -un >out\n',
+      'tests/test.sh': rewardIf(
+        '[ "$(cat /logs/artifacts/*; id -un)" = "$(printf "root\\ns\\nagent\\nagent\\nroot")" ]',
+      ),
+    },
+  },
   'a user by number, unknown to the image': {
     files: {
       'task.toml': 'version = "1.0"\n[agent]\nuser = 4321\n',

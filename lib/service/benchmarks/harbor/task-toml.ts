@@ -68,6 +68,7 @@ const Collect = table({
   command: text(),
   timeout_sec: z.optional(seconds()),
   service: z.optional(text()),
+  user: z.optional(z.union([z.string(), z.number()])),
 })
 
 const Verifier = table({

@@ -47,8 +47,8 @@ export interface SeparateVerifier {
   getsTests: boolean
   /** What is copied to it out of the agent's environment, in this order, each to the same place. */
   artifacts: { source: string; exclude: string[] }[]
-  /** What runs in the agent's environment before that. */
-  collects: { command: string; timeoutSeconds: number | null }[]
+  /** What runs in the agent's environment before that, as the user of the image unless it says another. */
+  collects: { command: string; timeoutSeconds: number | null; user: string | null }[]
 }
 
 export interface TaskEnvironment {
@@ -341,9 +341,10 @@ const separateVerifierOf = (
       : { ...environment, ...folderAs(environment, ofItsOwn) },
     getsTests: tests === undefined,
     artifacts: [{ source: '/logs/artifacts', exclude: [] }, ...copied],
-    collects: [...(whole?.collect ?? []), ...(verifier?.collect ?? [])].map(({ command, timeout_sec }) => ({
+    collects: [...(whole?.collect ?? []), ...(verifier?.collect ?? [])].map(({ command, timeout_sec, user }) => ({
       command,
       timeoutSeconds: timeout_sec ?? null,
+      user: userOf(user),
     })),
   }
 }

@@ -346,7 +346,7 @@ class HarborTrial {
       return this.#judge(this.#workbench, task, step, { ...built, network: task.environment.network }, true)
     const { account, scenarioRunId, scenario, settings, signal } = this.#options
     const { environment, getsTests } = separateVerifier
-    this.#workbench.user = await chosenUser(step.agentUser, built.user)
+    this.#workbench.user = built.user
     await this.#collect(separateVerifier, built)
     // What the agent wrote there are no logs of the verifier.
     await this.#workbench.replace('/logs/verifier')
@@ -368,12 +368,13 @@ class HarborTrial {
     }
   }
 
-  async #collect({ collects }: SeparateVerifier, { env, workdir }: Built): Promise<void> {
-    for (const { command, timeoutSeconds } of collects) {
+  async #collect({ collects }: SeparateVerifier, { env, workdir, user: ofImage }: Built): Promise<void> {
+    for (const { command, timeoutSeconds, user: given } of collects) {
+      const user = await chosenUser(given, ofImage)
       const late = new Error(`it took more than ${timeoutSeconds} seconds`)
       const limit = timeoutSeconds === null ? {} : { limit: { seconds: timeoutSeconds, error: () => late } }
       const told = await this.#workbench
-        .run(command, { env, cwd: workdir, signal: this.#options.signal, ...limit })
+        .run(command, { env, cwd: workdir, user, signal: this.#options.signal, ...limit })
         .catch((error: unknown) => {
           if (error !== late) throw error
           return late
