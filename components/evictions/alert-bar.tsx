@@ -51,12 +51,11 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
           <Left feed={feed} alert={first} />
         </span>
         {others > 0 && (
-          <Link
-            href={paths.evictions()}
-            prefetch={false}
-            className="shrink-0 text-accent hover:underline max-sm:hidden"
-          >
-            {others} more
+          <Link href={paths.evictions()} prefetch={false} className="tabular shrink-0 text-accent hover:underline">
+            <span aria-hidden className="sm:hidden">
+              +{others}
+            </span>
+            <span className="max-sm:sr-only">{others} more</span>
           </Link>
         )}
         {taken > 0 && <span className="hidden shrink-0 text-muted sm:inline">{taken} acknowledged</span>}

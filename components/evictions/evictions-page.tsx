@@ -16,6 +16,7 @@ import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Alert } from '#lib/wire/alerts.ts'
 import { BrowserAlerts, StreamHealth, WebhookHealth } from './alert-health.tsx'
 import { AlertStateBadge } from './alert-state.tsx'
+import { LinkedAlert } from './linked-alert.tsx'
 import { PendingAlerts } from './pending-alerts.tsx'
 import { Silences } from './silences.tsx'
 
@@ -33,6 +34,8 @@ interface EvictionsPageProps {
 
 export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
+  // Until the page has heard of what is pending, nothing is known to be over.
+  const isKnown = feed.health.state !== 'connecting'
   const [silencing, setSilencing] = useState<Record<string, string>>()
   const [isDrilling, setIsDrilling] = useState(false)
   const test = useMutation(alertMutations.test())
@@ -66,6 +69,7 @@ export const EvictionsPage = ({ shownId, isLocal, account }: EvictionsPageProps)
           </>
         }
       />
+      {shownId !== undefined && isKnown && !feed.open.some(({ id }) => id === shownId) && <LinkedAlert id={shownId} />}
       {feed.open.length > 0 ? (
         <PendingAlerts shownId={shownId} isLocal={isLocal} onSilence={setSilencing} />
       ) : (

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Alert, Silence } from '#lib/wire/alerts.ts'
-import { alertLeftMs, emptyAlertFeed, loudAlerts, nextAlertFeed, urgencyOf } from './alert-feed.ts'
+import { alertLeftMs, emptyAlertFeed, loudAlerts, nextAlertFeed, urgencyOf, urgencyOfTime } from './alert-feed.ts'
 
 const alert = (change: Partial<Alert> = {}): Alert => ({
   id: `dbx_1@${change.deadline_ms ?? 600_000}`,
@@ -62,4 +62,12 @@ it('counts down by the clock of the console, whatever this one says', () => {
   const feed = { ...told(alert()), health: { state: 'live', sinceMs: 0, clockOffsetMs: -600_000 } as const }
   expect(alertLeftMs(feed, alert(), 600_000)).toBe(600_000)
   expect(alertLeftMs(feed, alert(), 2_000_000)).toBe(0)
+})
+
+it('tells how urgent a deadline is by what it costs and by the time that is left', () => {
+  const minute = 60_000
+  const urgencies = (deletesDisk: boolean) =>
+    [11 * minute, 10 * minute, 2 * minute + 1, 2 * minute, 0].map((leftMs) => urgencyOfTime(leftMs, deletesDisk))
+  expect(urgencies(false)).toEqual(['neutral', 'attention', 'attention', 'danger', 'danger'])
+  expect(urgencies(true)).toEqual(['neutral', 'danger', 'danger', 'danger', 'danger'])
 })
