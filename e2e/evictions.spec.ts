@@ -82,7 +82,92 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export CSV' }).click()
   const file = await readFile(await (await download).path(), 'utf8')
-  expect(file.split('\r\n').filter((line) => line.includes(id))).toHaveLength(1)
+  const [evicted, ...others] = file.split('\r\n').filter((line) => line.includes(id))
+  expect(others).toEqual([])
+
+  // A link to the alert that comes late tells what became of it.
+  await page.goto(`${product.url}/evictions?alert=${encodeURIComponent(evicted?.split(',')[0] ?? '')}`)
+  await expect(page.getByRole('region', { name: 'The alert of this link' })).toContainText('Evicted')
+})
+
+test('a drill on a phone: cancelled, started again, notified of, acknowledged, saved, evicted and resumed', async ({
+  signedIn: page,
+  product,
+  context,
+}) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'pocket-box' } })
+  await context.grantPermissions(['notifications'], { origin: product.url })
+  // Phones show notifications of service workers alone.
+  await page.addInitScript(() => {
+    const { requestPermission } = Notification
+    Object.assign(globalThis, {
+      Notification: class {
+        static permission = 'granted'
+        static requestPermission = requestPermission
+        constructor() {
+          throw new TypeError('Illegal constructor')
+        }
+      },
+    })
+  })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${product.url}/evictions`)
+  await isLive(page)
+  const notified = () =>
+    page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready
+      return (await registration.getNotifications()).map(({ title }) => title).filter((title) => /pocket/.test(title))
+    })
+  await page.getByRole('button', { name: 'Turn on notifications' }).click()
+  await expect(page.getByRole('button', { name: 'Turn off' })).toBeVisible()
+
+  const bar = page.getByRole('region', { name: 'Pending evictions' })
+  const row = page.getByRole('row', { name: /pocket-box/ })
+  const over = page.getByRole('region', { name: 'Over since this page was opened' })
+  const choose = async (name: string) => {
+    await row.getByRole('button', { name: 'Show more' }).click()
+    await page.getByRole('button', { name: 'More actions for pocket-box' }).click()
+    await page.getByRole('menuitem', { name }).click()
+  }
+  await startDrill(page, id)
+  await expect(bar).toContainText('pocket-box')
+  await expect.poll(notified).toEqual([expect.stringContaining('pocket-box will be evicted')])
+  await choose('Cancel drill')
+  await expect(over).toContainText('Cancelled')
+  await expect(bar).toBeHidden()
+  await expect.poll(notified).toEqual([])
+
+  await startDrill(page, id)
+  await bar.getByRole('button', { name: 'Acknowledge' }).click()
+  await expect(bar.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0)
+  await choose('Take snapshot now')
+  await expect(page.getByText('Snapshot begun')).toBeVisible()
+
+  // A click on the notification leads to its alert.
+  await page.goto(`${product.url}/axons`)
+  await isLive(page)
+  const [worker] = context.serviceWorkers()
+  await worker?.evaluate(
+    (account) => {
+      const click = Object.assign(new Event('notificationclick'), {
+        notification: { data: { path: '/evictions', account }, close: () => undefined },
+        waitUntil: () => undefined,
+      })
+      globalThis.dispatchEvent(click)
+    },
+    (await product.service.accounts.me({})).id,
+  )
+  await expect(page.getByRole('heading', { name: 'Evictions', exact: true })).toBeVisible()
+
+  await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 2_000 } })
+  await expect(over).toContainText('Evicted')
+  await expect(bar).toBeHidden()
+  await page.goto(`${product.url}/devboxes/${id}`)
+  await expect(page.getByText(/^This devbox was evicted/)).toBeVisible()
+  // In the heading, and where the terminal was.
+  await page.getByRole('button', { name: 'Resume devbox' }).first().click()
+  await expect(page.getByText(/^This devbox was evicted/)).toBeHidden()
+  await product.service.devboxes.shutdown({ params: { id } })
 })
 
 /** What the pages of a browser said aloud, and what they notified of; written down as it happens. */
