@@ -8,23 +8,44 @@ const deadMs = 45_000
 /** A socket whose other side does not answer a close is cut after this long. */
 export const hangUpMs = 1_000
 
+interface Watched {
+  socket: WebSocket
+  heardAt: number
+}
+
+/** All of them share one timer: a thousand pages would otherwise hold a thousand. */
+const watched = new Set<Watched>()
+let pinging: NodeJS.Timeout | undefined
+
+const pingAll = () => {
+  const now = Date.now()
+  for (const each of watched) {
+    // No traffic is heard from a socket that is not being read.
+    if (each.socket.isPaused) each.heardAt = now
+    if (now - each.heardAt > deadMs) each.socket.terminate()
+    else if (each.socket.readyState === WebSocket.OPEN) each.socket.ping()
+  }
+}
+
 /**
  * Pings, and cuts the connection after a time without any traffic. Bytes that leave count as well as bytes that come:
  * behind a flood the pong is late, and a busy terminal must not be taken for dead.
  */
 export const watchForDeath = (socket: WebSocket): { stop(): void; heard(): void } => {
-  let heardAt = Date.now()
+  const own: Watched = { socket, heardAt: Date.now() }
   const heard = () => {
-    heardAt = Date.now()
+    own.heardAt = Date.now()
   }
   for (const sign of ['message', 'ping', 'pong'] as const) socket.on(sign, heard)
-  const timer = setInterval(() => {
-    // No traffic is heard from a socket that is not being read.
-    if (socket.isPaused) heard()
-    if (Date.now() - heardAt > deadMs) socket.terminate()
-    else if (socket.readyState === WebSocket.OPEN) socket.ping()
-  }, pingMs)
-  return { stop: () => clearInterval(timer), heard }
+  watched.add(own)
+  pinging ??= setInterval(pingAll, pingMs)
+  const stop = () => {
+    watched.delete(own)
+    if (watched.size > 0) return
+    clearInterval(pinging)
+    pinging = undefined
+  }
+  return { stop, heard }
 }
 
 /** Closes with a code and a reason, and cuts the connection when the other side does not answer in time. */

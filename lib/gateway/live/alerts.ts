@@ -3,10 +3,10 @@ import { alertBookFor } from '../alerts/alerts.ts'
 import { pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'
 
-/** The alerts of an account, as the console keeps them. */
-export const followAlerts = (session: Pick<SignedIn, 'account' | 'api_key'>, outlet: Outlet, signal: AbortSignal) => {
+/** The alerts of an account, as the console keeps them, until the returned function is called. */
+export const followAlerts = (session: Pick<SignedIn, 'account' | 'api_key'>, outlet: Outlet): (() => void) => {
   const book = alertBookFor(session)
-  const page = pushed(outlet, signal, () => book.everything())
+  const page = pushed(outlet, () => book.everything())
   outlet.state('live')
-  signal.addEventListener('abort', book.join(page.tell), { once: true })
+  return book.join(page.tell)
 }

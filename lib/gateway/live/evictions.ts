@@ -3,13 +3,13 @@ import { evictionHubFor } from '../evictions/hub.ts'
 import { pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'
 
-/** The evictions of an account, from the console's one watch of them. */
-export const followEvictions = (apiKey: string, outlet: Outlet, signal: AbortSignal): void => {
+/** The evictions of an account, from the console's one watch of them, until the returned function is called. */
+export const followEvictions = (apiKey: string, outlet: Outlet): (() => void) => {
   const hub = evictionHubFor(apiKey)
-  const page = pushed(outlet, signal, () => ({ event: 'snapshot', data: hub.everything() }))
+  const page = pushed(outlet, () => ({ event: 'snapshot', data: hub.everything() }))
   const upstream = ({ state }: RelayUpstream) =>
     state === 'live' ? outlet.state('live') : outlet.state('lost', state === 'refused' ? refused : unreachable)
-  const leave = hub.join({
+  return hub.join({
     start: (everything) => {
       upstream(everything.upstream)
       page.tellAll()
@@ -20,7 +20,6 @@ export const followEvictions = (apiKey: string, outlet: Outlet, signal: AbortSig
     },
     end: () => undefined,
   })
-  signal.addEventListener('abort', leave, { once: true })
 }
 
 const refused = { code: 'forbidden', status: 403, message: 'The service refuses the stream of evictions for this key' }

@@ -21,7 +21,8 @@ const maxRequestLength = 4 * 1024
 const maxSubscriptions = 128
 
 interface Subscribed {
-  leaving: AbortController
+  /** Ends what it reads. */
+  leave: () => void
   /** Of its own stream, before the pulse of the service is taken into account. */
   own?: { state: LiveState; since_ms: number; error?: LiveError }
   /** What the page was told last. */
@@ -32,6 +33,17 @@ interface Subscribed {
   position: string
 }
 
+/** Pages that are open. One timer and one frame serve them all. */
+const openPages = new Set<LivePage>()
+let beating: NodeJS.Timeout | undefined
+
+const heartbeat = () => JSON.stringify({ t: 'heartbeat', now_ms: Date.now() } satisfies LiveNotice)
+
+const beatAll = () => {
+  const frame = heartbeat()
+  for (const page of openPages) page.beat(frame)
+}
+
 /** The one live connection of a page: what it follows, and how much of it the page has taken in. */
 export class LivePage {
   readonly #socket: WebSocket
@@ -39,7 +51,6 @@ export class LivePage {
   readonly #pulse: ServicePulse
   readonly #subscribed = new Map<number, Subscribed>()
   readonly #alive: ReturnType<typeof watchForDeath>
-  readonly #heartbeat: NodeJS.Timeout
   #unread = 0
   #waiting: (() => void)[] = []
 
@@ -48,18 +59,27 @@ export class LivePage {
     this.#session = session
     this.#pulse = pulse
     this.#alive = watchForDeath(socket)
-    const beat = () => this.#tell({ t: 'heartbeat', now_ms: Date.now() })
-    this.#heartbeat = setInterval(beat, heartbeatMs)
-    beat()
+    openPages.add(this)
+    beating ??= setInterval(beatAll, heartbeatMs)
+    this.beat(heartbeat())
     const stopListening = pulse.listen(() => this.#tellStates())
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(isBinary ? undefined : String(data)))
     socket.on('error', () => socket.terminate())
     socket.once('close', () => {
       stopListening()
       this.#alive.stop()
-      clearInterval(this.#heartbeat)
+      openPages.delete(this)
+      if (openPages.size === 0) {
+        clearInterval(beating)
+        beating = undefined
+      }
       for (const id of [...this.#subscribed.keys()]) this.#forget(id)
     })
+  }
+
+  /** Tells the clock of the console, in a frame that all pages share. */
+  beat(frame: string): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame)
   }
 
   close(code: number, reason: string): void {
@@ -84,13 +104,16 @@ export class LivePage {
   }
 
   #subscribe({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>) {
-    const leaving = new AbortController()
-    const { signal } = leaving
-    const subscribed: Subscribed = { leaving, told: '', items: [], length: 0, position: '' }
+    const subscribed: Subscribed = { leave: () => undefined, told: '', items: [], length: 0, position: '' }
     this.#subscribed.set(id, subscribed)
     const outlet = this.#outlet(id, subscribed)
-    if (endpoint === 'evictions.watch') return followEvictions(this.#session.api_key, outlet, signal)
-    if (endpoint === 'alerts.watch') return followAlerts(this.#session, outlet, signal)
+    if (endpoint === 'evictions.watch' || endpoint === 'alerts.watch') {
+      const isEvictions = endpoint === 'evictions.watch'
+      subscribed.leave = isEvictions
+        ? followEvictions(this.#session.api_key, outlet)
+        : followAlerts(this.#session, outlet)
+      return
+    }
     const topic = topics[endpoint]
     // What would be folded on its way to the service is no id of the contract, either.
     if (topic.endpoint.params?.safeParse(asked.params).success === false)
@@ -101,7 +124,11 @@ export class LivePage {
       })
     const countOut = countIn(this.#session.account.id, 'streams')
     if (!countOut) return outlet.end({ code: 'rate_limited', status: 429, message: tooMany('streams').message })
-    signal.addEventListener('abort', countOut)
+    const leaving = new AbortController()
+    subscribed.leave = () => {
+      leaving.abort()
+      countOut()
+    }
     void subscribe({
       apiKey: this.#session.api_key,
       topic,
@@ -109,7 +136,7 @@ export class LivePage {
       position: position || undefined,
       outlet,
       heard: () => this.#pulse.heard(),
-      signal,
+      signal: leaving.signal,
     })
   }
 
@@ -125,7 +152,7 @@ export class LivePage {
         this.#unread += text.length
         if (subscribed.length >= maxGathered) this.#flush(id, subscribed)
       },
-      room: (signal) => (this.#hasRoom ? undefined : this.#room(signal)),
+      room: () => (this.#hasRoom ? undefined : this.#room(isOver)),
       resync: (position) => {
         if (isOver()) return
         this.#flush(id, subscribed)
@@ -161,7 +188,7 @@ export class LivePage {
     // What it has gathered is not sent any more.
     this.#unread -= subscribed.length
     this.#subscribed.delete(id)
-    subscribed.leaving.abort()
+    subscribed.leave()
     this.#wake()
   }
 
@@ -170,8 +197,8 @@ export class LivePage {
     return this.#unread < maxUnread && this.#socket.bufferedAmount < maxUnread
   }
 
-  async #room(signal: AbortSignal): Promise<void> {
-    while (!this.#hasRoom && !signal.aborted) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  async #room(isOver: () => boolean): Promise<void> {
+    while (!this.#hasRoom && !isOver()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   #wake(): void {

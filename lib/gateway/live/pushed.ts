@@ -11,14 +11,14 @@ const textOf = (item: object): string => {
 }
 
 /** What the console itself tells a page. A page that has not taken in what was told is told everything next. */
-export const pushed = (outlet: Outlet, signal: AbortSignal, everything: () => unknown) => {
+export const pushed = (outlet: Outlet, everything: () => unknown) => {
   let isBehind = false
   const tellAll = () => outlet.data(JSON.stringify(everything()), '')
   return {
     tellAll,
     tell: (item: object): void => {
       if (isBehind) return
-      const room = outlet.room(signal)
+      const room = outlet.room()
       if (!room) {
         outlet.data(textOf(item), '')
         return
@@ -26,7 +26,6 @@ export const pushed = (outlet: Outlet, signal: AbortSignal, everything: () => un
       isBehind = true
       void room.then(() => {
         isBehind = false
-        if (signal.aborted) return
         outlet.resync('')
         tellAll()
       })

@@ -22,8 +22,8 @@ export const subscriptionTimes = {
 /** Where the items of one subscription go. */
 export interface Outlet {
   data(text: string, position: string): void
-  /** Resolves once the page takes more; undefined while it does. */
-  room(signal: AbortSignal): Promise<void> | undefined
+  /** Resolves once the page takes more, or follows this no longer; undefined while it takes more. */
+  room(): Promise<void> | undefined
   resync(position: string): void
   state(state: 'live' | 'lost', error?: LiveError): void
   end(error?: LiveError): void
@@ -77,7 +77,7 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         position = step.position
         outlet.data(step.text, step.position)
         // What the page has not taken in stays with the service.
-        await outlet.room(signal)
+        await outlet.room()
         silence.refresh()
       }
       // What was cut for its silence may end as if all were said.
