@@ -22,7 +22,7 @@ export const nameColumn = (header: string): Column<Alert> => ({
 export const kindColumn: Column<Alert> = {
   id: 'kind',
   header: 'Kind',
-  priority: 2,
+  priority: 3,
   width: '8.5rem',
   cell: ({ kind, end }) => (
     <span
@@ -39,14 +39,12 @@ export const stateColumn = (priority: 2 | 3, saysHeard = false): Column<Alert> =
   id: 'state',
   header: 'State',
   priority,
-  width: '14rem',
+  width: saysHeard ? '15rem' : '14rem',
   cell: (alert) => (
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <AlertStateBadge alert={alert} />
       <TakenOn alert={alert} />
-      {saysHeard && alert.acknowledged_ms === null && (
-        <RelativeTime ms={alert.first_heard_ms} prefix="heard" className="text-muted" />
-      )}
+      {saysHeard && alert.acknowledged_ms === null && <RelativeTime ms={alert.first_heard_ms} className="text-muted" />}
     </span>
   ),
 })

@@ -114,7 +114,7 @@ const columns: Column<Alert>[] = [
     align: 'right',
     cell: (alert) => <TimeLeft alert={alert} />,
   },
-  { ...kindColumn, priority: 3 },
+  kindColumn,
   stateColumn(3, true),
   metadataColumn,
   {

@@ -10,12 +10,12 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertHref, alertName, loudAlerts } from '#lib/console/alerts/alert-feed.ts'
+import { alertHref, alertName, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
-import { hasHappened } from '#lib/wire/alerts.ts'
+import { type Alert, hasHappened } from '#lib/wire/alerts.ts'
 import { endedSince, failedSince, type Visit } from './since-last-visit.ts'
 
 /** Of each kind; the list it leads to has all. */
@@ -57,19 +57,7 @@ export const Attention = () => {
       )}
       <ul>
         {alerts.slice(0, shown).map((alert) => (
-          <Item key={alert.id} href={alertHref(alert)} name={alertName(alert)}>
-            <Badge tone={alert.state !== 'new' ? 'neutral' : dangers.includes(alert.kind) ? 'danger' : 'attention'}>
-              {alertKindWords[alert.kind]}
-              {alert.state !== 'new' && ', acknowledged'}
-            </Badge>
-            <span className="w-20 text-right">
-              {hasHappened(alert) ? (
-                <RelativeTime ms={alert.deadline_ms} className="text-muted" />
-              ) : (
-                <Countdown deadlineMs={alert.deadline_ms} />
-              )}
-            </span>
-          </Item>
+          <AlertItem key={alert.id} alert={alert} />
         ))}
         <More count={alerts.length} href={paths.evictions()} of="alerts" />
         {failed.slice(0, shown).map(({ id, name, create_time_ms, end_time_ms }) => (
@@ -91,8 +79,25 @@ export const Attention = () => {
   )
 }
 
-/** Something is lost for good, or has failed. */
-const dangers: readonly string[] = ['end', 'failure']
+const AlertItem = ({ alert }: { alert: Alert }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const tone = useClock((nowMs) => urgencyOf([alert], feed, nowMs), 'neutral')
+  return (
+    <Item href={alertHref(alert)} name={alertName(alert)}>
+      <Badge tone={tone}>
+        {alertKindWords[alert.kind]}
+        {alert.state !== 'new' && ', acknowledged'}
+      </Badge>
+      <span className="w-20 text-right">
+        {hasHappened(alert) ? (
+          <RelativeTime ms={alert.deadline_ms} className="text-muted" />
+        ) : (
+          <Countdown deadlineMs={alert.deadline_ms} />
+        )}
+      </span>
+    </Item>
+  )
+}
 
 const Item = ({ href, name, children }: { href: string; name: string; children: ReactNode }) => (
   <li className="relative flex h-9 items-center gap-3 border-b border-line px-1 hover:bg-surface-1">
