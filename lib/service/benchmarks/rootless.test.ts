@@ -29,7 +29,9 @@ const problem = ((): string | undefined => {
   }
 })()
 
-describe.skipIf(problem !== undefined)('a service that is not root', () => {
+const leftOut = problem === undefined ? '' : `, left out: ${problem.trim().split('\n')[0]}`
+
+describe.skipIf(problem !== undefined)(`a service that is not root${leftOut}`, () => {
   let folder: string
   let service: ReturnType<typeof runCommand>
   beforeAll(async () => {
