@@ -1,11 +1,10 @@
 import { alertSettings } from './alert-settings.ts'
+import { workerPath } from './notification-clicks.ts'
 
 /**
  * Notifications of this browser. They are shown through a service worker, as browsers on phones allow no other way, and
  * by the page itself where there is none.
  */
-
-const workerPath = '/alert-worker.js'
 
 export interface AlertNotification {
   title: string
@@ -69,23 +68,6 @@ export const showNotification = async (wanted: AlertNotification, onClick?: () =
     }
   }
 }
-
-/** Takes back what was shown of an alarm, in whichever tab. */
-export const closeNotification = async (alarm: string): Promise<void> => {
-  const registration = await navigator.serviceWorker?.getRegistration(workerPath)
-  for (const shown of (await registration?.getNotifications()) ?? []) if (shown.data?.alarm === alarm) shown.close()
-}
-
-/** Opens what a notification of this account leads to, when it is clicked, until `signal` aborts. */
-export const answerNotifications = (account: string, show: (path: string) => void, signal: AbortSignal): void =>
-  navigator.serviceWorker?.addEventListener(
-    'message',
-    ({ data, ports }) => {
-      if (data?.isOf === account) ports[0]?.postMessage(true)
-      if (typeof data?.show === 'string') show(data.show)
-    },
-    { signal },
-  )
 
 const worker = async (): Promise<ServiceWorkerRegistration> => {
   if (!('serviceWorker' in navigator)) throw new Error('The browser has no service workers for this address.')
