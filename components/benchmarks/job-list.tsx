@@ -39,6 +39,7 @@ import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatDurationMs, formatSize } from '#lib/console/frame/format.ts'
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
+import type { Shown } from '#lib/console/queries/list-pages.ts'
 import type {
   BenchmarkJob,
   BenchmarkJobList,
@@ -66,13 +67,14 @@ const source = {
     created: 'created within …',
   },
   pages: (view: JobListView) => benchmarkJobQueries.list(jobQueryOf(view)),
+  refresh: (view: JobListView, shown: () => Shown<BenchmarkJob>) =>
+    benchmarkJobQueries.refresh(jobQueryOf(view), shown),
   rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
   // The service finds jobs by their name alone.
   arrange: {
     by: ['state', 'source', 'agent', 'created'] as const,
     rows: (jobs: readonly BenchmarkJob[], view: JobListView) => jobs.filter(jobsShownBy(view, Date.now())),
   },
-  isPolled: true,
 }
 
 export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {

@@ -16,6 +16,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
+import type { Shown } from '#lib/console/queries/list-pages.ts'
 import type { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
@@ -34,8 +35,9 @@ const source = {
     benchmark_id: 'benchmark is …',
   },
   pages: (query: BenchmarkRunListQuery) => benchmarkRunQueries.list(query),
+  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>) =>
+    benchmarkRunQueries.refresh(query, shown),
   rowsOf: ({ runs }: BenchmarkRunList) => runs,
-  isPolled: true,
 }
 
 export const RunList = () => {

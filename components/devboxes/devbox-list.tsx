@@ -22,6 +22,7 @@ import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
+import type { Shown } from '#lib/console/queries/list-pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
@@ -40,13 +41,13 @@ const source = {
   path: devboxListPath,
   filters: { search: 'id or name contains …', status: 'status is …', name: 'name contains …' },
   pages: (view: DevboxListView) => devboxQueries.list(devboxQueryOf(view)),
+  refresh: (view: DevboxListView, shown: () => Shown<Devbox>) => devboxQueries.refresh(devboxQueryOf(view), shown),
   rowsOf: ({ devboxes }: Devboxes) => devboxes,
   arrange: {
     by: ['trials'] as const,
     rows: (devboxes: readonly Devbox[], { trials }: DevboxListView) =>
       trials === 'shown' ? devboxes : devboxes.filter((devbox) => !isOfTrial(devbox)),
   },
-  isPolled: true,
 }
 
 export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {

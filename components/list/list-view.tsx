@@ -21,6 +21,8 @@ export interface ListViewProps {
   noun: string
   nouns: string
   list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
+  /** Why the rows could not be read again, where that is not the list's own doing. */
+  refreshError?: Error | null
   /** Shown; the page itself may show fewer than are loaded. */
   rows: readonly unknown[]
   loaded: readonly unknown[]
@@ -58,15 +60,17 @@ export const ListView = (props: ListViewProps) => {
   return <Rows {...props} />
 }
 
-const Rows = ({ nouns, list, rows, waiting = 0, release, count, newestHref, tools, children }: ListViewProps) => {
+const Rows = (props: ListViewProps) => {
+  const { nouns, list, rows, waiting = 0, release, count, newestHref, tools, children } = props
+  const stale = props.refreshError ?? (list.isRefetchError ? list.error : null)
   // A list that starts at a cursor does not know how much lies before it.
   const total = newestHref ? null : list.data?.pages.at(-1)?.total_count
   return (
     <>
-      {list.isRefetchError && (
+      {stale && (
         <Banner tone="attention" role="status" title="These rows are old" className="mb-2 rounded-md">
           Read <RelativeTime ms={list.dataUpdatedAt} />; not since:{' '}
-          <VisibleText max={300}>{problemOf(list.error).message}</VisibleText>
+          <VisibleText max={300}>{problemOf(stale).message}</VisibleText>
         </Banner>
       )}
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">

@@ -1,5 +1,12 @@
 'use client'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import {
+  type QueryKey,
+  queryOptions,
+  skipToken,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { activeFilters, type ListSource, type ListView, withoutFilters } from '#lib/console/lists/list-source.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
@@ -12,6 +19,11 @@ interface Identified {
 }
 const idOf = ({ id }: Identified) => id
 
+const neverRefreshed = queryOptions<null, Error, null, QueryKey>({
+  queryKey: ['list-not-refreshed'],
+  queryFn: skipToken,
+})
+
 /**
  * A list page: its address, the pages that are loaded, the rows that are shown, what is selected, and how it is brought
  * back as it was. `view` is what was typed last; the rows are of what has settled.
@@ -21,7 +33,12 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
 ) => {
   const { problems, view, settled, change, followHere } = useAddress(source)
   const address = source.path(settled)
-  const list = useInfiniteQuery({ ...source.pages(settled), enabled: problems.length === 0 })
+  const isAsked = problems.length === 0
+  const list = useInfiniteQuery({
+    ...source.pages(settled),
+    // What is loaded is read again by \`refresh\`, and not page by page.
+    enabled: ({ state }) => isAsked && (!source.refresh || state.data === undefined),
+  })
   const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
   const loaded = useMemo(() => data?.pages.flatMap(source.rowsOf) ?? [], [data, source])
   const arrangement = source.arrange?.by.map((part) => settled[part])
@@ -30,7 +47,24 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     () => source.arrange?.rows(loaded, settled) ?? loaded,
     [loaded, source, JSON.stringify(arrangement)],
   )
-  const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, source.isPolled)
+  const isPolled = source.isPolled || source.refresh !== undefined
+  const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, isPolled)
+
+  const inView = useRef({ first: 0, last: 0 })
+  const shown = () => {
+    const { first, last } = inView.current
+    const seen = new Set(rows.slice(first, last + 1).map(idOf))
+    const places = loaded.flatMap(({ id }, place) => (seen.has(id) ? [place] : []))
+    return { from: places[0] ?? 0, to: (places.at(-1) ?? -1) + 1, rows: loaded.filter(({ id }) => seen.has(id)) }
+  }
+  const refreshing = source.refresh?.(settled, shown)
+  const client = useQueryClient()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is named by its address
+  useEffect(() => refreshing?.join(client), [client, address])
+  const refresh = useQuery({
+    ...(refreshing?.query ?? neverRefreshed),
+    enabled: isAsked && source.refresh !== undefined && data !== undefined && !isPlaceholderData,
+  })
 
   const [selection, setSelection] = useState(emptySelection)
   const order = useRef(rows)
@@ -78,6 +112,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     pointer,
     filters: activeFilters(source, view),
     clearHref: withoutFilters(source, view),
+    refreshError: refresh.error,
     newestHref: view.starting_after && source.path({ ...view, starting_after: undefined }),
     selectedRows,
     setSelected,
@@ -85,6 +120,6 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     /** For the end of the rows; undefined while there is nothing to be loaded by itself. */
     onNearEnd: isFetchNextPageError || isPlaceholderData ? undefined : loadMore,
     /** For the table. */
-    table: { rows, rowKey: idOf, busy: isPlaceholderData },
+    table: { rows, rowKey: idOf, busy: isPlaceholderData, inView },
   }
 }

@@ -7,8 +7,9 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
+import type { Shown } from '#lib/console/queries/list-pages.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
-import { SnapshotListQuery, type SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
+import { type Snapshot, SnapshotListQuery, type SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
 
 const source = {
@@ -18,6 +19,7 @@ const source = {
   path: paths.snapshots,
   filters: { devbox_id: 'devbox is …', source_blueprint_id: 'blueprint is …' },
   pages: (query: SnapshotListQuery) => snapshotQueries.list(query),
+  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>) => snapshotQueries.refresh(query, shown),
   rowsOf: ({ snapshots }: Snapshots) => snapshots,
 }
 

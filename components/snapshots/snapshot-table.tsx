@@ -4,7 +4,7 @@ import { Box, Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { DataTable } from '#components/ui/data-table.tsx'
+import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
@@ -21,14 +21,13 @@ const CreateDevboxDialog = loadOnUse(
 const SnapshotSheet = loadOnUse(async () => (await import('./snapshot-sheet.tsx')).SnapshotSheet)
 const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
-interface SnapshotTableProps {
-  rows: readonly Snapshot[]
+interface SnapshotTableProps extends Pick<DataTableProps<Snapshot>, 'rows' | 'busy' | 'inView'> {
   query: Partial<SnapshotListQuery>
-  busy: boolean
 }
 
 /** The snapshots with what can be done to them. */
-export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
+export const SnapshotTable = ({ query, ...table }: SnapshotTableProps) => {
+  const { rows } = table
   const [starting, setStarting] = useState<Snapshot>()
   const [editing, setEditing] = useState<Snapshot>()
   const [deleting, setDeleting] = useState<Snapshot>()
@@ -40,9 +39,8 @@ export const SnapshotTable = ({ rows, query, busy }: SnapshotTableProps) => {
       <DataTable
         caption="Disk snapshots, newest first"
         columns={columns}
-        rows={rows}
+        {...table}
         rowKey={({ id }) => id}
-        busy={busy}
         rowActions={(snapshot) => {
           const name = snapshot.name || snapshot.id
           const isReady = snapshot.size_bytes != null

@@ -1,6 +1,15 @@
 'use client'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { Fragment, type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
+import {
+  Fragment,
+  type PointerEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { classes } from './classes.ts'
 import { type Column, narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
@@ -36,6 +45,8 @@ export interface DataTableProps<Row> {
   totalRows?: number | null
   /** The end of the rows is coming into view. */
   onNearEnd?: () => void
+  /** Told which rows are drawn, as the view moves. */
+  inView?: RefObject<{ first: number; last: number }>
   /** The rows are of an earlier answer. */
   busy?: boolean
 }
@@ -55,6 +66,10 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
     rowKey,
     opened,
     onNearEnd: props.onNearEnd,
+  })
+  const { inView } = props
+  useEffect(() => {
+    if (inView) inView.current = { first: items[0]?.index ?? 0, last: items.at(-1)?.index ?? 0 }
   })
   useRowKeys({ table, rows, rowKey, setFocusedKey, onSelect: selection?.onSelect })
   const minWidth = minWidthOf(columns)

@@ -1,12 +1,24 @@
-import type { InfiniteData, QueryKey, UseInfiniteQueryOptions } from '@tanstack/react-query'
+import type {
+  InfiniteData,
+  QueryClient,
+  QueryKey,
+  UseInfiniteQueryOptions,
+  UseQueryOptions,
+} from '@tanstack/react-query'
 import type * as z from 'zod/mini'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import type { Shown } from '../queries/list-pages.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
 /** What every list can be asked for beside its own filters. */
 export interface ListView {
   metadata?: MetadataCondition[] | undefined
   starting_after?: string | undefined
+}
+
+interface ListRefresh {
+  query: UseQueryOptions<null, Error, null, QueryKey>
+  join: (client: QueryClient) => () => void
 }
 
 /** One list: what its address says, what it asks the service for, and the words for both. */
@@ -22,7 +34,9 @@ export interface ListSource<View extends ListView, Page, Param, Row> {
   rowsOf: (page: Page) => readonly Row[]
   /** What the page itself does to the rows that are loaded, by these parts of the view. */
   arrange?: { by: readonly (keyof View)[]; rows: (rows: readonly Row[], view: View) => readonly Row[] }
-  /** The list is read again by itself: its rows keep their places while the pointer is over them. */
+  /** Reads the rows that are shown again, in place of all pages. */
+  refresh?: (view: View, shown: () => Shown<Row>) => ListRefresh
+  /** The page reads the list again itself. */
   isPolled?: boolean
 }
 

@@ -2,6 +2,7 @@ import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } fro
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
+  type BenchmarkJobList,
   type BenchmarkJobListQuery,
   benchmarkJobs,
   hasJobEnded,
@@ -14,7 +15,7 @@ import { browserApi } from '../api/browser-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
 import type { DefinitionApi } from '../lists/scenario-definitions.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages, pollWhile } from './list-pages.ts'
+import { listPages, listRefresh, pollWhile, type Shown } from './list-pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs })
 type Api = typeof pageApi
@@ -59,16 +60,25 @@ export const trendAddress = ({ job, agent, model, last, failures }: Trend, forma
 /** Jobs whose data set can be chosen without their ids. */
 const recentJobs = 20
 
+const goesOn = ({ state }: BenchmarkJob) => !hasJobEnded(state)
+
+const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
+  queryKey: [...jobKeys.lists, query],
+  query,
+  read: (query: BenchmarkJobListQuery, signal: AbortSignal) => api.benchmarkJobs.list({ query, signal }),
+  rowsOf: ({ jobs }: BenchmarkJobList) => jobs,
+  withRows: (page: BenchmarkJobList, jobs: readonly BenchmarkJob[]) => ({ ...page, jobs: [...jobs] }),
+  goesOn,
+  restingMs: 30_000,
+})
+
 export const benchmarkJobQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its jobs goes on. */
   list: (query: BenchmarkJobListQuery, api: Api = pageApi) =>
-    listPages({
-      queryKey: [...jobKeys.lists, query],
-      query,
-      read: (query, signal) => api.benchmarkJobs.list({ query, signal }),
-      rowsOf: ({ jobs }) => jobs,
-      refetchInterval: pollWhile(({ jobs }) => jobs.some(({ state }) => !hasJobEnded(state))),
-    }),
+    listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(goesOn)) }),
+
+  refresh: (query: BenchmarkJobListQuery, shown: () => Shown<BenchmarkJob>, api: Api = pageApi) =>
+    listRefresh(jobList(query, api), shown),
 
   get: (id: string, api: Api = pageApi) =>
     queryOptions({

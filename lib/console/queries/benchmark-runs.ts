@@ -1,13 +1,18 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type BenchmarkJob, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
-import { BenchmarkRun, type BenchmarkRunListQuery, benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
+import {
+  BenchmarkRun,
+  type BenchmarkRunList,
+  type BenchmarkRunListQuery,
+  benchmarkRuns,
+} from '#lib/contract/benchmark-runs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages, pollWhile, pushed } from './list-pages.ts'
+import { listPages, listRefresh, pushed, type Shown } from './list-pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs, benchmarkRuns })
 type Api = typeof pageApi
@@ -80,16 +85,22 @@ const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
 /** Jobs that are looked through for the runs of a page of them. */
 const jobsLookedThrough = 50
 
+const runList = (query: BenchmarkRunListQuery, api: Api) => ({
+  queryKey: [...runKeys.lists, query],
+  query,
+  read: (query: BenchmarkRunListQuery, signal: AbortSignal) => api.benchmarkRuns.list({ query, signal }),
+  rowsOf: ({ runs }: BenchmarkRunList) => runs,
+  withRows: (page: BenchmarkRunList, runs: readonly BenchmarkRun[]) => ({ ...page, runs: [...runs] }),
+  goesOn: ({ state }: BenchmarkRun) => state === 'running',
+  restingMs: 30_000,
+})
+
 export const benchmarkRunQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
-  list: (query: BenchmarkRunListQuery, api: Api = pageApi) =>
-    listPages({
-      queryKey: [...runKeys.lists, query],
-      query,
-      read: (query, signal) => api.benchmarkRuns.list({ query, signal }),
-      rowsOf: ({ runs }) => runs,
-      refetchInterval: pollWhile(({ runs }) => runs.some(({ state }) => state === 'running')),
-    }),
+  list: (query: BenchmarkRunListQuery, api: Api = pageApi) => listPages(runList(query, api)),
+
+  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>, api: Api = pageApi) =>
+    listRefresh(runList(query, api), shown),
 
   get: (id: string, api: Api = pageApi) =>
     queryOptions({

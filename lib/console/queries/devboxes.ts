@@ -3,6 +3,7 @@ import { ApiError } from '#lib/client/api-error.ts'
 import {
   type Devbox,
   type DevboxCreate,
+  type DevboxList as DevboxListAnswer,
   type DevboxListQuery,
   type DevboxUpdate,
   devboxes,
@@ -13,7 +14,7 @@ import { browserApi } from '../api/browser-api.ts'
 import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
 import { devboxKeys } from './devbox-keys.ts'
-import { listPages, metadataWords } from './list-pages.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from './list-pages.ts'
 
 const pageApi = browserApi({ devboxes })
 type Api = typeof pageApi
@@ -27,21 +28,29 @@ export const isMoving = ({ status }: Devbox) => status !== 'running' && status !
 /** How long until the next look: soon while the service is away, never once asking again cannot help. */
 const pace = (error: unknown, ms: number | false) => (isMissing(error) ? false : asksAgainInMs(error) || ms)
 
+const devboxList = (query: DevboxListQuery, api: Api) => ({
+  queryKey: [...devboxKeys.lists, query],
+  query,
+  read: (query: DevboxListQuery, signal: AbortSignal) => api.devboxes.list({ query, signal }),
+  rowsOf: ({ devboxes }: DevboxListAnswer) => devboxes,
+  withRows: (page: DevboxListAnswer, devboxes: readonly Devbox[]) => ({ ...page, devboxes: [...devboxes] }),
+  goesOn: isMoving,
+  restingMs,
+})
+
 export const devboxQueries = {
   /** The pages of a list from `query.starting_after` on. */
   list: (query: DevboxListQuery, api: Api = pageApi) =>
     listPages({
-      queryKey: [...devboxKeys.lists, query],
-      query,
-      read: (query, signal) => api.devboxes.list({ query, signal }),
-      rowsOf: ({ devboxes }) => devboxes,
+      ...devboxList(query, api),
       refetchInterval: ({ state }) => {
-        const pages = state.data?.pages ?? []
-        // Every loaded page is asked for again: look often only while that is one call.
-        const isSoon = pages.length === 1 && pages.some(({ devboxes }) => devboxes.some(isMoving))
+        const isSoon = state.data?.pages.some(({ devboxes }) => devboxes.some(isMoving))
         return pace(state.error, isSoon ? movingMs : restingMs)
       },
     }),
+
+  refresh: (query: DevboxListQuery, shown: () => Shown<Devbox>, api: Api = pageApi) =>
+    listRefresh(devboxList(query, api), shown),
 
   get: (id: string, api: Api = pageApi) =>
     queryOptions({

@@ -4,16 +4,22 @@ import {
   keepPreviousData,
   type NonUndefinedGuard,
   type Query,
+  type QueryClient,
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
 import { asksAgainInMs } from '../api/failures.ts'
+import type { RowRange } from '../lists/refreshed-pages.ts'
+import { tabLists } from './tab-lists.ts'
 
-interface ListPages<ListQuery, Page> {
+interface ListReading<ListQuery, Page, Row> {
   queryKey: QueryKey
   query: ListQuery
   read: (query: ListQuery, signal: AbortSignal) => Promise<Page>
-  rowsOf: (page: Page) => readonly { id: string }[]
+  rowsOf: (page: Page) => readonly Row[]
+}
+
+interface ListPages<ListQuery, Page> extends ListReading<ListQuery, Page, { id: string }> {
   refetchInterval?: (query: Query<Page, Error, InfiniteData<Page, string | undefined>>) => number | false
 }
 
@@ -36,6 +42,59 @@ export const listPages = <
     placeholderData: keepPreviousData,
     ...(refetchInterval && { refetchInterval }),
   })
+
+export interface Refreshed<ListQuery, Page, Row> extends ListReading<ListQuery, Page, Row> {
+  withRows: (page: Page, rows: readonly Row[]) => Page
+  /** While one of the rows that are shown does, they are read again soon. */
+  goesOn: (row: Row) => boolean
+  restingMs: number
+}
+
+/** What a page shows of the rows that are loaded. */
+export interface Shown<Row> extends RowRange {
+  rows: readonly Row[]
+}
+
+/**
+ * Reads the rows of a list again that are shown, in one call however many pages are loaded, and once for all tabs of the
+ * browser. Whatever makes the list ask again makes this one ask.
+ */
+export const listRefresh = <
+  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
+  Page extends { has_more: boolean },
+  Row extends { id: string },
+>(
+  list: Refreshed<ListQuery, Page, Row>,
+  shown: () => Shown<Row>,
+) => {
+  const { queryKey } = list
+  const everyMs = () => (shown().rows.some(list.goesOn) ? movingMs : list.restingMs)
+  // Behind an import: no page needs it to be drawn.
+  const load = () => import('./list-refresh.ts')
+  const query = queryOptions<null, Error, null, QueryKey>({
+    queryKey: refreshKey(queryKey),
+    queryFn: async ({ client, signal }) => {
+      await (await load()).refreshList(list, { ...shown(), everyMs: everyMs(), client, signal })
+      return null
+    },
+    refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || everyMs(),
+    // The list itself has just read its rows.
+    initialData: null,
+    retry: false,
+  })
+  return {
+    query,
+    /** Takes what other tabs read of the list, until the returned function is called. */
+    join: (client: QueryClient) =>
+      tabLists(client).join(queryKey, async ({ starting_after, answer }) =>
+        (await load()).putRows(list, client, starting_after, answer as Page),
+      ),
+  }
+}
+
+export const refreshKey = (list: QueryKey): QueryKey => [...list, 'refresh']
+
+const movingMs = 2_000
 
 /** What this page puts into the cache itself, beginning with `first`: never fetched, and kept as long as the page. */
 export const pushed = <Data>(queryKey: QueryKey, first: NonUndefinedGuard<Data>) =>

@@ -1,10 +1,16 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { SnapshotCreate, SnapshotListQuery, SnapshotUpdate } from '#lib/contract/snapshots.ts'
+import type {
+  Snapshot,
+  SnapshotCreate,
+  SnapshotList,
+  SnapshotListQuery,
+  SnapshotUpdate,
+} from '#lib/contract/snapshots.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs } from '../api/failures.ts'
-import { listPages, metadataWords } from './list-pages.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from './list-pages.ts'
 
 const pageApi = browserApi({ snapshots })
 type Api = typeof pageApi
@@ -17,15 +23,22 @@ const snapshotKeys = {
 
 const movingMs = 2_000
 
+const snapshotList = (query: SnapshotListQuery, api: Api) => ({
+  queryKey: [...snapshotKeys.lists, query],
+  query,
+  read: (query: SnapshotListQuery, signal: AbortSignal) => api.snapshots.list({ query, signal }),
+  rowsOf: ({ snapshots }: SnapshotList) => snapshots,
+  withRows: (page: SnapshotList, snapshots: readonly Snapshot[]) => ({ ...page, snapshots: [...snapshots] }),
+  goesOn: () => false,
+  restingMs: 30_000,
+})
+
 export const snapshotQueries = {
   /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
-  list: (query: SnapshotListQuery, api: Api = pageApi) =>
-    listPages({
-      queryKey: [...snapshotKeys.lists, query],
-      query,
-      read: (query, signal) => api.snapshots.list({ query, signal }),
-      rowsOf: ({ snapshots }) => snapshots,
-    }),
+  list: (query: SnapshotListQuery, api: Api = pageApi) => listPages(snapshotList(query, api)),
+
+  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>, api: Api = pageApi) =>
+    listRefresh(snapshotList(query, api), shown),
 
   /** How far it is; asked for as long as it is being taken. */
   status: (id: string, api: Api = pageApi) =>

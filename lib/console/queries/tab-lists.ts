@@ -1,0 +1,63 @@
+import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
+import { namedAccount } from '../api/page-account.ts'
+
+/** Rows of a list that one tab has read. */
+interface ReadRows {
+  /** The list, as `listName` names it. */
+  list: string
+  starting_after: string | undefined
+  limit: number
+}
+
+/** What it has read, for the other tabs. */
+interface Reading extends ReadRows {
+  answer: unknown
+}
+
+/** The same in every tab of the browser, and another for another account. */
+export const listName = (list: QueryKey): string => hashKey([list, namedAccount()])
+
+/** The lists of one tab, and what was last read of them in any tab. */
+class TabLists {
+  readonly #channel = new BroadcastChannel('devdeck-lists')
+  readonly #joined = new Map<string, (reading: Reading) => void>()
+  readonly #readMs = new Map<string, number>()
+
+  constructor() {
+    this.#channel.onmessage = ({ data }: MessageEvent<Reading>) => {
+      const { answer: _, ...rows } = data
+      this.#readMs.set(hashKey([rows]), Date.now())
+      this.#joined.get(rows.list)?.(data)
+    }
+    // Where a test waits for its process to end.
+    ;(this.#channel as { unref?: () => void }).unref?.()
+  }
+
+  /** `onRead` is called with what another tab reads of the list, until the returned function is called. */
+  join(list: QueryKey, onRead: (reading: Reading) => void): () => void {
+    const name = listName(list)
+    this.#joined.set(name, onRead)
+    return () => {
+      if (this.#joined.get(name) === onRead) this.#joined.delete(name)
+    }
+  }
+
+  tell(reading: Reading): void {
+    const { answer: _, ...rows } = reading
+    this.#readMs.set(hashKey([rows]), Date.now())
+    this.#channel.postMessage(reading)
+  }
+
+  /** When these rows were last read. */
+  readMs(rows: ReadRows): number {
+    return this.#readMs.get(hashKey([rows])) ?? 0
+  }
+}
+
+const tabs = new WeakMap<QueryClient, TabLists>()
+
+export const tabLists = (client: QueryClient): TabLists => {
+  const found = tabs.get(client) ?? new TabLists()
+  tabs.set(client, found)
+  return found
+}
