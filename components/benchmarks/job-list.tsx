@@ -39,7 +39,7 @@ import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatDurationMs, formatSize } from '#lib/console/frame/format.ts'
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
-import type { Shown } from '#lib/console/queries/list-pages.ts'
+import type { Shown } from '#lib/console/queries/list/pages.ts'
 import type {
   BenchmarkJob,
   BenchmarkJobList,

@@ -7,7 +7,7 @@ import type {
 } from '@tanstack/react-query'
 import type * as z from 'zod/mini'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
-import type { Shown } from '../queries/list-pages.ts'
+import type { Shown } from '../queries/list/pages.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
 /** What every list can be asked for beside its own filters. */

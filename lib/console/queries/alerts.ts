@@ -4,7 +4,7 @@ import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from '../alerts/alert-f
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 import { follow } from '../live/follow.ts'
-import { listPages, pushed } from './list-pages.ts'
+import { listPages, pushed } from './list/pages.ts'
 
 const alertKeys = {
   feed: ['alerts', 'feed'] as const,

@@ -15,7 +15,7 @@ import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 import { mayChangeTables, tablesKey } from './axon/tables.ts'
-import { listPages, metadataWords } from './list-pages.ts'
+import { listPages, metadataWords } from './list/pages.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi

@@ -1,6 +1,6 @@
 import { type BenchmarkListQuery, benchmarks } from '#lib/contract/benchmarks.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { listPages } from './list-pages.ts'
+import { listPages } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarks })
 type Api = typeof pageApi

@@ -15,7 +15,7 @@ import { browserApi } from '../api/browser-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
 import type { DefinitionApi } from '../lists/scenario-definitions.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages, listRefresh, pollWhile, type Shown } from './list-pages.ts'
+import { listPages, listRefresh, pollWhile, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs })
 type Api = typeof pageApi

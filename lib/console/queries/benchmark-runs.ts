@@ -12,7 +12,7 @@ import { maxPageSize } from '#lib/contract/paging.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { followQuery } from '../live/follow-query.ts'
-import { listPages, listRefresh, pushed, type Shown } from './list-pages.ts'
+import { listPages, listRefresh, pushed, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs, benchmarkRuns })
 type Api = typeof pageApi

@@ -1,6 +1,6 @@
 import { benchmarkMetadata } from '#lib/contract/benchmark-metadata.ts'
 import { browserApi } from '../api/browser-api.ts'
-import { metadataWords } from './list-pages.ts'
+import { metadataWords } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarks: benchmarkMetadata })
 type Api = typeof pageApi

@@ -14,7 +14,7 @@ import { browserApi } from '../api/browser-api.ts'
 import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs, isMissing } from '../api/failures.ts'
 import { devboxKeys } from './devbox-keys.ts'
-import { listPages, listRefresh, metadataWords, type Shown } from './list-pages.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ devboxes })
 type Api = typeof pageApi

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-feed.ts'
 import { follow } from '../live/follow.ts'
 import { devboxKeys } from './devbox-keys.ts'
-import { pushed } from './list-pages.ts'
+import { pushed } from './list/pages.ts'
 
 export const evictionQueries = {
   /** Pushed by `followEvictions`, never fetched: banner, toasts, row badges and the tab title read this one entry. */

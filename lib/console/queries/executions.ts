@@ -4,7 +4,7 @@ import { executions, type StdinSignal } from '#lib/contract/executions.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { CommandRun, type ExecutionSource } from '../live/command-run.ts'
 import { follow } from '../live/follow.ts'
-import { pushed } from './list-pages.ts'
+import { pushed } from './list/pages.ts'
 
 const pageApi = browserApi({ executions })
 type Api = typeof pageApi

@@ -1,7 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Recording, RecordingList } from '#lib/wire/recordings.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
-import { listPages } from './list-pages.ts'
+import { listPages } from './list/pages.ts'
 
 const recordingKeys = {
   all: ['recordings'] as const,

@@ -5,7 +5,7 @@ import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.t
 import { type ScenarioListQuery, scenarios } from '#lib/contract/scenarios.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { scenarioOutcomesOf } from '../lists/scenario-history.ts'
-import { listPages, metadataWords, pollWhile } from './list-pages.ts'
+import { listPages, metadataWords, pollWhile } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarkJobs, scenarioRuns, scenarios })
 type Api = typeof pageApi

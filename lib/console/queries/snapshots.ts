@@ -10,7 +10,7 @@ import { snapshots } from '#lib/contract/snapshots.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { type Described, refuseIfChanged } from '../api/changed-meanwhile.ts'
 import { asksAgainInMs } from '../api/failures.ts'
-import { listPages, listRefresh, metadataWords, type Shown } from './list-pages.ts'
+import { listPages, listRefresh, metadataWords, type Shown } from './list/pages.ts'
 
 const pageApi = browserApi({ snapshots })
 type Api = typeof pageApi

@@ -2,7 +2,8 @@ import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Axon, AxonList, AxonListQuery } from '#lib/contract/axons.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { listPages, listRefresh, refreshKey } from './list-pages.ts'
+import { listPages, listRefresh } from './pages.ts'
+import { refreshKey } from './tab-lists.ts'
 
 let service: TestService
 let query: AxonListQuery

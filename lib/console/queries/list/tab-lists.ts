@@ -1,5 +1,5 @@
 import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
-import { namedAccount } from '../api/page-account.ts'
+import { namedAccount } from '../../api/page-account.ts'
 
 /** Rows of a list that one tab has read. */
 interface ReadRows {
@@ -13,6 +13,9 @@ interface ReadRows {
 interface Reading extends ReadRows {
   answer: unknown
 }
+
+/** Of the query that reads a list again. */
+export const refreshKey = (list: QueryKey): QueryKey => [...list, 'refresh']
 
 /** The same in every tab of the browser, and another for another account. */
 export const listName = (list: QueryKey): string => hashKey([list, namedAccount()])

@@ -8,9 +8,9 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import { asksAgainInMs } from '../api/failures.ts'
-import type { RowRange } from '../lists/refreshed-pages.ts'
-import { tabLists } from './tab-lists.ts'
+import { asksAgainInMs } from '../../api/failures.ts'
+import type { RowRange } from '../../lists/refreshed-pages.ts'
+import { refreshKey, tabLists } from './tab-lists.ts'
 
 interface ListReading<ListQuery, Page, Row> {
   queryKey: QueryKey
@@ -70,7 +70,7 @@ export const listRefresh = <
   const { queryKey } = list
   const everyMs = () => (shown().rows.some(list.goesOn) ? movingMs : list.restingMs)
   // Behind an import: no page needs it to be drawn.
-  const load = () => import('./list-refresh.ts')
+  const load = () => import('./refresh.ts')
   const query = queryOptions<null, Error, null, QueryKey>({
     queryKey: refreshKey(queryKey),
     queryFn: async ({ client, signal }) => {
@@ -91,8 +91,6 @@ export const listRefresh = <
       ),
   }
 }
-
-export const refreshKey = (list: QueryKey): QueryKey => [...list, 'refresh']
 
 const movingMs = 2_000
 

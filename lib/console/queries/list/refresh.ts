@@ -1,10 +1,10 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { ApiError } from '#lib/client/api-error.ts'
 import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
-import { asksAgainInMs } from '../api/failures.ts'
-import { type RowRange, refreshedPages } from '../lists/refreshed-pages.ts'
-import { type Refreshed, refreshKey } from './list-pages.ts'
-import { listName, tabLists } from './tab-lists.ts'
+import { asksAgainInMs } from '../../api/failures.ts'
+import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
+import type { Refreshed } from './pages.ts'
+import { listName, refreshKey, tabLists } from './tab-lists.ts'
 
 /** Rows beside those that are shown, so that a short scroll leads to nothing old. */
 const margin = 15
