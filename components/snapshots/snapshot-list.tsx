@@ -42,7 +42,7 @@ export const SnapshotList = ({ serviceUrl }: { serviceUrl: string }) => {
         </EmptyState>
       }
     >
-      <SnapshotTable {...page.table} query={page.view} />
+      <SnapshotTable {...page.table} query={page.view} onDeleted={page.release} />
     </ListPage>
   )
 }

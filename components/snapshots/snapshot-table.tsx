@@ -23,10 +23,12 @@ const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.ts
 
 interface SnapshotTableProps extends Pick<DataTableProps<Snapshot>, 'rows' | 'busy' | 'inView'> {
   query: Partial<SnapshotListQuery>
+  /** Rows that are held for the pointer are let go of: one of them is no more. */
+  onDeleted?: () => void
 }
 
 /** The snapshots with what can be done to them. */
-export const SnapshotTable = ({ query, ...table }: SnapshotTableProps) => {
+export const SnapshotTable = ({ query, onDeleted, ...table }: SnapshotTableProps) => {
   const { rows } = table
   const [starting, setStarting] = useState<Snapshot>()
   const [editing, setEditing] = useState<Snapshot>()
@@ -96,7 +98,14 @@ export const SnapshotTable = ({ query, ...table }: SnapshotTableProps) => {
           confirmLabel="Delete snapshot"
           busy={remove.isPending}
           error={remove.error}
-          onConfirm={() => remove.mutate(deleting.id, { onSuccess: () => setDeleting(undefined) })}
+          onConfirm={() =>
+            remove.mutate(deleting.id, {
+              onSuccess: () => {
+                setDeleting(undefined)
+                onDeleted?.()
+              },
+            })
+          }
         />
       )}
     </>
