@@ -12,17 +12,23 @@ export const useClock = <T extends string | number | boolean | null>(read: (nowM
 }
 
 const listeners = new Set<() => void>()
+const tick = () => {
+  for (const each of listeners) each()
+}
 let timer: ReturnType<typeof setInterval> | undefined
 
 const eachQuarterSecond = (listener: () => void) => {
   listeners.add(listener)
-  timer ??= setInterval(() => {
-    for (const each of listeners) each()
-  }, 250)
+  if (!timer) {
+    timer = setInterval(tick, 250)
+    // The timers of a hidden tab run once a minute: it is right when it is looked at again.
+    document.addEventListener('visibilitychange', tick)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return
     clearInterval(timer)
     timer = undefined
+    document.removeEventListener('visibilitychange', tick)
   }
 }
