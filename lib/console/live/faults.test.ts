@@ -270,6 +270,44 @@ describe('the page', () => {
     expect(currentEvictions(feed, Date.now())).toEqual([])
   })
 
+  it('12 an hour asleep, with frames from before it still unread: never counts by their clock, and has what came', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const sockets = new WebSocketServer({ server })
+    const now = Date.now
+    let aheadMs = 0
+    const deadlineMs = now() + 7_200_000
+    const heartbeat = (now_ms: number) => JSON.stringify({ t: 'heartbeat', now_ms })
+    const snapshot = (...ids: string[]) => ({
+      event: 'snapshot',
+      data: {
+        evictions: ids.map((devbox_id) => ({ devbox_id, eviction_deadline_ms: deadlineMs })),
+        upstream: { state: 'live', since_ms: 0, attempt: 0 },
+      },
+    })
+    sockets.on('connection', (socket) => {
+      socket.send(heartbeat(now() + aheadMs))
+      const item = aheadMs === 0 ? snapshot('dbx_1') : snapshot('dbx_1', 'dbx_2')
+      socket.on('message', () => socket.send(JSON.stringify({ t: 'data', id: 1, position: '', items: [item] })))
+    })
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+    // No timer of the page runs while it sleeps, nor before it has heard.
+    const page = (await openPage(url, { lookMs: 60_000 })).evictions()
+    await expect.poll(() => page.feed().pending, soon).toHaveLength(1)
+    const [before] = [...sockets.clients]
+    const unread = heartbeat(now())
+    aheadMs = 3_600_000
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
+    before?.send(unread)
+    await expect.poll(() => page.feed().pending, soon).toHaveLength(2)
+    for (const health of page.health) expect(Math.abs(health.clockOffsetMs)).toBeLessThan(1_500)
+    const feed = { health: page.health.at(-1) as LiveHealth }
+    const leftMs = remainingMs(feed, { eviction_deadline_ms: deadlineMs }, Date.now())
+    expect(Math.abs(leftMs - (deadlineMs - Date.now()))).toBeLessThan(1_500)
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+  })
+
   it('16 a clock of the console that jumps: followed with the next heartbeat, and no time left is below zero', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -192,6 +192,8 @@ export class LiveConnection {
   }
 
   #hear(text: string) {
+    // The page itself stood still, else it had been found lost. What waited for it meanwhile tells an old clock.
+    if (Date.now() - this.#heardMs > this.#times.lostMs) return this.#open()
     this.#heardMs = Date.now()
     const notice = JSON.parse(text) as LiveNotice
     if (this.#state !== 'live') this.#enter('live')
