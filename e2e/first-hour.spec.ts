@@ -186,3 +186,31 @@ test('the palette finds a devbox by a part of its name', async ({ signedIn: page
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
   await expect(page.getByRole('heading', { name: 'Looked for by name' })).toBeVisible()
 })
+
+test('several devboxes are selected and suspended with one answer, and those in another state are left', async ({
+  signedIn: page,
+  product,
+}) => {
+  const make = (name: string) => product.service.devboxes.createAndAwaitRunning({ body: { name } })
+  const [, , third] = [await make('several-1'), await make('several-2'), await make('several-3')]
+  await product.service.devboxes.shutdown({ params: { id: third.id } })
+  await page.goto(`${product.url}/devboxes?search=several-`)
+  await isLive(page)
+  const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
+  await row('several-3').getByRole('checkbox').check()
+  await row('several-1')
+    .getByRole('checkbox')
+    .click({ modifiers: ['Shift'] })
+  const bar = page.getByRole('region', { name: 'Selected devboxes' })
+  await expect(bar.getByRole('status')).toHaveText('3 selected')
+  await expect(bar.getByRole('button', { name: 'Resume 0' })).toHaveAttribute('aria-disabled', 'true')
+  await bar.getByRole('button', { name: 'Suspend 2' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Suspend 2 devboxes?' })
+  await expect(dialog).toContainText('1 of the 3 selected: in no state for it')
+  await dialog.getByRole('button', { name: 'Suspend 2 devboxes' }).click()
+  await expect(page.getByText('Suspending (2 of 2)')).toBeVisible()
+  await expect(bar.getByRole('button', { name: 'Resume 2' })).toBeEnabled()
+  for (const name of ['several-1', 'several-2']) await expect(row(name).getByText('Suspended')).toBeVisible()
+  await bar.getByRole('button', { name: 'Clear selection' }).click()
+  await expect(bar).toHaveCount(0)
+})

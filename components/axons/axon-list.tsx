@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { remember } from '#components/layout/remember.ts'
+import { ListAge } from '#components/list/list-age.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
@@ -38,7 +39,6 @@ import {
 import type { Axon } from '#lib/contract/axons.ts'
 import { tableColumns } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
-import { AxonListAge } from './axon-list-age.tsx'
 import { AxonListMenus, SelectionBar } from './axon-list-menus.tsx'
 
 const CreateAxonDialog = loadOnUse(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
@@ -135,7 +135,7 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
           <>
             {(sort || view.state || view.created) && !isWhole && <p>{partialNote(view, loaded.length)}</p>}
             {pages.length > 0 && (
-              <AxonListAge ms={readSince(pages)} error={refresh.error} isRefreshed={isRefreshed(pages)} />
+              <ListAge ms={readSince(pages)} error={refresh.error} isRefreshed={isRefreshed(pages)} />
             )}
             <div data-page-actions className="ml-auto flex items-center gap-1">
               <AxonListMenus

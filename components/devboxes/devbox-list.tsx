@@ -34,6 +34,8 @@ import { useDevboxMoves } from './use-devbox-moves.tsx'
 
 const CreateDevboxDialog = loadOnUse(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
 
+const DevboxSelection = loadOnUse(async () => (await import('./devbox-selection.tsx')).DevboxSelection)
+
 const source = {
   noun: 'devbox',
   nouns: 'devboxes',
@@ -52,7 +54,7 @@ const source = {
 
 export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
-  const { view, narrow, rows, loaded, list, onNearEnd } = page
+  const { view, narrow, rows, loaded, list, selectedRows, onNearEnd } = page
   useEnoughRows(page, enoughLoaded)
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
@@ -115,16 +117,20 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
           caption="Devboxes, newest first"
           columns={columns}
           rowHref={({ id }) => paths.devbox(id)}
+          selection={{ ...page.selection, labelOf }}
           onNearEnd={onNearEnd}
           rowActions={(devbox) => <DevboxRowActions devbox={devbox} moves={moves} />}
           rowClassName={({ status }) => (hasEnded(status) ? 'text-muted' : undefined)}
         />
       </ListPage>
+      {selectedRows.length > 0 && <DevboxSelection devboxes={selectedRows} onClear={() => page.setSelected([])} />}
       {moves.dialogs}
       <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />
     </>
   )
 }
+
+const labelOf = ({ id, name }: Devbox) => `Select ${name || id}`
 
 const enoughLoaded = 200
 

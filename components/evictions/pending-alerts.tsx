@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { actOnEach } from '#components/list/act-on-each.ts'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -166,7 +167,7 @@ const useAlertActions = (): AlertActions => {
         onError: (error) => toast.danger('Nothing was acknowledged', { description: problemOf(error).message }),
       }),
     snapshot: (alerts) =>
-      void forEach('snapshot', devboxesOf(alerts), (devboxId) =>
+      void actOnEach(words.snapshot, devboxesOf(alerts), (devboxId) =>
         snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
       ),
     suspend: (alerts) => setSuspending(devboxesOf(alerts)),
@@ -195,27 +196,11 @@ const useAlertActions = (): AlertActions => {
         tone="primary"
         onConfirm={() => {
           setSuspending(undefined)
-          void forEach('suspend', suspending, (id) => suspend.mutateAsync(id))
+          void actOnEach(words.suspend, suspending, (id) => suspend.mutateAsync(id))
         }}
       />
     ),
   }
-}
-
-/** One after the other, and one summary of how that went. */
-const forEach = async (what: keyof typeof words, ids: readonly string[], act: (id: string) => Promise<unknown>) => {
-  let done = 0
-  let problem: unknown
-  for (const id of ids)
-    try {
-      await act(id)
-      done += 1
-    } catch (error) {
-      problem ??= error
-    }
-  const count = ids.length === 1 ? '' : ` (${done} of ${ids.length})`
-  if (problem === undefined) toast.ok(words[what].done + count)
-  else toast.danger(words[what].failed + count, { description: problemOf(problem).message })
 }
 
 const words = {

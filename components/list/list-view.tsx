@@ -15,6 +15,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { formatCount, formatShown } from '#lib/console/frame/format.ts'
 import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
+import { ListAge } from './list-age.tsx'
 
 export interface ListViewProps {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
@@ -23,6 +24,8 @@ export interface ListViewProps {
   list: UseInfiniteQueryResult<InfiniteData<{ total_count?: number | null | undefined }>>
   /** Why the rows could not be read again, where that is not the list's own doing. */
   refreshError?: Error | null
+  /** When the rows were last read, for a list that is read again by itself. */
+  readMs?: number | undefined
   /** Shown; the page itself may show fewer than are loaded. */
   rows: readonly unknown[]
   loaded: readonly unknown[]
@@ -87,6 +90,7 @@ const Rows = (props: ListViewProps) => {
             Show {waiting} new
           </Button>
         )}
+        {props.readMs !== undefined && <ListAge ms={props.readMs} />}
         {tools}
       </div>
       {children}

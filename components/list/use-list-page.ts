@@ -113,6 +113,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     filters: activeFilters(source, view),
     clearHref: withoutFilters(source, view),
     refreshError: refresh.error,
+    readMs: source.refresh && list.dataUpdatedAt,
     newestHref: view.starting_after && source.path({ ...view, starting_after: undefined }),
     selectedRows,
     setSelected,

@@ -5,17 +5,17 @@ import { formatTimeOfDay, formatZone } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 
-interface AxonListAgeProps {
+interface ListAgeProps {
   /** When the oldest of the rows was read. */
   ms: number
-  /** Why they could not be read again. */
-  error: Error | null
+  /** Why they could not be read again, where nothing else says so. */
+  error?: Error | null
   /** They are read again by themselves. */
-  isRefreshed: boolean
+  isRefreshed?: boolean
 }
 
-/** How old the rows of the list are. There is no stream of axons to follow, so the list is never called live. */
-export const AxonListAge = ({ ms, error, isRefreshed }: AxonListAgeProps) => {
+/** How old the rows of a list are. There is no stream of things to follow, so a list is never called live. */
+export const ListAge = ({ ms, error, isRefreshed = true }: ListAgeProps) => {
   // The server knows neither the zone nor the clock of the browser.
   const asOf = useClock(() => `As of ${formatTimeOfDay(ms).slice(0, 8)} ${formatZone(ms)},`, '')
   return (
