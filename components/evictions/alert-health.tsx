@@ -106,7 +106,7 @@ export const BrowserAlerts = ({ account }: { account: string }) => {
       <p className="text-muted">
         Each alarm once, in whichever tab is open; again ten and two minutes before the deadline. With no tab of the
         console open nothing is shown here, as there is no push server: the{' '}
-        <a href="#webhook" className="text-accent hover:underline">
+        <a href="#webhook" className="text-accent underline">
           webhook
         </a>{' '}
         reaches people then.
