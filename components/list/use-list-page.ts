@@ -19,7 +19,7 @@ interface Identified {
 }
 const idOf = ({ id }: Identified) => id
 
-const neverRefreshed = queryOptions<null, Error, null, QueryKey>({
+const neverRefreshed = queryOptions<number | null, Error, number | null, QueryKey>({
   queryKey: ['list-not-refreshed'],
   queryFn: skipToken,
 })
@@ -36,7 +36,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   const isAsked = problems.length === 0
   const list = useInfiniteQuery({
     ...source.pages(settled),
-    // What is loaded is read again by \`refresh\`, and not page by page.
+    // What is loaded is read again by `refresh`, and not page by page.
     enabled: ({ state }) => isAsked && (!source.refresh || state.data === undefined),
   })
   const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
@@ -113,7 +113,7 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     filters: activeFilters(source, view),
     clearHref: withoutFilters(source, view),
     refreshError: refresh.error,
-    readMs: source.refresh && list.dataUpdatedAt,
+    readMs: source.refresh && (refresh.data ?? list.dataUpdatedAt),
     newestHref: view.starting_after && source.path({ ...view, starting_after: undefined }),
     selectedRows,
     setSelected,

@@ -17,7 +17,7 @@ export interface ListView {
 }
 
 interface ListRefresh {
-  query: UseQueryOptions<null, Error, null, QueryKey>
+  query: UseQueryOptions<number | null, Error, number | null, QueryKey>
   join: (client: QueryClient) => () => void
 }
 

@@ -57,7 +57,8 @@ export interface Shown<Row> extends RowRange {
 
 /**
  * Reads the rows of a list again that are shown, in one call however many pages are loaded, and once for all tabs of the
- * browser. Whatever makes the list ask again makes this one ask.
+ * browser. Whatever makes the list ask again makes this one ask. Its data is when the rows shown were last read, or null
+ * while that was by the list itself.
  */
 export const listRefresh = <
   ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
@@ -71,11 +72,11 @@ export const listRefresh = <
   const everyMs = () => (shown().rows.some(list.goesOn) ? movingMs : list.restingMs)
   // Behind an import: no page needs it to be drawn.
   const load = () => import('./refresh.ts')
-  const query = queryOptions<null, Error, null, QueryKey>({
+  const query = queryOptions<number | null, Error, number | null, QueryKey>({
     queryKey: refreshKey(queryKey),
     queryFn: async ({ client, signal }) => {
       await (await load()).refreshList(list, { ...shown(), everyMs: everyMs(), client, signal })
-      return null
+      return Date.now()
     },
     refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || everyMs(),
     // The list itself has just read its rows.

@@ -1,7 +1,6 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
-import { ApiError } from '#lib/client/api-error.ts'
 import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
-import { asksAgainInMs } from '../../api/failures.ts'
+import { isMissing } from '../../api/failures.ts'
 import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
 import type { Refreshed } from './pages.ts'
 import { listName, refreshKey, tabLists } from './tab-lists.ts'
@@ -38,21 +37,23 @@ export const refreshList = async <
 
   const tab = tabLists(client)
   const rows = { list: listName(queryKey), starting_after, limit }
-  const read = async () => {
+  const read = async (from: string | undefined) => {
+    const answer = await list.read({ ...query, starting_after: from, limit }, signal)
+    putRows(list, client, from, answer)
+    tab.tell({ ...rows, starting_after: from, answer })
+  }
+  const turn = async () => {
     try {
-      const answer = await list.read({ ...query, starting_after, limit }, signal)
-      putRows(list, client, starting_after, answer)
-      tab.tell({ ...rows, answer })
+      await read(starting_after)
     } catch (error) {
       // The row that the reading starts from is gone: it starts from the top.
-      const isCursorGone = first > 0 && error instanceof ApiError && error.status >= 400 && error.status < 500
-      if (!isCursorGone || asksAgainInMs(error)) throw error
-      putRows(list, client, query.starting_after, await list.read({ ...query, limit }, signal))
+      if (first === 0 || !isMissing(error)) throw error
+      await read(query.starting_after)
     }
   }
-  if (client.getQueryState(refreshKey(queryKey))?.isInvalidated) return read()
-  await unlessAnotherDoes(rows.list, async () => {
-    if (Date.now() - tab.readMs(rows) >= everyMs / 2) await read()
+  if (client.getQueryState(refreshKey(queryKey))?.isInvalidated) return turn()
+  await oneAfterAnother(rows.list, signal, async () => {
+    if (Date.now() - tab.readMs(rows) >= everyMs / 2) await turn()
   })
 }
 
@@ -77,8 +78,9 @@ export const putRows = <
   })
 }
 
-const unlessAnotherDoes = async (name: string, work: () => Promise<void>): Promise<void> => {
+/** Of all tabs, so that each knows what the one before it has read. */
+const oneAfterAnother = async (name: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> => {
   // Where the page came unsafely there are no locks; each tab then asks for itself.
   if (!navigator.locks) return work()
-  await navigator.locks.request(`devdeck-list ${name}`, { ifAvailable: true }, (lock) => (lock ? work() : undefined))
+  await navigator.locks.request(`devdeck-list ${name}`, { signal }, work)
 }
