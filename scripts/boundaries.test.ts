@@ -57,16 +57,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_200,
-  components: 33_500,
+  app: 1_030,
+  components: 32_200,
   'lib/client': 380,
-  'lib/console': 7_800,
-  'lib/contract': 3_000,
-  'lib/gateway': 10_000,
-  'lib/service': 25_500,
+  'lib/console': 7_750,
+  'lib/contract': 2_900,
+  'lib/gateway': 9_450,
+  'lib/service': 24_900,
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
-  'lib/wire': 1_100,
+  'lib/wire': 960,
   scripts: 550,
   'server.ts': 180,
 }

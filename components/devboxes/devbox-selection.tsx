@@ -146,8 +146,8 @@ export const DevboxSelection = ({ devboxes, onClear }: DevboxSelectionProps) => 
               <p>{looks[asking.action].consequence?.(devboxCount(asking.devboxes.length))}</p>
               {asking.devboxes.length < devboxes.length && (
                 <p>
-                  {devboxes.length - asking.devboxes.length} of the selected are not in a state for it and stay as they
-                  are.
+                  {devboxes.length - asking.devboxes.length} of the {devboxes.length} selected: in no state for it, left
+                  as they are.
                 </p>
               )}
             </>
