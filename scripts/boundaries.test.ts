@@ -57,17 +57,17 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_030,
-  components: 32_200,
+  app: 1_080,
+  components: 33_800,
   'lib/client': 380,
-  'lib/console': 7_750,
-  'lib/contract': 2_900,
-  'lib/gateway': 9_450,
-  'lib/service': 24_900,
+  'lib/console': 8_200,
+  'lib/contract': 2_950,
+  'lib/gateway': 9_800,
+  'lib/service': 25_600,
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
   'lib/wire': 960,
-  scripts: 550,
+  scripts: 580,
   'server.ts': 180,
 }
 
