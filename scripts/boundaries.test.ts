@@ -67,7 +67,7 @@ const mostLines: Record<string, number> = {
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
   'lib/wire': 960,
-  scripts: 580,
+  scripts: 650,
   'server.ts': 180,
 }
 

@@ -11,9 +11,10 @@ import { jobFromElsewhere } from './elsewhere.ts'
 
 const usage = `npm run demo [-- options]
 
-Fills a running service with something to look at: devboxes, axons with events, and benchmark jobs of which three have
-finished (two of the same agents, to compare, and one of the tasks' own solutions), one has failed, one runs, and one is
-imported as if it had run elsewhere, with invented scores. Takes a few minutes. What an earlier demo made stays.
+Fills a running service with something to look at: devboxes, a snapshot, axons with events, a benchmark of scenarios, and
+benchmark jobs of which four have finished (two of the same agents, to compare, one of the tasks' own solutions, and one of
+the benchmark), one has failed, one runs, and one is imported as if it had run elsewhere, with invented scores. Takes a few
+minutes. What an earlier demo made stays.
 
   --url URL        the service; default: DEVDECK_SERVICE_URL, else the one that runs on the data folder
   --key KEY        its API key; default: DEVDECK_API_KEY, else the one in the data folder
@@ -32,17 +33,31 @@ const main = async () => {
   const number = await nextNumber(client, url)
   console.log(`Demo ${number}, on ${url}`)
 
-  for (const { id, name } of await makeDevboxes(client, number)) say(`devbox ${name}`, paths.devbox(id))
+  const devboxes = await makeDevboxes(client, number)
+  for (const { id, name } of devboxes) say(`devbox ${name}`, paths.devbox(id))
+  const { name: snapshot } = await client.snapshots.create({
+    params: { id: devboxes[0].id },
+    body: {
+      name: `demo-${number}-sources`,
+      commit_message: 'hello.py, as it first ran',
+      metadata: { demo: `${number}` },
+    },
+  })
+  say(`snapshot ${snapshot}`, paths.snapshots())
   for (const { id, name } of await makeAxons(client, number)) say(`axon ${name}`, paths.axon(id))
   const elsewhere = `demo-${number}-elsewhere`
   const { job_id } = await client.benchmarkJobs.import({ body: {}, file: await jobFromElsewhere(elsewhere) })
   say(`job ${elsewhere}`, paths.benchmarkJob(job_id))
-  const make = async (file: string, name: string, reached: typeof isEnded, change = (yaml: string) => yaml) => {
-    const job = await makeJob(client, `demo-${number}-${name}`, file, change)
+  const until = async (job: BenchmarkJob, reached: typeof isEnded) => {
     say(`job ${job.name}`, paths.benchmarkJob(job.id))
     const then = await follow(client, job, reached)
     console.log(`    is ${then.state}${then.failure_reason ? `: ${then.failure_reason.split('\n')[0]}` : ''}`)
   }
+  const make = async (file: string, name: string, reached: typeof isEnded, change?: (yaml: string) => string) =>
+    until(await makeJob(client, `demo-${number}-${name}`, file, change), reached)
+  const benchmark = await makeBenchmark(client, number)
+  say(`benchmark ${benchmark.name}`, paths.benchmarks())
+  await until(await benchmarkJob(client, number, benchmark.id), isEnded)
   await make('broken', 'fails', isEnded)
   await make('sanity', 'sanity', isEnded)
   await make('demo', 'three-agents', isEnded)
@@ -116,7 +131,7 @@ const makeDevboxes = async (client: Client, number: number) => {
       'wc -l numbers.txt',
       'cat missing.txt',
     ]),
-  ]
+  ] as const
 }
 
 const makeAxons = async (client: Client, number: number) => {
@@ -149,11 +164,80 @@ const makeAxons = async (client: Client, number: number) => {
   ]
 }
 
+/** What is asked, what tells whether it was done, and the command of somebody who can. */
+const chores = [
+  {
+    name: 'greeting',
+    asked: 'Write the word hello into ~/greeting.txt',
+    check: 'grep -qx hello ~/greeting.txt',
+    solved: 'echo hello > ~/greeting.txt',
+  },
+  {
+    name: 'powers',
+    asked: 'Write the powers of two from 2 to 1024 into ~/powers.txt, one a line',
+    check: 'cmp -s ~/powers.txt <(for i in $(seq 10); do echo $((2 ** i)); done)',
+    solved: 'for i in $(seq 10); do echo $((2 ** i)); done > ~/powers.txt',
+  },
+  {
+    name: 'primes',
+    asked: 'Write the primes below 20 into ~/primes.txt, one a line',
+    check: 'cmp -s ~/primes.txt <(printf "%d\\n" 2 3 5 7 11 13 17 19)',
+    solved: 'printf "%d\\n" 2 3 5 7 11 13 17 19 > ~/primes.txt',
+  },
+] as const
+
+const makeBenchmark = async (client: Client, number: number) => {
+  const scenario_ids: string[] = []
+  for (const { name, asked, check } of chores) {
+    const bash_script = `if ${check}; then echo score=1; else echo score=0; fi`
+    const { id } = await client.scenarios.create({
+      body: {
+        name: `demo-${number}-${name}`,
+        input_context: { problem_statement: asked },
+        scoring_contract: {
+          scoring_function_parameters: [
+            { name: 'file', weight: 1, scorer: { type: 'bash_script_scorer', bash_script } },
+          ],
+        },
+        metadata: { demo: `${number}` },
+      },
+    })
+    scenario_ids.push(id)
+  }
+  return client.benchmarks.create({
+    body: { name: `demo-${number}-chores`, scenario_ids, metadata: { demo: `${number}` } },
+  })
+}
+
+/** One agent that knows all chores, and one that knows the first. */
+const benchmarkJob = (client: Client, number: number, benchmark_id: string): Promise<BenchmarkJob> => {
+  const agent = (model_name: string, known: readonly (typeof chores)[number][]) => {
+    const cases = known.map(({ asked, solved }) => `'${asked}'*) ${solved} ;;`).join('\n')
+    return {
+      name: 'command',
+      type: 'job_agent' as const,
+      model_name,
+      kwargs: { command: `case $(<"$HARBOR_INSTRUCTION_FILE") in\n${cases}\n*) echo 'I do not know how' ;;\nesac` },
+    }
+  }
+  return client.benchmarkJobs.create({
+    body: {
+      name: `demo-${number}-chores`,
+      metadata: { demo: 'true' },
+      spec: {
+        type: 'benchmark',
+        benchmark_id,
+        agent_configs: [agent('skilled', chores), agent('novice', chores.slice(0, 1))],
+      },
+    },
+  })
+}
+
 const makeJob = async (
   client: Client,
   name: string,
   file: string,
-  change: (yaml: string) => string,
+  change = (yaml: string) => yaml,
 ): Promise<BenchmarkJob> => {
   const inline_yaml = change(readFileSync(join(samples, 'jobs', `${file}.yaml`), 'utf8'))
   try {
