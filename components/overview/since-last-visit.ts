@@ -25,10 +25,15 @@ export const failedSince = <Row extends Ended>(
 
 type Job = Pick<BenchmarkJob, 'id' | 'name' | 'state' | 'create_time_ms' | 'benchmark_outcomes'>
 
-/** The record of a job does not say when it ended: it cannot have been before its last run's time had passed. */
+/**
+ * Those that did not complete first, as they need somebody. The record of a job does not say when it ended: it cannot
+ * have been before its last run's time had passed.
+ */
 export const endedSince = <Row extends Job>(jobs: readonly Row[], visit: Visit | null, nowMs = Date.now()): Row[] =>
-  jobs.filter((job) => {
-    if (!['completed', 'failed', 'timeout'].includes(job.state)) return false
-    const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
-    return job.create_time_ms + longestMs >= sinceOf(visit, nowMs)
-  })
+  jobs
+    .filter((job) => {
+      if (!['completed', 'failed', 'timeout'].includes(job.state)) return false
+      const longestMs = Math.max(0, ...(job.benchmark_outcomes ?? []).map(({ duration_ms }) => duration_ms ?? 0))
+      return job.create_time_ms + longestMs >= sinceOf(visit, nowMs)
+    })
+    .sort((one, other) => Number(one.state === 'completed') - Number(other.state === 'completed'))
