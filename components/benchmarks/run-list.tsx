@@ -105,7 +105,18 @@ const columnsFor = (
   isKnown: boolean,
   originOf: (run: BenchmarkRun) => RunOrigin | null,
 ): Column<BenchmarkRun>[] => [
-  nameColumn,
+  {
+    ...nameColumn,
+    // The end of a name tells the agent: it may take a second line.
+    cell: ({ name }) =>
+      name ? (
+        <VisibleText max={160} className="line-clamp-2 leading-4">
+          {name}
+        </VisibleText>
+      ) : (
+        nameColumn.cell({ name })
+      ),
+  },
   {
     id: 'agent',
     header: 'Agent',

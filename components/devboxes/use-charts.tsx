@@ -9,7 +9,7 @@ interface Measure {
 }
 
 const measures: readonly Measure[] = [
-  { title: 'CPU', of: ({ cpuCores }) => cpuCores, words: (cores) => `${cores.toFixed(2)} cores` },
+  { title: 'CPU', of: ({ cpuCores }) => cpuCores, words: (cores) => `${cores.toFixed(cores < 0.1 ? 3 : 2)} cores` },
   { title: 'Memory', of: ({ memoryBytes }) => memoryBytes, words: formatBytes },
   { title: 'Disk free', of: ({ diskFreeBytes }) => diskFreeBytes, words: formatBytes },
 ]
