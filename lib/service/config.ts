@@ -22,6 +22,8 @@ export interface ServiceConfig {
   datasets: readonly string[]
   /** Whether a trial fails whose environment is not what its task asks for; else its outcome says so. */
   strictEnvironments: boolean
+  /** What built environments of tasks may take on the disk together; 0 for no bound. */
+  maxEnvironmentBytes: number
   /** How many trials of all benchmark jobs run at once. */
   maxTrials: number
   /** Commands of agents, by the names that jobs call them by. */
@@ -29,6 +31,9 @@ export interface ServiceConfig {
   /** Checks every answer against the contract before it leaves: for tests and development. */
   validateAnswers: boolean
 }
+
+/** Unspecified: what built environments take on the disk together. About a hundred that install a few programs each. */
+export const defaultMaxEnvironmentBytes = 20 * 2 ** 30
 
 /** Unspecified: how many trials run at once unless the operator says otherwise. */
 export const defaultMaxTrials = 16

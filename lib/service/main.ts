@@ -27,6 +27,8 @@ const main = async () => {
       return (await import('./cli/drain.ts')).drain(commandLine)
     case 'import':
       return (await import('./cli/import.ts')).importJob(commandLine)
+    case 'environments list':
+      return (await import('./cli/environments.ts')).listBuilt(commandLine)
     case 'environments clear':
       return (await import('./cli/environments.ts')).clearBuilt(commandLine)
     case 'doctor':

@@ -42,6 +42,7 @@ describe('the service', () => {
       pressure: defaultPressure,
       datasets: [],
       strictEnvironments: false,
+      maxEnvironmentBytes: 0,
       maxTrials: 16,
       agents: {},
       validateAnswers: true,

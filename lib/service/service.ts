@@ -204,7 +204,9 @@ export const createService = async (
       namedAgents: new NamedAgents({ folder: join(dataDir.path, 'agents'), commands: config.agents }),
       installFolder: join(dataDir.path, 'agent-installs'),
       environmentFolder: join(dataDir.path, 'environments'),
+      maxEnvironmentBytes: config.maxEnvironmentBytes,
       folderOf,
+      devboxFolder: join(dataDir.path, 'devboxes'),
       logFolderOf: (scenarioRunId) => join(dataDir.path, 'runs', scenarioRunId),
       log: logError,
     })

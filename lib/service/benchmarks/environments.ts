@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { systemOf } from '#lib/service/devboxes/mounts.ts'
+import { removeFolder, systemOf } from '#lib/service/devboxes/mounts.ts'
 import type { System } from '#lib/service/sandbox/sandbox.ts'
 import { keepSystemsBelow, makeSystemBase, systemProblem } from '#lib/service/sandbox/system.ts'
+import { bytesOf, environmentPrefix, environmentsInUse, KeptEnvironments } from './kept-environments.ts'
 import type { Warning } from './outcome.ts'
 
 interface Build {
@@ -26,10 +27,17 @@ export class Environments {
   readonly #builds = new Map<string, Build>()
   /** What could not be kept when it was built: nobody waits for that again. */
   readonly #unkept = new Set<string>()
+  readonly #kept: KeptEnvironments
 
-  constructor(folder: string) {
-    this.#folder = folder
-    keepSystemsBelow(folder)
+  constructor(options: ConstructorParameters<typeof KeptEnvironments>[0]) {
+    this.#folder = options.folder
+    this.#kept = new KeptEnvironments(options)
+    keepSystemsBelow(options.folder)
+  }
+
+  /** To be called before any environment is opened. */
+  recover(): void {
+    this.#kept.recover()
   }
 
   /**
@@ -48,10 +56,11 @@ export class Environments {
     const folder = this.#folderOf(key, base)
     for (let other = this.#building.get(folder); other; other = this.#building.get(folder))
       await orAborted(other, signal)
-    if (existsSync(folder)) {
-      const firstUid = Number(await readFile(join(folder, 'first-uid'), 'utf8'))
-      return create({ base, layers: [{ folder, firstUid }] })
-    }
+    if (existsSync(folder))
+      return this.#kept.use(basename(folder), async () => {
+        const firstUid = Number(await readFile(join(folder, 'first-uid'), 'utf8'))
+        return create({ base, layers: [{ folder, firstUid }] })
+      })
     if (this.#unkept.has(folder)) return create({ base, layers: [] })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#building.set(folder, promise)
@@ -84,29 +93,29 @@ export class Environments {
     return layer && JSON.parse(await readFile(join(layer.folder, warningsFile), 'utf8'))
   }
 
-  /** Keeps what has been built in a devbox, in which nothing of the task's may have run since. */
-  async keep(key: string, devboxFolder: string, warnings: readonly Warning[], signal: AbortSignal): Promise<void> {
+  /** Keeps what has been built in a devbox, in which nothing of the task's may have run since, where there is room for it. */
+  async keep(
+    key: string,
+    devboxFolder: string,
+    { builtFor, warnings, signal }: { builtFor: string; warnings: readonly Warning[]; signal: AbortSignal },
+  ): Promise<void> {
     const system = systemOf(devboxFolder)
     if (!system) return
     const folder = this.#folderOf(key, system.base)
     // Its home is no part of its system, and what a build left there would be missing.
     const homeFiles = await readdir(join(devboxFolder, 'home'))
     if (existsSync(folder) || homeFiles.some((name) => name !== '.bashrc')) return
-    const unfinished = await mkdtemp(join(this.#folder, 'new-environment-'))
-    try {
+    const bytes = await bytesOf(join(system.own, 'upper'))
+    await this.#kept.add({ name: basename(folder), bytes, builtFor, signal }, async (unfinished) => {
       const from = ['upper', 'first-uid'].map((name) => join(system.own, name))
       await promisify(execFile)('/bin/cp', ['-a', '--reflink=auto', '--', ...from, unfinished], { signal })
       await writeFile(join(unfinished, warningsFile), JSON.stringify(warnings))
-      // Another trial may have kept the same meanwhile.
-      await rename(unfinished, folder).catch(() => undefined)
-    } finally {
-      await rm(unfinished, { recursive: true, force: true })
-    }
+    })
   }
 
   #folderOf(key: string, base: string): string {
     const name = createHash('sha256').update(`${key}\n${base}`).digest('hex').slice(0, 32)
-    return join(this.#folder, `environment-${name}`)
+    return join(this.#folder, `${environmentPrefix}${name}`)
   }
 }
 
@@ -126,23 +135,21 @@ const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void
 
 /**
  * Removes what no devbox below `devboxFolder` began with, nor a service that runs is just making. Resolves to the names,
- * and how many are in use.
+ * what they took on the disk, and how many are in use.
  */
 export const clearEnvironments = async (
   folder: string,
   devboxFolder: string,
   isRunning: boolean,
-): Promise<{ removed: string[]; used: number }> => {
-  const devboxes = await readdir(devboxFolder).catch(() => [])
-  const inUse = new Set(
-    devboxes.flatMap((id) => {
-      const system = systemOf(join(devboxFolder, id))
-      return system ? [system.base, ...system.layers.map((layer) => layer.folder)] : []
-    }),
-  )
+): Promise<{ removed: string[]; bytes: number; used: number }> => {
+  const inUse = await environmentsInUse(devboxFolder)
   const names = await readdir(folder).catch(() => [])
   const isUsed = (name: string) => inUse.has(join(folder, name)) || (isRunning && name.startsWith('new-'))
   const removed = names.filter((name) => !isUsed(name))
-  for (const name of removed) await rm(join(folder, name), { recursive: true, force: true })
-  return { removed, used: names.length - removed.length }
+  let bytes = 0
+  for (const name of removed) {
+    bytes += await bytesOf(join(folder, name))
+    await removeFolder(join(folder, name))
+  }
+  return { removed, bytes, used: names.length - removed.length }
 }

@@ -48,9 +48,12 @@ interface Options {
   installFolder: string
   /** Has what the environments of tasks are made of. */
   environmentFolder: string
+  maxEnvironmentBytes: number
   /** Whether a trial whose environment differs from its task's fails. */
   strictEnvironments: boolean
   folderOf: (devboxId: string) => string
+  /** Has those folders. */
+  devboxFolder: string
   /** Where the logs of a scenario run are kept. */
   logFolderOf: (scenarioRunId: string) => string
   log: (entry: object) => void
@@ -73,18 +76,22 @@ export class Jobs {
   readonly #deps: JobDeps
   readonly #closing = new AbortController()
   readonly #active = new Map<string, Active>()
+  readonly #environments: Environments
   #queue: Queued[] = []
 
   constructor(options: Options) {
     this.#options = options
     const installs = new AgentInstalls({ ...options, folder: options.installFolder })
-    const runTrial = createRunTrial({ ...options, installs, environments: new Environments(options.environmentFolder) })
+    const { environmentFolder: folder, devboxFolder, maxEnvironmentBytes: maxBytes, log } = options
+    this.#environments = new Environments({ folder, devboxFolder, maxBytes, log })
+    const runTrial = createRunTrial({ ...options, installs, environments: this.#environments })
     this.#deps = { ...options, runTrial, slots: createTrialSlots(options.trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 
   /** Goes on with the jobs of the service's last life; devboxes and scenario runs must have recovered before. */
   recover(): void {
+    this.#environments.recover()
     const { benchmarkJobs } = this.#options.store
     // In the order they were made in; one whose tasks were not read yet comes when they are.
     for (const { id, account } of benchmarkJobs.unended()) void this.#enqueue(id, account)

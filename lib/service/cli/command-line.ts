@@ -2,11 +2,12 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
-import { defaultLimits, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
+import { sizeText } from '#lib/service/kit/size-text.ts'
 
 const serveFlags = [
   'port',
@@ -26,6 +27,7 @@ const serveFlags = [
   'strict-environments',
   'agent',
   'max-trials',
+  'max-environments',
   'drain-seconds',
   'stop-with-parent',
   'validate-answers',
@@ -40,6 +42,7 @@ const commands = {
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
   drain: { flags: ['data-dir', 'deadline'], words: [] },
   import: { flags: ['data-dir', 'account'], words: ['DIR or ZIP'] },
+  'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   doctor: { flags: ['data-dir', 'isolation', 'min-free-memory', 'min-free-disk'], words: [] },
   help: { flags: serveFlags, words: [] },
@@ -136,6 +139,7 @@ const Flags = z.object({
     [],
   ),
   'max-trials': z._default(whole(1, 1000), defaultMaxTrials),
+  'max-environments': z._default(size, defaultMaxEnvironmentBytes),
   'keys-fd': z.optional(whole(0, 1023)),
   'drain-seconds': z._default(whole(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
@@ -190,6 +194,7 @@ export const readCommandLine = (args: readonly string[], givenKeys: string | und
     datasets: flags.data.datasets.map((folder) => resolve(folder)),
     strictEnvironments: flags.data['strict-environments'],
     maxTrials: flags.data['max-trials'],
+    maxEnvironmentBytes: flags.data['max-environments'],
     agents: Object.fromEntries(flags.data.agent.map(splitAgent)),
     drainMs: flags.data['drain-seconds'] * 1000,
     validateAnswers: flags.data['validate-answers'],
@@ -208,6 +213,7 @@ Commands
   drain               announce the suspension of every devbox of the service that runs on the data folder
   import DIR|ZIP      take in a job that Harbor ran elsewhere, or logs that were exported here, as a job of
                       the service that runs on the data folder
+  environments list   list what was built of tasks' environments, how much it takes and when it was last used
   environments clear  remove what was built of tasks' environments, but for what trials run in now, and what
                       installs of agents left; both are made anew when a trial needs them
   doctor              tell what this machine allows and how the service is; exit 1 when something is wrong
@@ -238,6 +244,8 @@ serve
   --agent NAME=COMMAND  an agent that benchmark jobs may name; may be repeated. Agents with an install step, secrets
                       or a rule for tokens stand in agents/NAME/agent.toml of the data folder
   --max-trials N      trials of all benchmark jobs that run at once (${defaultMaxTrials})
+  --max-environments SIZE  what was built of tasks' environments and is kept takes at most this; what was used longest
+                      ago is removed first, never what a trial runs in; 0 for no bound (${sizeText(defaultMaxEnvironmentBytes)})
   --drain-seconds N   on SIGTERM or SIGINT with devboxes running: announce their end this long before (2).
                       They run again after the next start. A second signal ends the wait.
   --stop-with-parent  end when standard input does

@@ -287,9 +287,19 @@ describe('environments clear', () => {
     const { stdout } = await command('doctor')
     expect(stdout).toMatch(/^ +[\d.]+ KiB environments of tasks$/m)
     expect(stdout).toMatch(/^ +[\d.]+ KiB installs of agents$/m)
+    const list = (await command('environments', 'list')).stdout.split('\n')
+    expect(list[2]).toMatch(/^2 built environments take [\d.]+ KiB$/)
+    expect(list.slice(0, 2)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^ +[\d.]+ (B|KiB) {2}in use now {12}environment-2$/),
+        expect.stringMatching(/^ +[\d.]+ KiB {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}environment-1$/),
+      ]),
+    )
     expect(await command('environments', 'clear')).toMatchObject({
       code: 0,
-      stdout: '1 built environment and 2 installs of agents removed; 2 folders are in use and stay\n',
+      stdout: expect.stringMatching(
+        /^1 built environment \([\d.]+ KiB\) and 2 installs of agents removed; 2 folders are in use and stay\n$/,
+      ),
     })
     expect(readdirSync(at('environments')).sort()).toEqual(['base-1', 'environment-2'])
     expect(readdirSync(at('agent-installs'))).toEqual([])
@@ -301,8 +311,10 @@ describe('environments clear', () => {
     for (const folder of ['environments/new-environment-a', 'environments/environment-1', 'agent-installs'])
       mkdirSync(at(folder), { recursive: true, mode: 0o700 })
     for (const name of ['a.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
-    expect((await command('environments', 'clear')).stdout).toBe(
-      '1 built environment and 1 install of an agent removed; 1 folder is in use and stays\n',
+    expect((await command('environments', 'clear')).stdout).toEqual(
+      expect.stringMatching(
+        /^1 built environment \([\d.]+ (B|KiB)\) and 1 install of an agent removed; 1 folder is in use and stays\n$/,
+      ),
     )
     expect(readdirSync(at('environments'))).toEqual(['new-environment-a'])
     expect(readdirSync(at('agent-installs'))).toEqual(['b.tar.0123'])

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.ts'
+import { sizeText } from '#lib/service/kit/size-text.ts'
 import { describeIsolation } from '#lib/service/sandbox/doctor.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase } from '#lib/service/store/database.ts'
@@ -139,9 +140,3 @@ const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {
 
 /** The folder, or what is there of the way to it. */
 const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)))
-
-const sizeText = (bytes: number): string => {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
-  const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
-  return `${(bytes / 1024 ** unit).toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`
-}

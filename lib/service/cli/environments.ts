@@ -1,18 +1,42 @@
 import { join, resolve } from 'node:path'
 import { clearInstalls } from '#lib/service/benchmarks/agents/installs.ts'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
+import { environmentPrefix, environmentsInUse, keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
+import { sizeText } from '#lib/service/kit/size-text.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
+
+/** Lists the built environments that are kept, those used longest ago first: they make room for others first. */
+export const listBuilt = async ({ dataDir }: CommandLine) => {
+  const at = (name: string) => join(resolve(dataDir), name)
+  const inUse = await environmentsInUse(at('devboxes'))
+  const kept = await keptEnvironments(at('environments'))
+  for (const { name, bytes, usedMs, builtFor } of kept)
+    console.log(
+      [
+        sizeText(bytes).padStart(10),
+        inUse.has(join(at('environments'), name))
+          ? 'in use now          '
+          : new Date(usedMs).toISOString().slice(0, 19) + 'Z',
+        builtFor ?? name,
+      ].join('  '),
+    )
+  const bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
+  console.log(`${countOf(kept.length)} take ${sizeText(bytes)}`)
+}
+
+const countOf = (environments: number) =>
+  environments === 1 ? '1 built environment' : `${environments} built environments`
 
 /** Removes what trials share and can make anew: built environments, but for those in use now, and installs of agents. */
 export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const isRunning = runningService(dataDir) !== undefined
   const at = (name: string) => join(resolve(dataDir), name)
-  const { removed, used } = await clearEnvironments(at('environments'), at('devboxes'), isRunning)
-  const environments = removed.filter((name) => name.startsWith('environment-')).length
+  const { removed, bytes, used } = await clearEnvironments(at('environments'), at('devboxes'), isRunning)
+  const environments = removed.filter((name) => name.startsWith(environmentPrefix)).length
   const installs = await clearInstalls(at('agent-installs'), isRunning)
   const counted = [
-    environments === 1 ? '1 built environment' : `${environments} built environments`,
+    `${countOf(environments)} (${sizeText(bytes)})`,
     installs === 1 ? '1 install of an agent' : `${installs} installs of agents`,
   ]
   const stay = used === 1 ? '1 folder is in use and stays' : `${used} folders are in use and stay`

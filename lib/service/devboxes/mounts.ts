@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, readFileSync } from 'node:fs'
-import { copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { isRootFolder, type System } from '#lib/service/sandbox/sandbox.ts'
@@ -85,14 +85,24 @@ export const makeDisk = async (folder: string, restore?: (home: string) => Promi
 /** Notes what the system of a new devbox begins with, where it is to have one of its own. */
 export const makeSystem = async (folder: string, { base, layers }: Omit<System, 'own'>): Promise<void> => {
   await mkdir(join(folder, systemFolder), { mode: 0o700 })
-  await writeFile(join(folder, systemFolder, 'made-of.json'), JSON.stringify({ base, layers }))
+  await writeFile(join(folder, systemFolder, systemNote), JSON.stringify({ base, layers }))
 }
 
 /** What `makeSystem` noted; undefined when it did not. */
 export const systemOf = (folder: string): System | undefined => {
   const own = join(folder, systemFolder)
-  const note = join(own, 'made-of.json')
+  const note = join(own, systemNote)
   return existsSync(note) ? { ...(JSON.parse(readFileSync(note, 'utf8')) as Omit<System, 'own'>), own } : undefined
+}
+
+/** What `makeSystem` noted of each devbox whose folder is in `folder`, and whose disk has not been removed. */
+export const systemsBelow = async (folder: string): Promise<Omit<System, 'own'>[]> => {
+  const systems: Omit<System, 'own'>[] = []
+  for (const name of await readdir(folder).catch(() => [])) {
+    const note = await readFile(join(folder, name, systemFolder, systemNote), 'utf8').catch(() => undefined)
+    if (note !== undefined) systems.push(JSON.parse(note))
+  }
+  return systems
 }
 
 /** Makes the folders a new devbox is to have at `/`, and notes beside them that it is to have no network. */
@@ -122,6 +132,7 @@ export const removeFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeTree(path))
 
 const systemFolder = 'system'
+const systemNote = 'made-of.json'
 const diskNames = ['home', 'tmp', 'run', 'root', systemFolder, 'new', 'mounts']
 // No name of a folder at `/`.
 const noNetwork = '.no-network'

@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { defaultLimits, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { findProcesses } from '#lib/service/sandbox/processes.ts'
@@ -50,6 +50,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     pressure: { ...defaultPressure, minFreeMemoryBytes: 0, minFreeDiskBytes: 0 },
     datasets: [],
     strictEnvironments: false,
+    maxEnvironmentBytes: defaultMaxEnvironmentBytes,
     maxTrials: defaultMaxTrials,
     agents: {},
     validateAnswers: true,

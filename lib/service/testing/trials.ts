@@ -15,6 +15,7 @@ import { Environments } from '#lib/service/benchmarks/environments.ts'
 import { checksumOf } from '#lib/service/benchmarks/harbor/datasets.ts'
 import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/service/benchmarks/harbor/trial.ts'
 import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
+import { defaultMaxEnvironmentBytes } from '#lib/service/config.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { Snapshots } from '#lib/service/devboxes/snapshots.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
@@ -33,6 +34,8 @@ export const sandboxProblem = await bubblewrap.problem()
 
 export interface Trials {
   folder: string
+  /** What was said of built environments. */
+  logged: readonly string[]
   devboxes: Devboxes
   secrets: ReturnType<typeof createSecretStore>
   run(
@@ -49,7 +52,7 @@ export interface FinishedTrial extends TrialResult {
 }
 
 /** The part of a service that trials need, in a folder of its own. */
-export const startTrials = (): Trials => {
+export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes } = {}): Trials => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-trials-')))
   const database = openDatabase(join(folder, 'test.db'))
   const folderOf = (devboxId: string) => join(folder, 'devboxes', devboxId)
@@ -84,10 +87,17 @@ export const startTrials = (): Trials => {
     folderOf,
     privateNetwork: false,
   })
-  const environments = new Environments(join(folder, 'environments'))
+  const logged: string[] = []
+  const environments = new Environments({
+    folder: join(folder, 'environments'),
+    devboxFolder: join(folder, 'devboxes'),
+    maxBytes: maxEnvironmentBytes,
+    log: (entry) => logged.push((entry as { message: string }).message),
+  })
   const installs = new AgentInstalls({ devboxes, executions, folder: join(folder, 'agent-installs') })
   return {
     folder,
+    logged,
     devboxes,
     secrets,
     async run(files, { agentIs, ...options } = {}) {

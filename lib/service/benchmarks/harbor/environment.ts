@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { machinePython } from '#lib/service/sandbox/python.ts'
@@ -159,7 +159,11 @@ export const buildEnvironment = async (
     if (hasSystem) await makeWorkdir(limit)
     const isWhole = ofBuild.every(({ differs }) => !differs)
     if (key !== undefined && isWhole && key === (await keyOf(environment)))
-      await environments.keep(key, devboxFolder, [...found, ...ofBuild], limit)
+      await environments.keep(key, devboxFolder, {
+        builtFor: dirname(folder),
+        warnings: [...found, ...ofBuild],
+        signal: limit,
+      })
   }
   for (const warning of plan?.warnings ?? []) warn(warning)
   await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
+import { keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
 import { systemProblem } from '#lib/service/sandbox/system.ts'
 import { sandboxProblem, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 
@@ -228,6 +229,69 @@ RUN cat more && [ ! -e /only-in-tools ]
     },
   },
 }
+
+describe.skipIf(problem !== undefined)('built environments', () => {
+  let trials: Trials
+  beforeAll(() => {
+    // Room for two of those that are built here.
+    trials = startTrials({ maxEnvironmentBytes: 10 * 2 ** 20 })
+  })
+  afterAll(() => trials.close())
+
+  const build = (name: string, mebibytes: number) => ({
+    'environment/Dockerfile': `FROM debian\nWORKDIR /app\nRUN head -c ${mebibytes}M /dev/urandom >/opt/big && echo ${name} >/opt/${name} && date +%s%N >>/opt/${name}\n`,
+    'solution/solve.sh': `cp /opt/${name} /logs/artifacts/built\n`,
+    'tests/test.sh': rewardIf(`[ -s /opt/${name} ]`),
+  })
+  const goingIn = (devboxId: string) => join(trials.folder, 'devboxes', devboxId, 'root', 'logs', 'agent')
+  const kept = async () => {
+    const all = await keptEnvironments(join(trials.folder, 'environments'))
+    expect(all.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(10 * 2 ** 20)
+    return all.length
+  }
+  const built = async (files: Record<string, string>) => {
+    const trial = await trials.run(files)
+    expect([trial.state, trial.score], JSON.stringify(trial.failure_reason)).toEqual(['COMPLETED', 1])
+    return trial.log('artifacts/built')
+  }
+
+  it('make room for others, those used longest ago first, and never one in use', async () => {
+    const [a, b, c] = [build('a', 4), build('b', 4), build('c', 4)]
+    const ofA = await built(a)
+    const ofB = await built(b)
+    expect(await built(a)).toBe(ofA)
+    expect(await kept()).toBe(2)
+    const ofC = await built(c)
+    expect(await kept()).toBe(2)
+    expect(trials.logged.filter((message) => message.includes('is removed to make room'))).toEqual([
+      expect.stringMatching(/^The environment built for .*, 4\.\d MiB, is removed to make room: last used .*Z; all/),
+    ])
+    expect([await built(a), await built(c)]).toEqual([ofA, ofC])
+    expect(await built(b)).not.toBe(ofB)
+
+    // A trial in `c`, which was used longest ago when the next one is built.
+    const begun = Promise.withResolvers<string>()
+    const solution = 'until [ -e /logs/agent/go ]; do sleep 0.1; done; cp /opt/c /logs/artifacts/built\n'
+    const going = trials.run({ ...c, 'solution/solve.sh': solution }, { onDevbox: begun.resolve })
+    const devboxId = await begun.promise
+    await built(b)
+    expect(await built(a)).not.toBe(ofA)
+    expect(await built(b)).not.toBe(ofB)
+    expect(await kept()).toBe(2)
+    await expect.poll(() => existsSync(goingIn(devboxId)), { timeout: 60_000 }).toBe(true)
+    writeFileSync(join(goingIn(devboxId), 'go'), '')
+    expect((await going).log('artifacts/built')).toBe(ofC)
+    expect(await built(c)).toBe(ofC)
+  })
+
+  it('are not kept when one alone is more than all may take', async () => {
+    const big = build('large', 12)
+    const before = await kept()
+    expect(await built(big)).not.toBe(await built(big))
+    expect(await kept()).toBe(before)
+    expect(trials.logged.at(-1)).toMatch(/12\.\d MiB, is not kept: all may take 10\.0 MiB, and those in use stay$/)
+  })
+})
 
 describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
   let trials: Trials
