@@ -91,6 +91,32 @@ export const progressOf = (job: BenchmarkJob): JobProgress => {
   return { finished, total: Math.max(planned, finished) }
 }
 
+export interface OutcomeCounts {
+  completed: number
+  failed: number
+  timedOut: number
+  cancelled: number
+  /** In a state that is none of these. */
+  other: number
+  total: number
+}
+
+/** How the attempts of an agent ended: as its outcome counts them, and by their states where it does not. */
+export const outcomeCounts = (outcome: BenchmarkOutcome): OutcomeCounts => {
+  const { n_completed, n_failed, n_timeout, n_canceled, scenario_outcomes } = outcome
+  const states: Record<string, number> = {}
+  for (const { state } of scenario_outcomes) states[state] = (states[state] ?? 0) + 1
+  const told = (count: number | null | undefined, state: string) =>
+    typeof count === 'number' && Number.isFinite(count) ? count : (states[state] ?? 0)
+  const completed = told(n_completed, 'COMPLETED')
+  const failed = told(n_failed, 'FAILED')
+  const timedOut = told(n_timeout, 'TIMEOUT')
+  const cancelled = told(n_canceled, 'CANCELED')
+  const known = completed + failed + timedOut + cancelled
+  const total = Math.max(known, scenario_outcomes.length)
+  return { completed, failed, timedOut, cancelled, other: total - known, total }
+}
+
 /** `0.67`, with as many digits as tell it apart: "1.00", "0.333". */
 export const formatScore = (score: number): string =>
   score.toFixed(score === 0 || score === 1 ? 2 : 3).replace(/^(-?\d\.\d\d)0$/, '$1')

@@ -3,6 +3,7 @@ import {
   Ban,
   ChartLine,
   CircleCheck,
+  CircleHelp,
   CircleX,
   ClockAlert,
   GitCompareArrows,
@@ -40,15 +41,11 @@ import { formatCount, formatDurationMs, formatSize } from '#lib/console/frame/fo
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
-import type {
-  BenchmarkJob,
-  BenchmarkJobList,
-  BenchmarkOutcome,
-  benchmarkJobStates,
-} from '#lib/contract/benchmark-jobs.ts'
+import type { BenchmarkJob, BenchmarkJobList, benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
+import { AgentScores, mostAgents } from './agent-scores.tsx'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { ImportDropZone } from './import/import-drop-zone.tsx'
-import { type AgentRow, agentLabel, agentRows, formatScore, progressOf, shortLabels } from './job-figures.ts'
+import { agentRows, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
 
 const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
 
@@ -256,7 +253,8 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'agents',
     header: <span title="Means over the attempts that completed, of all">Agents and scores</span>,
     priority: 3,
-    cell: (job) => <Scores job={job} />,
+    lines: (job) => Math.min(agentRows(job).length, mostAgents + 1),
+    cell: (job) => <AgentScores job={job} />,
   },
   {
     id: 'source',
@@ -303,69 +301,15 @@ const columns: Column<BenchmarkJob>[] = [
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
 ]
 
-/** What fits in a row, one below the other; the others are told on hover, and the page of the job has them all. */
-const mostAgents = 2
-
-/** The score of each agent with its n, the highest first. */
-const Scores = ({ job }: { job: BenchmarkJob }) => {
-  const agents = agentRows(job)
-  const labels = shortLabels(agents)
-  const rows = agents
-    .map((agent, at) => ({ ...agent, label: labels[at] ?? '' }))
-    .sort((a, b) => (b.outcome?.average_score ?? -1) - (a.outcome?.average_score ?? -1))
-  if (rows.length === 0) return <span className="text-muted">None yet</span>
-  const more = rows.slice(mostAgents)
-  return (
-    <span className="block leading-4">
-      {rows.slice(0, mostAgents).map((row, at) => (
-        <span
-          key={row.key}
-          className="flex min-w-0 gap-x-1 text-sm leading-4 whitespace-nowrap"
-          title={scoreWords(row)}
-        >
-          <span className="min-w-0 truncate">
-            <VisibleText max={80}>{row.label}</VisibleText>
-          </span>{' '}
-          {row.outcome?.average_score == null ? (
-            <span className="text-muted">{row.outcome ? 'no score' : row.state}</span>
-          ) : (
-            <b className="tabular font-semibold">{formatScore(row.outcome.average_score)}</b>
-          )}{' '}
-          {row.outcome && <span className="tabular text-muted">{countWords(row.outcome)}</span>}
-          {more.length > 0 && at === mostAgents - 1 && (
-            <span className="ml-1 text-muted" title={more.slice(0, 20).map(scoreWords).join('\n')}>
-              <span aria-hidden>+{formatCount(more.length)}</span>
-              <span className="sr-only">and {formatCount(more.length)} more</span>
-            </span>
-          )}
-        </span>
-      ))}
-    </span>
-  )
-}
-
-/** What the mean is over, of how many there are. */
-const countWords = ({ n_completed, scenario_outcomes: { length } }: BenchmarkOutcome): string =>
-  n_completed === length
-    ? `(n = ${formatCount(length)})`
-    : `(n = ${formatCount(n_completed)} of ${formatCount(length)})`
-
-const scoreWords = (agent: AgentRow): string => {
-  const { outcome, state } = agent
-  if (!outcome) return `${agentLabel(agent)}: ${state}`
-  const score = outcome.average_score == null ? 'no score' : formatScore(outcome.average_score)
-  return `${agentLabel(agent)}: ${score} ${countWords(outcome)}`
-}
-
 const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {
-  const all = benchmark_outcomes ?? []
-  const sum = (of: (outcome: BenchmarkOutcome) => number) => all.reduce((total, outcome) => total + of(outcome), 0)
-  const cancelled = sum(({ scenario_outcomes }) => scenario_outcomes.filter(({ state }) => state === 'CANCELED').length)
+  const all = (benchmark_outcomes ?? []).map(outcomeCounts)
+  const sum = (of: (counts: OutcomeCounts) => number) => all.reduce((total, each) => total + of(each), 0)
   const counts = [
-    { word: 'completed', icon: CircleCheck, tone: 'text-ok', n: sum(({ n_completed }) => n_completed) },
-    { word: 'failed', icon: CircleX, tone: 'text-danger', n: sum(({ n_failed }) => n_failed) },
-    { word: 'timed out', icon: ClockAlert, tone: 'text-attention', n: sum(({ n_timeout }) => n_timeout) },
-    { word: 'cancelled', icon: Ban, tone: 'text-neutral', n: cancelled },
+    { word: 'completed', icon: CircleCheck, tone: 'text-ok', n: sum(({ completed }) => completed) },
+    { word: 'failed', icon: CircleX, tone: 'text-danger', n: sum(({ failed }) => failed) },
+    { word: 'timed out', icon: ClockAlert, tone: 'text-attention', n: sum(({ timedOut }) => timedOut) },
+    { word: 'cancelled', icon: Ban, tone: 'text-neutral', n: sum(({ cancelled }) => cancelled) },
+    { word: 'in another state', icon: CircleHelp, tone: 'text-neutral', n: sum(({ other }) => other) },
   ].filter(({ n }) => n > 0)
   if (counts.length === 0) return <span className="text-muted">None yet</span>
   return (

@@ -14,6 +14,8 @@ export interface Column<Row> {
   priority?: 1 | 2 | 3
   mono?: boolean
   sortable?: boolean
+  /** About how many lines it takes of a row: on a wide table the row is as high as it needs, and nothing is cut off. */
+  lines?(row: Row): number
 }
 
 interface TableRowProps<Row> {
@@ -63,7 +65,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         )}
         {columns.map((column, at) => {
           const className = classes(
-            valueClasses,
+            column.lines ? growingClasses : valueClasses,
             column.align === 'right' && 'tabular text-right',
             column.mono && 'font-mono text-sm',
             column.priority === 3 && wideOnly,
@@ -172,6 +174,7 @@ export const narrowOnly = '@2xl:hidden'
 const cellClasses = 'h-(--row-height) border-b border-line px-3 py-0'
 // A row keeps its height whatever it holds.
 const valueClasses = `${cellClasses} truncate [&_.flex-wrap]:flex-nowrap`
+const growingClasses = `${cellClasses} py-0.5! break-words`
 
 // What can be clicked in a row lies over the link that covers it.
 const rowClasses =

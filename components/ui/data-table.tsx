@@ -7,6 +7,7 @@ import {
   type RefObject,
   useCallback,
   useEffect,
+  useMemo,
   useRef,
   useState,
 } from 'react'
@@ -65,6 +66,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
     rows,
     rowKey,
     opened,
+    linesOf: useLines(columns),
     onNearEnd: props.onNearEnd,
   })
   const { inView } = props
@@ -174,6 +176,12 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
     </div>
   )
 }
+
+const useLines = <Row,>(columns: readonly Column<Row>[]) =>
+  useMemo(() => {
+    const growing = columns.flatMap(({ lines }) => lines ?? [])
+    return growing.length === 0 ? null : (row: Row) => Math.max(...growing.map((lines) => lines(row)))
+  }, [columns])
 
 /** Stands for the rows that are not in the page, so that those that are lie where they belong. */
 const Spacer = ({ height }: { height: number }) => (

@@ -38,7 +38,7 @@ const looks: Record<TrendStep, StateLook> = {
   none: { tone: 'neutral', icon: CircleHelp, word: 'Cannot be compared' },
 }
 
-const ofChange = ({ cell, ...column }: Column<ComparedPair>): Column<Row> => ({
+const ofChange = ({ cell, ...column }: Omit<Column<ComparedPair>, 'lines'>): Column<Row> => ({
   ...column,
   cell: ({ change }) => change && cell(change),
 })
