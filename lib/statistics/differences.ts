@@ -6,7 +6,7 @@ import { seededBits } from './random.ts'
 export const pairedDifference = (
   differences: readonly number[],
 ): { mean: number | null; sd: number | null; se: number | null; interval: Interval | null } => {
-  const mean = meanOf(differences)
+  const mean = withoutRounding(meanOf(differences), differences)
   const se = standardError(differences)
   return {
     mean,
@@ -15,6 +15,10 @@ export const pairedDifference = (
     interval: mean === null || se === null ? null : tInterval(mean, se, differences.length),
   }
 }
+
+/** 0.1 + 0.2 and 0.3 differ in their last digit: what is left of them is no difference. */
+const withoutRounding = (mean: number | null, differences: readonly number[]): number | null =>
+  mean !== null && Math.abs(mean) <= 1e-12 * Math.max(1, ...differences.map(Math.abs)) ? 0 : mean
 
 export interface SignFlips {
   p: number

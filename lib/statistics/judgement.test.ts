@@ -34,6 +34,13 @@ const judged = (agents: JudgedAgent[], rule: FailureRule = 'zero', attempts?: nu
 const a = [1, 0.5, 0, 1, 0.75, 0.25, 1, 0, 0.5, 1]
 const b = [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1]
 
+// 0.1 + 0.2 is 0.3 but for the last digit, and 10^33 scenarios were to settle the difference that was left.
+it('takes what rounding leaves for no difference', () => {
+  const [pair] = judged([single('A', [0.1, 0.2, 0]), single('B', [0, 0, 0.3])]).pairs
+  expect([pair?.n, pair?.difference, pair?.p_value, pair?.scenarios_to_settle]).toEqual([3, 0, 1, null])
+  expect(pair?.reasons.scenarios_to_settle).toBe('there is no difference to settle')
+})
+
 describe('two agents over the same scenarios', () => {
   const { agents, pairs, excluded_scenarios } = judged([single('A', a), single('B', b)])
   const [pair] = pairs
