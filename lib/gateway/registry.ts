@@ -27,7 +27,7 @@ export interface Registry {
   /** One-use sign-in links that nobody has followed yet. */
   signInLinks: Set<string>
   /** Sessions that were signed out, with the time from which their cookies are worthless anyway. */
-  revokedSessions: Map<string, number>
+  revokedSessions: Map<string, { untilMs: number; isReplaced: boolean }>
   /** What cookies hold that were unsealed within the last minute, by their value. */
   unsealedSessions: Map<string, { session: SignedIn; untilMs: number }>
   /** Times of failed sign-ins by client address. */

@@ -37,8 +37,8 @@ export interface TestConsole {
   registry: Registry
   /** A request as a page of the console sends it: same origin, with the cookie if one is given. */
   fetch: (path: string, init?: RequestInit & { cookie?: string }) => Promise<Response>
-  /** Signs in and returns the cookie as a browser sends it back. */
-  signIn: (key: string) => Promise<string>
+  /** Signs in, in place of whom the browser had a cookie of, and returns the cookie as a browser sends it back. */
+  signIn: (key: string, before?: string) => Promise<string>
   close: () => Promise<void>
 }
 
@@ -87,9 +87,10 @@ export const startConsole = async (
     origin: url,
     registry: registry(),
     fetch: fetchAsPage,
-    signIn: async (apiKey) => {
+    signIn: async (apiKey, before) => {
       const response = await fetchAsPage('/api/session', {
         method: 'POST',
+        ...(before !== undefined && { cookie: before }),
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ api_key: apiKey }),
       })

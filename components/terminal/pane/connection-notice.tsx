@@ -91,7 +91,7 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
     case 'refused': {
       const { tone, icon, words, mayRetry } = refused[connection.code]
       const signIn = connection.code === 'signed_out' && (
-        <Button size="sm" onClick={leaveForSignIn}>
+        <Button size="sm" onClick={async () => (await leaveForSignIn()) || onConnect()}>
           Sign in
         </Button>
       )

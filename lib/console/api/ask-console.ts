@@ -1,7 +1,8 @@
 import { ApiError, readError } from '#lib/client/api-error.ts'
+import type { ConnectionView } from '#lib/wire/connection.ts'
 import { paths } from '../address/paths.ts'
 import { namedAccount, watchAccount } from './page-account.ts'
-import { isSignedOut } from './signed-out.ts'
+import { sessionState } from './signed-out.ts'
 
 /** Asks the console itself, for what no service knows. Rejects with an ApiError, as a call of the service does. */
 export const askConsole = async (path: string, init: RequestInit = {}): Promise<Response> => {
@@ -35,11 +36,27 @@ export const leaveBy = async <T>(signOut: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Many calls may find out at once; the page leaves once. */
-export const leaveForSignIn = async (): Promise<void> => {
-  if (leaving) return
+/**
+ * Many calls may find out at once; the page leaves once. It stays, with what was typed, where the browser was signed in
+ * to another account, or to the same one anew while the call was on its way. Resolves to whether it leaves.
+ */
+export const leaveForSignIn = async (): Promise<boolean> => {
+  if (leaving) return true
   leaving = true
+  const state = await sessionState()
   // Who is still signed in was refused by the service itself: the page has to say so, or it seems to ask for nothing.
-  const problem = (await isSignedOut()) ? undefined : 'key-refused'
-  location.assign(paths.signIn(location.pathname + location.search, problem))
+  const isRefused = state === 'signed-in' && (await isKeyRefused())
+  if (state !== 'signed-out' && !isRefused) {
+    leaving = false
+    return false
+  }
+  location.assign(paths.signIn(location.pathname + location.search, isRefused ? 'key-refused' : undefined))
+  return true
+}
+
+const isKeyRefused = async (): Promise<boolean> => {
+  const answer = await askConsole('/api/connection').catch(() => undefined)
+  if (!answer) return false
+  const { upstream }: ConnectionView = await answer.json()
+  return 'problem' in upstream && upstream.problem === 'key-refused'
 }

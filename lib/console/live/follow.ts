@@ -85,6 +85,7 @@ interface ConnectionOptions {
   url(): string
   /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
   isSignedOut(): Promise<boolean>
+  /** The page is expected to leave; while it stays, the connection goes on trying. */
   onSignedOut(): void
   WebSocket?: typeof globalThis.WebSocket
   times?: Partial<typeof liveTimes>
@@ -178,13 +179,8 @@ export class LiveConnection {
       this.#lose()
       // Another account may have been signed in to in place of the page's: then the page stays as it is, and says so.
       const asks = isRefused || code === liveClose.signedOut
-      if (asks && (await this.#options.isSignedOut())) this.#signedOut()
+      if (asks && (await this.#options.isSignedOut())) this.#options.onSignedOut()
     }
-  }
-
-  #signedOut() {
-    this.#hangUp()
-    this.#options.onSignedOut()
   }
 
   #subscribe({ id, topic, position }: Follower) {

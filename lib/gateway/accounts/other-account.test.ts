@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { accountHeader } from '#lib/wire/session.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
@@ -88,3 +88,31 @@ it.each(['/api/live', '/api/terminals/dbx_1/main'])(
     own.terminate()
   },
 )
+
+describe('a cookie in whose place another account was signed in to', () => {
+  it.each(['/api/session', '/api/v1/axons', '/api/live'])('is told so at %s, and not as signed out', async (path) => {
+    const before = await gateway.signIn('one')
+    await gateway.signIn('two', before)
+    const answer = await gateway.fetch(path, { cookie: before, headers: { [accountHeader]: 'one' } })
+    expect(answer.status).toBe(409)
+    expect(answer.headers.get(accountHeader)).toBe('')
+    expect(await answer.json()).toMatchObject({ message: 'The browser was signed in to another account' })
+  })
+
+  it('is worth nothing', async () => {
+    const before = await gateway.signIn('one')
+    await gateway.signIn('two', before)
+    expect((await write(before, 'one')).status).toBe(409)
+    expect((await write(before)).status).toBe(409)
+    expect(changed).not.toContain('one /v1/axons')
+    expect(changed).not.toContain('two /v1/axons')
+  })
+
+  it('is signed out where the same account was signed in to again, or nobody', async () => {
+    const before = await gateway.signIn('one')
+    const then = await gateway.signIn('one', before)
+    expect((await gateway.fetch('/api/session', { cookie: before })).status).toBe(401)
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: then })
+    expect((await gateway.fetch('/api/session', { cookie: then })).status).toBe(401)
+  })
+})

@@ -77,15 +77,20 @@ export const keptSessions = async (
 const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').split(/; */)
 
 const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
-  const values = cookiesOf(header).filter((each) => each.startsWith(`${name}=`))
-  const [value] = values
-  // When there are two of the name, something else has set one, and it is unknown which one is ours.
-  if (value === undefined || values.length > 1) return undefined
-  const session = await unsealed(value.slice(name.length + 1), now)
+  const session = await sealedIn(header, name, now)
   if (!session) return undefined
   const isGood =
     session.service === serviceIdentity() && !isRevoked(session.sid) && now - session.created_at < absoluteMs
   return isGood ? session : undefined
+}
+
+/** What the cookie holds, good or not. */
+const sealedIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
+  const values = cookiesOf(header).filter((each) => each.startsWith(`${name}=`))
+  const [value] = values
+  // When there are two of the name, something else has set one, and it is unknown which one is ours.
+  if (value === undefined || values.length > 1) return undefined
+  return unsealed(value.slice(name.length + 1), now)
 }
 
 /** Unsealing costs a millisecond, and a page sends many calls with the same cookie: it is done once a minute. */
@@ -110,7 +115,15 @@ const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined
  */
 export const requireSignedIn = async (header: ReadHeader): Promise<SignedIn> => {
   const session = await sessionOf(header)
-  if (!session) throw new Refusal('unauthenticated', 'Sign in first')
+  if (!session) {
+    // Sent before the browser had the cookie of the account that took its place: the page is told of that one only.
+    if (await isReplaced(header))
+      throw new Refusal('conflict', 'The browser was signed in to another account', {
+        field: 'account',
+        headers: { [accountHeader]: '' },
+      })
+    throw new Refusal('unauthenticated', 'Sign in first')
+  }
   if (isNamed(header, session)) return session
   const own = (await keptSessions(header, session)).find((each) => isNamed(header, each))
   if (own) return own
@@ -131,17 +144,23 @@ export const callerOf = (request: Request, kind: 'read' | 'write'): Promise<Sign
   return requireSignedIn(header)
 }
 
-/** Makes every cookie of the session worthless and ends what it holds open. */
-export const revoke = (sid: string, now = Date.now()): void => {
+/** Makes every cookie of the session worthless and ends what it holds open; replaced where another account took its place. */
+export const revoke = (sid: string, isReplaced = false): void => {
+  const now = Date.now()
   const { revokedSessions, unsealedSessions } = registry()
-  for (const [each, until] of revokedSessions) if (until < now) revokedSessions.delete(each)
+  for (const [each, { untilMs }] of revokedSessions) if (untilMs < now) revokedSessions.delete(each)
   // No cookie of it can have been sealed later than now, so none outlives this.
-  revokedSessions.set(sid, now + (idleSeconds + 60) * 1000)
+  revokedSessions.set(sid, { untilMs: now + (idleSeconds + 60) * 1000, isReplaced })
   for (const [seal, { session }] of unsealedSessions) if (session.sid === sid) unsealedSessions.delete(seal)
   endStreams('signed out', sid)
 }
 
 const isRevoked = (sid: string): boolean => registry().revokedSessions.has(sid)
+
+const isReplaced = async (header: ReadHeader): Promise<boolean> => {
+  const session = await sealedIn(header, cookieName(header), Date.now())
+  return session !== undefined && registry().revokedSessions.get(session.sid)?.isReplaced === true
+}
 
 export const needsRenewal = ({ renewed_at }: SignedIn, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2

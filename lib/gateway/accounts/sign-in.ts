@@ -59,7 +59,7 @@ export const signIn = (request: Request): Promise<Response> =>
       const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
       cookies.push(await sessionCookie(header, staying, 'kept'))
       others.push(staying)
-    } else if (before) revoke(before.sid)
+    } else if (before) revoke(before.sid, before.account.id !== account.id)
     if (same) {
       revoke(same.sid)
       cookies.push(clearedCookie(header, same))
