@@ -171,9 +171,16 @@ test('filters are in the address and survive a reload', async ({ signedIn: page,
   await page.getByLabel('Search name, id or key:value').fill('staging')
   await expect(page).toHaveURL(/search=staging/)
   await expect.poll(seen).not.toContain('filter-prod')
-  await page.goto(`${product.url}/devboxes?status=suspended`)
+  await page.goto(`${product.url}/devboxes?status=suspended&older_than=7d`)
   await page.reload()
-  await expect(page.getByRole('combobox', { name: 'Status' })).toHaveValue('suspended')
+  await isLive(page)
+  await page.getByRole('button', { name: 'Filters', exact: true }).click()
+  const filters = page.getByRole('dialog', { name: 'Filter devboxes' })
+  await expect(filters.getByRole('checkbox', { name: 'Suspended' })).toBeChecked()
+  await expect(filters.getByLabel('Older than')).toHaveValue('7d')
+  await filters.getByRole('checkbox', { name: 'Running' }).check()
+  await expect(page).toHaveURL(/status=running,suspended&older_than=7d/)
+  await expect(page.getByRole('link', { name: 'Remove the filter status is running or suspended' })).toBeVisible()
 })
 
 test('the palette finds a devbox by a part of its name', async ({ signedIn: page, product }) => {

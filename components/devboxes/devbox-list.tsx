@@ -1,11 +1,10 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Box, FlaskConical, Plus } from 'lucide-react'
+import { Box, FlaskConical, Plus, SlidersHorizontal } from 'lucide-react'
 import Link from 'next/link'
 import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
-import { FilterSelect } from '#components/filters/filter-select.tsx'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useEnoughRows } from '#components/list/use-enough-rows.ts'
@@ -15,10 +14,12 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { Popover } from '#components/ui/popover.tsx'
 import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
+import { devboxesShownBy, devboxFilterNames } from '#lib/console/lists/devbox-rows.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
@@ -26,13 +27,15 @@ import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { type Devbox, type DevboxList as Devboxes, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { DevboxRowActions } from './devbox-row-actions.tsx'
-import { DevboxStatusBadge, devboxStatusWords } from './devbox-status.tsx'
-import { Lifetime } from './lifetime.tsx'
+import { DevboxStatusBadge } from './devbox-status.tsx'
+import { Lifetime, StatusSince } from './lifetime.tsx'
 import { timeLeftOf } from './time-left.ts'
 import { TimeLeftText } from './time-left-text.tsx'
 import { useDevboxMoves } from './use-devbox-moves.tsx'
 
 const CreateDevboxDialog = loadOnUse(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
+
+const DevboxFilters = loadOnUse(async () => (await import('./devbox-filters.tsx')).DevboxFilters)
 
 const DevboxSelection = loadOnUse(async () => (await import('./devbox-selection.tsx')).DevboxSelection)
 
@@ -41,14 +44,22 @@ const source = {
   nouns: 'devboxes',
   schema: DevboxListView,
   path: devboxListPath,
-  filters: { search: 'id or name contains …', status: 'status is …', name: 'name contains …' },
+  filters: {
+    search: 'id or name contains …',
+    status: (statuses: string) => `status is ${statuses.replaceAll(',', ' or ')}`,
+    name: 'name contains …',
+    trials: (trials: string) => (trials === 'only' ? 'made by a benchmark trial' : null),
+    source: (from: string) => (from === 'none' ? 'made from nothing' : `made from a ${from}`),
+    size: 'size is …',
+    older_than: 'older than …',
+    younger_than: 'younger than …',
+  },
   pages: (view: DevboxListView) => devboxQueries.list(devboxQueryOf(view)),
   refresh: (view: DevboxListView, shown: () => Shown<Devbox>) => devboxQueries.refresh(devboxQueryOf(view), shown),
   rowsOf: ({ devboxes }: Devboxes) => devboxes,
   arrange: {
-    by: ['trials'] as const,
-    rows: (devboxes: readonly Devbox[], { trials }: DevboxListView) =>
-      trials === 'shown' ? devboxes : devboxes.filter((devbox) => !isOfTrial(devbox)),
+    by: devboxFilterNames,
+    rows: (devboxes: readonly Devbox[], view: DevboxListView) => devboxes.filter(devboxesShownBy(view, Date.now())),
   },
 }
 
@@ -60,7 +71,8 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
   const columns = useMemo(() => columnsFor(view, evictions), [view, evictions])
-  const ofTrials = loaded.filter(isOfTrial).length
+  const matches = devboxesShownBy({ ...view, trials: 'shown' }, Date.now())
+  const ofTrials = view.trials === 'only' ? 0 : loaded.filter((devbox) => isOfTrial(devbox) && matches(devbox)).length
   const isOnlyTrials = rows.length === 0 && ofTrials > 0
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
@@ -80,12 +92,14 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
             search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
             metadata={{ keys: devboxQueries.metadataKeys() }}
           >
-            <FilterSelect
-              label="Status"
-              value={view.status}
-              words={devboxStatusWords}
-              onFilter={(status) => narrow({ status }, 'push')}
-            />
+            <Popover
+              trigger={<Button icon={SlidersHorizontal}>Filters</Button>}
+              label="Filter devboxes"
+              align="start"
+              className="w-80"
+            >
+              <DevboxFilters view={view} narrow={narrow} />
+            </Popover>
           </FilterBar>
         }
         columns={7}
@@ -172,12 +186,12 @@ const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Evicti
     header: 'Status',
     priority: 2,
     width: 'clamp(10.75rem, 24vw, 15.5rem)',
-    cell: ({ id, status }) => {
-      const eviction = evictions.get(id)
+    cell: (devbox) => {
+      const eviction = evictions.get(devbox.id)
       return (
         <span className="flex items-center gap-1.5">
-          <DevboxStatusBadge status={status} />
-          {eviction && <EvictionBadge eviction={eviction} brief />}
+          <DevboxStatusBadge status={devbox.status} />
+          {eviction ? <EvictionBadge eviction={eviction} brief /> : <StatusSince devbox={devbox} />}
         </span>
       )
     },

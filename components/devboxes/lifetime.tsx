@@ -1,7 +1,8 @@
 'use client'
+import { formatExact, formatRelative } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs } from '#lib/console/frame/format.ts'
-import type { Devbox } from '#lib/contract/devboxes.ts'
+import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 
 /** From creation to the end, or until now. */
 export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: Devbox }) => {
@@ -16,3 +17,26 @@ export const Lifetime = ({ devbox: { create_time_ms, end_time_ms } }: { devbox: 
 }
 
 const wholeMinutes = (ms: number) => Math.floor(ms / 60_000) * 60_000
+
+/** For how long a devbox has been in its status, or how long ago it ended. */
+export const StatusSince = ({ devbox }: { devbox: Devbox }) => {
+  const since = sinceMs(devbox)
+  const ago = useClock((nowMs) => (since == null ? '' : formatRelative(since, nowMs)))
+  if (since == null) return null
+  const isPast = hasEnded(devbox.status) || !ago.endsWith(' ago')
+  return (
+    <time
+      suppressHydrationWarning
+      dateTime={new Date(since).toISOString()}
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = `Since ${formatExact(since)}`
+      }}
+      className="tabular relative z-1 truncate text-sm text-muted"
+    >
+      {isPast ? ago : `for ${ago.slice(0, -' ago'.length)}`}
+    </time>
+  )
+}
+
+const sinceMs = ({ status, state_transitions, end_time_ms }: Devbox) =>
+  state_transitions.findLast((transition) => transition.status === status)?.transition_time_ms ?? end_time_ms

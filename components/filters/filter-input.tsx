@@ -13,7 +13,15 @@ export interface FilterInputProps extends Omit<InputProps, 'value' | 'onChange'>
   refusal?: (text: string) => string | null
 }
 
-export const FilterInput = ({ label, value = '', onFilter, refusal, className, ...rest }: FilterInputProps) => {
+export const FilterInput = ({
+  label,
+  value = '',
+  onFilter,
+  refusal,
+  placeholder = label,
+  className,
+  ...rest
+}: FilterInputProps) => {
   const [refused, setRefused] = useState<string | null>(null)
   const [known, setKnown] = useState(value)
   // The filter changed by other means than this field: a link, the back button.
@@ -28,7 +36,7 @@ export const FilterInput = ({ label, value = '', onFilter, refusal, className, .
       <Input
         {...rest}
         aria-label={label}
-        placeholder={label}
+        placeholder={placeholder}
         aria-invalid={problem ? true : undefined}
         title={problem ?? undefined}
         value={text}

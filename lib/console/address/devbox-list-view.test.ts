@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
-import { DevboxListView, devboxListPath, devboxQueryOf } from './devbox-list-view.ts'
+import { DevboxListView, devboxListPath, devboxQueryOf, statusesOf, writeStatuses } from './devbox-list-view.ts'
 
 it('keeps in the address that trials are shown, and asks the service for nothing it does not know', () => {
   const view = { status: 'running', trials: 'shown' } as const
@@ -12,6 +12,26 @@ it('keeps in the address that trials are shown, and asks the service for nothing
   expect(asked).toMatchObject({ status: 'running' })
   expect(asked).not.toHaveProperty('trials')
   expect(parseQuery(DevboxListView, 'trials=hidden')).toMatchObject({ ok: false })
+})
+
+it('asks the service for one status, and keeps several for the page, in one order', () => {
+  const status = writeStatuses(['suspended', 'running'])
+  expect(status).toBe('running,suspended')
+  expect(writeStatuses([])).toBeUndefined()
+  expect(statusesOf({ status })).toEqual(['running', 'suspended'])
+  expect(devboxListPath({ status })).toBe('/devboxes?status=running,suspended')
+  expect(devboxQueryOf(DevboxListView.parse({ status }))).not.toHaveProperty('status')
+  expect(parseQuery(DevboxListView, 'status=running,dreaming')).toMatchObject({ ok: false })
+})
+
+it('keeps in the address what only the page filters by, and refuses what it cannot mean', () => {
+  const search = 'source=snapshot&size=default&older_than=24h&younger_than=7d'
+  const read = parseQuery(DevboxListView, search)
+  if (!read.ok) throw new Error(JSON.stringify(read.problems))
+  expect(devboxListPath(read.value)).toBe(`/devboxes?${search}`)
+  expect(Object.keys(devboxQueryOf(read.value)).sort()).toEqual(['include_total_count', 'limit'])
+  for (const wrong of ['source=image', 'size=HUGE', 'older_than=soon', 'younger_than=7'])
+    expect(parseQuery(DevboxListView, wrong)).toMatchObject({ ok: false })
 })
 
 it.each([

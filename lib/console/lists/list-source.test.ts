@@ -43,3 +43,16 @@ it('tells each filter in words, with the list without it from its newest row on'
 it('keeps what is no filter when all of them are cleared', () => {
   expect(withoutFilters(list, view)).toBe('/devboxes?limit=50')
 })
+
+it('tells a filter by its own words, and a value that leaves nothing out not at all', () => {
+  const list = {
+    path: paths.devboxes,
+    filters: { status: (text: string) => (text === 'running' ? null : `is ${text}`) },
+  }
+  const page = { limit: 20, include_total_count: true }
+  expect(activeFilters(list, { ...page, status: 'running' })).toEqual([])
+  expect(activeFilters(list, { ...page, status: 'suspended' })).toEqual([
+    { text: 'is suspended', hrefWithout: '/devboxes' },
+  ])
+  expect(withoutFilters(list, { ...page, status: 'running' })).toBe('/devboxes?status=running')
+})

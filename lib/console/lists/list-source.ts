@@ -21,6 +21,9 @@ interface ListRefresh {
   join: (client: QueryClient) => () => void
 }
 
+/** `…` stands for the value; a function answers null for a value that leaves nothing out. */
+type FilterWords = string | ((value: string) => string | null)
+
 /** One list: what its address says, what it asks the service for, and the words for both. */
 export interface ListSource<View extends ListView, Page, Param, Row> {
   /** What a row is and what they are, in lower case: `axon`, `axons`. */
@@ -28,8 +31,8 @@ export interface ListSource<View extends ListView, Page, Param, Row> {
   nouns: string
   schema: z.ZodMiniType<View>
   path: (view: Partial<View>) => string
-  /** The filters beside metadata, each in words in which `…` stands for its value. */
-  filters: { [Name in keyof View]?: string }
+  /** The filters beside metadata, each in words. */
+  filters: { [Name in keyof View]?: FilterWords }
   pages: (view: View) => UseInfiniteQueryOptions<Page, Error, InfiniteData<Page, Param>, QueryKey, Param>
   rowsOf: (page: Page) => readonly Row[]
   /** What the page itself does to the rows that are loaded, by these parts of the view. */
@@ -56,10 +59,8 @@ export const activeFilters = <View extends ListView>(
   const without = (part: Partial<ListView>) => path({ ...view, starting_after: undefined, ...part })
   return [
     ...Object.entries(filters).flatMap(([name, words]) => {
-      const value = view[name as keyof View]
-      return value
-        ? [{ text: words.replace('…', () => String(value)), hrefWithout: without({ [name]: undefined }) }]
-        : []
+      const text = wordsOf(words, view[name as keyof View])
+      return text === null ? [] : [{ text, hrefWithout: without({ [name]: undefined }) }]
     }),
     ...(view.metadata ?? []).map((condition) => ({
       text: conditionText(condition),
@@ -68,8 +69,14 @@ export const activeFilters = <View extends ListView>(
   ]
 }
 
+const wordsOf = (words: FilterWords, value: unknown): string | null => {
+  if (!value) return null
+  return typeof words === 'function' ? words(String(value)) : words.replace('…', () => String(value))
+}
+
 /** The same list of every row, with what else its address says. */
 export const withoutFilters = <View extends ListView>({ filters, path }: Described<View>, view: View): string => {
-  const none = Object.fromEntries(Object.keys(filters).map((name) => [name, undefined]))
+  const inForce = Object.entries(filters).filter(([name, words]) => wordsOf(words, view[name as keyof View]) !== null)
+  const none = Object.fromEntries(inForce.map(([name]) => [name, undefined]))
   return path({ ...view, ...none, metadata: undefined, starting_after: undefined })
 }
