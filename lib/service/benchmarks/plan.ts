@@ -100,6 +100,8 @@ export interface HarborSettings {
     overrideCpus: number | null
     overrideMemoryMb: number | null
     overrideStorageMb: number | null
+    /** Whether Dockerfiles are built also where tasks name an image. */
+    forceBuild: boolean
     env: Environment
   }
   /** Put after every instruction, already read. */

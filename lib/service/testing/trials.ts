@@ -39,7 +39,7 @@ export interface Trials {
   devboxes: Devboxes
   secrets: ReturnType<typeof createSecretStore>
   run(
-    task: Record<string, string>,
+    task: Record<string, string | null>,
     how?: Partial<TrialOptions> & { agentIs?: Partial<HarborAgent> },
   ): Promise<FinishedTrial>
   close(): Promise<void>
@@ -168,12 +168,18 @@ export const settings: HarborSettings = {
   verifierTimeoutMultiplier: null,
   buildTimeoutMultiplier: null,
   verifier: { overrideTimeoutSeconds: null, maxTimeoutSeconds: null, env: noEnvironment },
-  environment: { overrideCpus: null, overrideMemoryMb: null, overrideStorageMb: null, env: noEnvironment },
+  environment: {
+    overrideCpus: null,
+    overrideMemoryMb: null,
+    overrideStorageMb: null,
+    forceBuild: false,
+    env: noEnvironment,
+  },
   extraInstructions: [],
 }
 
-/** Writes a task directory; what is not given is the smallest there can be. Scripts can be run. */
-export const writeTask = (folder: string, files: Record<string, string>): string => {
+/** Writes a task directory; what is not given is the smallest there can be, and what is null is left out. */
+export const writeTask = (folder: string, files: Record<string, string | null>): string => {
   const all = {
     'task.toml': 'version = "1.0"\n[agent]\ntimeout_sec = 600\n[verifier]\ntimeout_sec = 600\n',
     'instruction.md': 'Do it.\n',
@@ -181,6 +187,7 @@ export const writeTask = (folder: string, files: Record<string, string>): string
     ...files,
   }
   for (const [name, content] of Object.entries(all)) {
+    if (content === null) continue
     const path = join(folder, name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, content)

@@ -157,6 +157,7 @@ export const buildEnvironment = async (
     const how = { context: folder, machine: here, signal: limit, warn: note, openStage: openAndLook }
     if (plan) await buildSandbox(workbench, plan, how)
     if (hasSystem) await makeWorkdir(limit)
+    if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
     const isWhole = ofBuild.every(({ differs }) => !differs)
     if (key !== undefined && isWhole && key === (await keyOf(environment)))
       await environments.keep(key, devboxFolder, {

@@ -34,7 +34,8 @@ const planOf = async (yaml: string, account = 'a') => {
   if (!job) throw new Error(JSON.stringify(problems))
   const { plan, harbor, ...rest } = job
   const scenarios: HarborScenario[] = []
-  for await (const part of readTasks(account, harbor.unread)) scenarios.push(...part.map(({ scenario }) => scenario))
+  for await (const part of readTasks(account, harbor.unread, harbor.settings.environment))
+    scenarios.push(...part.map(({ scenario }) => scenario))
   return { ...plan, ...harbor, ...rest, scenarios }
 }
 /** As `line:column path message`. */

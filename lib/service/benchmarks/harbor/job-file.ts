@@ -128,6 +128,7 @@ class Reading implements TaskReading {
         overrideCpus: file.environment?.override_cpus ?? null,
         overrideMemoryMb: file.environment?.override_memory_mb ?? null,
         overrideStorageMb: file.environment?.override_storage_mb ?? null,
+        forceBuild: file.environment?.force_build ?? false,
         env: this.#environment(['environment', 'env'], file.environment?.env),
       },
       extraInstructions: await this.#extraInstructions(file),

@@ -112,7 +112,8 @@ export const JobFile = z.object(
         override_gpus: z.nullish(atLeast0()),
         env: z.nullish(env()),
         kwargs: z.nullish(options()),
-        ...unchecked('force_build', 'delete', 'suppress_override_warnings', 'mounts'),
+        force_build: z.nullish(bool()),
+        ...unchecked('delete', 'suppress_override_warnings', 'mounts'),
       }),
     ),
     verifier: z.nullish(

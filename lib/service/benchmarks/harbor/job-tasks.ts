@@ -134,17 +134,25 @@ export interface ReadTask {
 }
 
 /** Reads the chosen tasks, some at a time; a task that is chosen twice comes once. */
-export async function* readTasks(account: string, chosen: readonly ChosenTask[]): AsyncGenerator<ReadTask[]> {
+export async function* readTasks(
+  account: string,
+  chosen: readonly ChosenTask[],
+  how: { forceBuild: boolean },
+): AsyncGenerator<ReadTask[]> {
   const known = new Set<string>()
   for (let i = 0; i < chosen.length; i += readAtOnce) {
-    const part = await Promise.all(chosen.slice(i, i + readAtOnce).map((each) => readOne(account, each)))
+    const part = await Promise.all(chosen.slice(i, i + readAtOnce).map((each) => readOne(account, each, how)))
     yield part.filter(({ scenario: { id } }) => !known.has(id) && known.add(id))
   }
 }
 
 /** A task that is none has a scenario as well: its trials fail with the reason, and the job does what else it has to. */
-const readOne = async (account: string, { path, source }: ChosenTask): Promise<ReadTask> => {
-  const { task, problems = [] } = await readTask(path)
+const readOne = async (
+  account: string,
+  { path, source }: ChosenTask,
+  how: { forceBuild: boolean },
+): Promise<ReadTask> => {
+  const { task, problems = [] } = await readTask(path, how)
   const warnings = task ? await foreseen(task) : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
   const checksum = await checksumOf(path).catch((error: Error) => {
     warnings.push(`cannot be read: ${error.message}`)

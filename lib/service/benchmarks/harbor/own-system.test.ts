@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
 import { keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
 import { systemProblem } from '#lib/service/sandbox/system.ts'
-import { sandboxProblem, startTrials, type Trials } from '#lib/service/testing/trials.ts'
+import { sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
 
 const problem = sandboxProblem ?? (await systemProblem())
 /** A reward of 1 when the command succeeds, else 0. */
@@ -413,6 +413,36 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect((await start('HEALTHCHECK --interval=soon CMD true\n')).failure_reason?.exception_message).toBe(
       'Dockerfile line 2: --interval=soon is no time',
     )
+  })
+
+  it('is that of the image a task names, as in Harbor, and of its Dockerfile where that cannot be fetched', async () => {
+    const image = 'ghcr.io/example/solved:2026'
+    const files = (docker_image: string) => ({
+      'task.toml': `version = "1.0"\n[environment]\ndocker_image = "${docker_image}"\n`,
+      'environment/Dockerfile': 'FROM debian\nWORKDIR /app\nRUN touch /built\n',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf('[ -e /built ] && [ "$PWD" = /app ]'),
+    })
+    const replaced = await trials.run(files(image))
+    expect([replaced.score, replaced.environment_differs]).toEqual([1, true])
+    const sentence = `The image ${image} cannot be fetched: the Dockerfile is built in its place`
+    expect(replaced.warnings).toContain(sentence)
+    const strict = await trials.run(files(image), { strictEnvironments: true })
+    expect(strict.failure_reason?.exception_message).toContain(sentence)
+    const forced = { settings: { ...settings, environment: { ...settings.environment, forceBuild: true } } }
+    const rebuilt = await trials.run(files(image), forced)
+    expect([rebuilt.score, rebuilt.environment_differs]).toEqual([1, false])
+    const plain = await trials.run(files('debian:bookworm'))
+    expect([plain.score, plain.environment_differs]).toEqual([0, false])
+    expect((await trials.run(files('debian:bookworm'), forced)).score).toBe(1)
+    const uploaded = await trials.run({
+      ...files(''),
+      'environment/Dockerfile': null,
+      'task.toml': '[environment]\ndocker_image = "debian:bookworm"\nworkdir = "/app"\n',
+      'environment/data/input': 'files of a task without a Dockerfile',
+      'tests/test.sh': rewardIf('[ -s data/input ] && [ "$PWD" = /app ]'),
+    })
+    expect([uploaded.score, uploaded.environment_differs]).toEqual([1, false])
   })
 
   it('names the line of a RUN that fails, and of a user that there is not', async () => {

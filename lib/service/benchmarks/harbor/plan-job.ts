@@ -71,7 +71,7 @@ export const readPlannedTasks = async (
   const { harbor } = plan
   if (!harbor || harbor.unread.length === 0) return { plan, warnings: [] }
   const scenarios: HarborScenario[] = []
-  for await (const part of readTasks(account, harbor.unread)) {
+  for await (const part of readTasks(account, harbor.unread, harbor.settings.environment)) {
     store.insertMissing(
       part.map(({ scenario, instruction }) => ({
         account,

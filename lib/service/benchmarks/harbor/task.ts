@@ -63,8 +63,12 @@ export interface TaskEnvironment {
   hasDockerfile: boolean
   /** Where the Dockerfile is, with what it copies. */
   folder: string
-  /** The image of a task without a Dockerfile. */
+  /** The image that it begins with as it is; empty where a Dockerfile is built. */
   image: string
+  /** Whether the files in `folder` are put into the work directory, as Harbor does where there is no Dockerfile. */
+  hasFiles: boolean
+  /** The image that was built elsewhere, and cannot be fetched, in whose place a Dockerfile is built. */
+  imageReplaced: string | null
 }
 
 /** Why a directory is not a task; with a line where the mistake is in a file. */
@@ -85,9 +89,13 @@ const defaultVerifierSeconds = 600
 const defaultBuildSeconds = 600
 const maxFileBytes = 1024 * 1024
 
-/** Reads a task, or tells everything that is wrong with it. */
+/**
+ * Reads a task, or tells everything that is wrong with it. `forceBuild` asks for its Dockerfile where Harbor takes an
+ * image that was built before.
+ */
 export const readTask = async (
   path: string,
+  { forceBuild = false } = {},
 ): Promise<{ task: Task; problems?: undefined } | { task?: undefined; problems: TaskProblem[] }> => {
   const problems: TaskProblem[] = []
   const complain = (file: string, message: string) => problems.push({ file, message })
@@ -101,10 +109,13 @@ export const readTask = async (
   }
   const toml = await readToml(path, problems)
   if (!toml) return { problems }
-  const environment = environmentOf(toml.environment, join(path, 'environment'), networkOf(toml))
+  const place = { folder: join(path, 'environment'), network: networkOf(toml), forceBuild }
+  const environment = environmentOf(toml.environment, place)
 
   const hasSteps = (toml.steps?.length ?? 0) > 0
-  if (!(await isFolderInside(path, 'environment'))) complain('environment', 'is missing: every task has this folder')
+  const isImageAlone = environment.image !== '' && !existsSync(join(path, 'environment'))
+  if (!isImageAlone && !(await isFolderInside(path, 'environment')))
+    complain('environment', 'is missing: a task has this folder, or names a docker_image')
   else if (composeFiles.some((file) => existsSync(join(path, 'environment', file))))
     problems.push({
       file: 'environment',
@@ -120,7 +131,12 @@ export const readTask = async (
   for (const step of hasSteps ? (toml.steps ?? []) : [wholeTask]) {
     const folder = step.name === undefined ? '' : join('steps', step.name)
     const { agent, verifier, min_reward, healthcheck } = step
-    const separateVerifier = separateVerifierOf(toml, step, { path, folder: join(path, folder), environment })
+    const separateVerifier = separateVerifierOf(toml, step, {
+      path,
+      folder: join(path, folder),
+      environment,
+      forceBuild,
+    })
     requireTests(join(folder, 'tests'), separateVerifier !== null)
     steps.push({
       name: step.name ?? null,
@@ -150,7 +166,10 @@ export const readTask = async (
       rewardStrategy: toml.multi_step_reward_strategy ?? 'mean',
       environment,
       solutionEnv: toml.solution?.env ?? {},
-      warnings: warningsOf(toml, (await machine()).hasUsers),
+      warnings: [
+        ...warningsOf(toml, (await machine()).hasUsers),
+        ...replacements([environment, ...steps.map((step) => step.separateVerifier?.environment)]),
+      ],
       unsupported: unsupportedOf(toml, environment),
     },
   }
@@ -291,12 +310,22 @@ const unsupportedOf = ({ environment }: TaskToml, { hasDockerfile, image }: Task
   return plainImage.test(image) ? null : `There is no Dockerfile, and the image ${image} cannot be fetched`
 }
 
+/** Harbor does not build the Dockerfile of such tasks, and nothing here tells whether the image is what it would give. */
+const replacements = (environments: readonly (TaskEnvironment | undefined)[]): Warning[] =>
+  [...new Set(environments.map((each) => each?.imageReplaced))].flatMap((image) =>
+    image
+      ? [{ sentence: `The image ${image} cannot be fetched: the Dockerfile is built in its place`, differs: true }]
+      : [],
+  )
+
 const environmentOf = (
   environment: Environment = {},
-  folder: string,
-  network: TaskEnvironment['network'],
+  { folder, network, forceBuild }: Pick<TaskEnvironment, 'folder' | 'network'> & { forceBuild: boolean },
 ): TaskEnvironment => {
-  const hasDockerfile = existsSync(join(folder, 'Dockerfile'))
+  const image = environment.docker_image ?? ''
+  // As in Harbor, an image that the task names comes before its Dockerfile.
+  const isBuildable = existsSync(join(folder, 'Dockerfile'))
+  const hasDockerfile = isBuildable && (forceBuild || !plainImage.test(image))
   return {
     buildTimeoutSeconds: environment.build_timeout_sec ?? defaultBuildSeconds,
     workdir: environment.workdir ?? null,
@@ -308,7 +337,9 @@ const environmentOf = (
     storageMb: environment.storage_mb ?? megabytes(environment.storage),
     hasDockerfile,
     folder,
-    image: hasDockerfile ? '' : (environment.docker_image ?? ''),
+    image: hasDockerfile ? '' : image,
+    hasFiles: image !== '' && !isBuildable && existsSync(folder),
+    imageReplaced: hasDockerfile && !forceBuild && image !== '' ? image : null,
   }
 }
 
@@ -321,7 +352,12 @@ type StepToml = Partial<NonNullable<TaskToml['steps']>[number]>
 const separateVerifierOf = (
   toml: TaskToml,
   { verifier, artifacts = [] }: StepToml,
-  { path, folder, environment }: { path: string; folder: string; environment: TaskEnvironment },
+  {
+    path,
+    folder,
+    environment,
+    forceBuild,
+  }: { path: string; folder: string; environment: TaskEnvironment; forceBuild: boolean },
 ): SeparateVerifier | null => {
   const whole = toml.verifier
   const isSeparate = (each: typeof whole) =>
@@ -337,7 +373,7 @@ const separateVerifierOf = (
   )
   return {
     environment: given
-      ? environmentOf(given, ofItsOwn, network)
+      ? environmentOf(given, { folder: ofItsOwn, network, forceBuild })
       : { ...environment, ...folderAs(environment, ofItsOwn) },
     getsTests: tests === undefined,
     artifacts: [{ source: '/logs/artifacts', exclude: [] }, ...copied],
@@ -350,4 +386,6 @@ const separateVerifierOf = (
 }
 
 const folderAs = ({ folder, hasDockerfile }: TaskEnvironment, other: string) =>
-  other === folder ? { folder, hasDockerfile } : { folder: other, hasDockerfile: true, image: '' }
+  other === folder
+    ? { folder, hasDockerfile }
+    : { folder: other, hasDockerfile: true, hasFiles: false, image: '', imageReplaced: null }

@@ -85,7 +85,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   const { account, scenario, scenarioRunId, settings, folder, signal } = options
   await rm(folder, { recursive: true, force: true })
   const log = new TrialLog(options)
-  const read = await readTask(scenario.path)
+  const read = await readTask(scenario.path, settings.environment)
   const owner = { account, scenarioRunId, name: scenario.name, settings, signal }
   const devboxId = await openDevbox(deps, owner, read.task?.environment)
   options.onDevbox?.(devboxId)
