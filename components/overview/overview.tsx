@@ -43,7 +43,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
     <RunningJobs />
     <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">
       <OwnDevboxes />
-      <NewestAxons />
+      <AxonActivity />
     </div>
     <Section title="From a shell" className="mt-8 max-w-3xl">
       <p className="pt-2 pb-3 text-muted">
@@ -239,14 +239,19 @@ const OwnDevboxes = () => {
   )
 }
 
-const NewestAxons = () => {
+/** The newest axons, those something was published to last first. */
+const AxonActivity = () => {
   const query = useInfiniteQuery(overviewQueries.axons())
-  const rows = query.data?.pages[0]?.axons
+  const page = query.data?.pages[0]
+  const axons = page?.axons ?? []
+  const { data: last } = useQuery({ ...overviewQueries.lastEvents(axons), enabled: axons.length > 0 })
+  const activeMs = ({ id, created_at_ms }: Axon) => last?.[id]?.timestamp_ms ?? created_at_ms
   return (
-    <Section title="Newest axons" href={paths.axons()}>
+    <Section title="Recent axon activity" href={paths.axons()}>
       <Rows
         query={query}
-        rows={rows}
+        rows={page && axons.toSorted((a, b) => activeMs(b) - activeMs(a))}
+        total={page?.has_more ? page.total_count : undefined}
         what="Axons"
         none="No axons yet. An axon is a named record with metadata of your own."
       >
@@ -255,8 +260,13 @@ const NewestAxons = () => {
             key={axon.id}
             href={paths.axon(axon.id)}
             name={<NameText>{axon.name}</NameText>}
-            state={axon.deleted_at_ms == null ? null : <span className="text-muted">Deleted</span>}
-            time={<RowTime ms={axon.created_at_ms} />}
+            state={
+              <span className="max-w-1/2 truncate text-muted">
+                {axon.deleted_at_ms != null && 'Deleted '}
+                {last && <VisibleText max={60}>{last[axon.id]?.event_type ?? 'created'}</VisibleText>}
+              </span>
+            }
+            time={<RowTime ms={activeMs(axon)} />}
           />
         )}
       </Rows>
@@ -267,19 +277,25 @@ const NewestAxons = () => {
 interface RowsProps<Item> {
   query: { status: 'pending' | 'error' | 'success'; error: unknown; isFetching: boolean; refetch: () => unknown }
   rows: readonly Item[] | undefined
+  /** How many there are, where these are the newest of more. */
+  total?: number | null | undefined
   what: string
   none: string
   children: (item: Item) => ReactNode
 }
 
-const Rows = <Item,>({ query, rows, what, none, children }: RowsProps<Item>) => {
+const Rows = <Item,>({ query, rows, total, what, none, children }: RowsProps<Item>) => {
   const error = useShownError(query)
   if (rows?.length === 0) return <p className="py-4 text-muted">{none}</p>
   if (rows)
     return (
       <>
         <ul>{rows.slice(0, shownRows).map(children)}</ul>
-        <Shown shown={shownRows} count={rows.length} of={what.toLowerCase()} />
+        <Shown
+          shown={shownRows}
+          count={rows.length}
+          of={total == null ? what.toLowerCase() : `newest of ${formatCount(total)} ${what.toLowerCase()}`}
+        />
       </>
     )
   if (!error) return <SkeletonRows rows={shownRows} columns={2} label={`Loading ${what.toLowerCase()}`} />

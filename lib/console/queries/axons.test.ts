@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { apiQueryOf } from '../address/axon-view.ts'
 import { type AxonRows, axonQueries, readSince } from './axons.ts'
+import { overviewQueries } from './overview.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -96,4 +97,21 @@ it('writes nothing over rows that were loaded while it asked', async () => {
   await refreshed
   expect(list.calls()).toBe(1)
   expect(list.names()).toEqual([[]])
+})
+
+it('knows the last event of each axon that has one', async () => {
+  const [busy, quiet, gone] = [await create('busy'), await create('quiet'), await create('gone')]
+  const publish = (id: string, event_type: string) =>
+    service.client.axons.publish({
+      params: { id },
+      body: { event_type, origin: 'USER_EVENT', source: 'test', payload: '{}' },
+    })
+  for (const id of [busy, gone]) for (const type of ['first', 'second']) await publish(id, type)
+  await service.client.axons.delete({ params: { id: gone } })
+  const axons = [busy, quiet, gone].map((id) => ({ id }))
+  const last = await new QueryClient().fetchQuery(overviewQueries.lastEvents(axons, service.client))
+  expect(Object.entries(last).map(([id, { event_type }]) => [id, event_type])).toEqual([
+    [busy, 'second'],
+    [gone, 'second'],
+  ])
 })

@@ -149,6 +149,10 @@ export const axonQueries = {
       queryFn: ({ signal }) => api.axons.get({ params: { id }, signal }),
     }),
 
+  /** The newest event of an axon's log, or undefined when it has none. */
+  lastEvent: async (id: string, signal: AbortSignal, api: Api = pageApi) =>
+    (await api.axons.events({ params: { id }, query: { limit: 1, include_total_count: false }, signal })).events[0],
+
   metadataKeys: (api: Api = pageApi) =>
     metadataWords([...axonKeys.metadata, 'keys'], (signal) => api.axons.metadataKeys({ signal })),
 
