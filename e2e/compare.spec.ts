@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from './product.ts'
+import type { Locator, Page } from '@playwright/test'
+import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { expect, type Product, test } from './product.ts'
 import { finishedJob, makeScenarios } from './small-jobs.ts'
 
 test.use({ journeys: 'compare' })
@@ -16,6 +18,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await page.goto(`${product.url}/benchmark-jobs`)
   const row = page.getByRole('row', { name: /after the change/ })
   await expect(row).toContainText('solver 0.667 (n = 3)')
+  await showsEveryAgent(page, product, scenarioIds)
   await page.getByRole('combobox', { name: 'State' }).selectOption('Failed')
   await expect(row).toHaveCount(0)
   await page.getByRole('combobox', { name: 'State' }).selectOption('Completed')
@@ -41,3 +44,50 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await page.getByRole('link', { name: 'CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
 })
+
+/** A job of ten agents: a row has eight with their scores, nothing of them cut off, and opens to show the others. */
+const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']: readonly string[]) => {
+  const agents = Array.from({ length: 10 }, (_, at) => ({
+    name: `agent-${at}-with-a-long-name`,
+    model_name: `provider/model-${at}-2026-11-23`,
+    type: 'job_agent' as const,
+    kwargs: { command: `echo 0.${at} > ~/answer` },
+  }))
+  const spec = { type: 'scenarios' as const, scenario_ids: [scenario], agent_configs: agents }
+  const { id } = await service.benchmarkJobs.create({
+    body: { name: 'ten agents', spec: { ...spec, orchestrator_config: { n_concurrent_trials: 4 } } },
+  })
+  const isOver = async () => hasJobEnded((await service.benchmarkJobs.get({ params: { id } })).state)
+  await expect.poll(isOver, { timeout: 100_000 }).toBe(true)
+  await page.reload()
+  const row = page.getByRole('row', { name: /ten agents/ })
+  await expect(row).toContainText(/agent-9-with-a-long-name.*0.90 \(n = 1\).*agent-2-with-a-long-name.*0.20 \(n = 1\)/)
+  await expect(row.getByText('agent-1-with')).toHaveCount(0)
+  expect(await cutOff(row)).toEqual([])
+  await row.getByRole('button', { name: 'and 2 more' }).click()
+  await expect(row).toContainText(/agent-0-with-a-long-name.*0.00 \(n = 1\)/)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page
+    .getByRole('row', { name: /ten agents/ })
+    .getByRole('button', { name: 'Show more' })
+    .click()
+  const card = page.getByRole('row').filter({ hasText: 'Agents and scores' }).filter({ hasText: 'agent-9' })
+  await expect(card.getByRole('button', { name: 'and 2 more' })).toBeVisible()
+  expect(await cutOff(card)).toEqual([])
+  await page.setViewportSize({ width: 1440, height: 900 })
+}
+
+/** The texts of an element that do not fit where they stand. */
+const cutOff = (element: Locator): Promise<string[]> =>
+  element
+    .locator('td *, td')
+    .evaluateAll((all) =>
+      all
+        .filter(
+          (each) =>
+            each.clientWidth > 1 &&
+            each.scrollWidth > each.clientWidth + 1 &&
+            getComputedStyle(each).overflowX !== 'visible',
+        )
+        .map((each) => each.textContent ?? ''),
+    )

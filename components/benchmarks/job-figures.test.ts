@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkJob, BenchmarkOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { agentRows, formatScore, progressOf, shortLabels, yamlProblems } from './job-figures.ts'
+import {
+  agentLabel,
+  agentRows,
+  formatScore,
+  outcomeCounts,
+  progressOf,
+  shortLabels,
+  yamlProblems,
+} from './job-figures.ts'
 
 const outcome = (id: string, agent: string, finished: number): BenchmarkOutcome => ({
   benchmark_run_id: id,
@@ -105,4 +113,42 @@ it('finds the line of each problem of a refused job file', () => {
     { line: 12, text: '12:1 datasets: outside' },
     { line: null, text: 'no place' },
   ])
+})
+
+describe('how the attempts of an agent ended', () => {
+  const ended = (...states: string[]) =>
+    states.map((state) => ({ scenario_definition_id: 's', scenario_name: 's', state, score: null }))
+
+  it('is as its outcome counts it, with those in states that are not known', () => {
+    const counted = {
+      ...outcome('bmr_1', 'a', 2),
+      scenario_outcomes: ended('COMPLETED', 'COMPLETED', 'SKIPPED', 'CANCELED'),
+    }
+    expect(outcomeCounts(counted)).toEqual({ completed: 2, failed: 0, timedOut: 0, cancelled: 1, other: 1, total: 4 })
+  })
+
+  it('is by the states where the outcome does not count it, and told without them', () => {
+    const untold = {
+      ...outcome('bmr_1', 'a', 0),
+      n_completed: Number.NaN,
+      scenario_outcomes: ended('COMPLETED', 'FAILED'),
+    }
+    expect(outcomeCounts({ ...untold, n_failed: Number.NaN })).toMatchObject({ completed: 1, failed: 1, total: 2 })
+    expect(outcomeCounts({ ...outcome('bmr_1', 'a', 3), scenario_outcomes: [] })).toMatchObject({
+      completed: 3,
+      total: 3,
+    })
+  })
+})
+
+it('cuts what an agent is called where it would fill the page, and names one without a name', () => {
+  expect(agentLabel({ name: 'x'.repeat(500), model: 'y'.repeat(500) })).toHaveLength(2 * 121 + ' · '.length)
+  expect(agentLabel({ name: ' ', model: null })).toBe('Unnamed agent')
+})
+
+it('takes a run in a state that is not known for one that goes on', () => {
+  const run = { benchmark_run_id: 'bmr_1', start_time_ms: 0, agent_config: { type: 'job_agent', name: 'careful' } }
+  const stateIn = (state: string) =>
+    agentRows(job({ in_progress_runs: [{ ...run, state }] })).find(({ runId }) => runId === 'bmr_1')?.state
+  expect([stateIn('provisioning'), stateIn('running'), stateIn('failed')]).toEqual(['running', 'running', 'finished'])
 })

@@ -1,4 +1,6 @@
+import { cutEnd } from '#components/ui/text.ts'
 import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 
 /** One agent of a job: its run, as far as that has come. */
 export interface AgentRow {
@@ -39,19 +41,27 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   return rows.toSorted((a, b) => place(a) - place(b))
 }
 
+/** Longest name or model in one line of text, in characters. */
+const longestPart = 120
+
 /** An agent in one line of text. */
-export const agentLabel = ({ name, model }: { name: string; model: string | null | undefined }): string =>
-  model ? `${name} · ${model}` : name
+export const agentLabel = ({ name, model }: { name: string; model: string | null | undefined }): string => {
+  const shown = cutEnd(name.trim() || 'Unnamed agent', longestPart)
+  return model ? `${shown} · ${cutEnd(model, longestPart)}` : shown
+}
 
 /** What tells the agents of a job apart: their models alone where all have one name. */
 export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
-  const models = agents.flatMap(({ model }) => model ?? [])
+  const models = agents.flatMap(({ model }) => (model ? cutEnd(model, longestPart) : []))
   const isByModel =
     new Set(agents.map(({ name }) => name)).size === 1 && new Set(models).size === agents.length && agents.length > 1
   return isByModel ? models : agents.map(agentLabel)
 }
 
-const stateOf = (run: InProgressRun | null) => (run?.state === 'running' ? 'running' : 'finished')
+/** A run in a state that is not known has not ended, as far as anyone can tell. */
+const stateOf = (run: InProgressRun | null) => (run && !endedStates.includes(run.state) ? 'running' : 'finished')
+
+const endedStates: readonly string[] = benchmarkRunStates.filter((state) => state !== 'running')
 
 const isSame = (agent: AgentConfig, row: Pick<AgentRow, 'name' | 'model'>) =>
   agent.name === row.name && (agent.model_name ?? null) === row.model

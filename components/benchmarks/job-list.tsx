@@ -239,8 +239,9 @@ const columns: Column<BenchmarkJob>[] = [
     id: 'name',
     header: 'Name',
     priority: 1,
-    width: '11rem',
-    cell: ({ name }) => <VisibleText truncate>{name}</VisibleText>,
+    width: '10.5rem',
+    lines: () => 1,
+    cell: ({ name }) => <VisibleText max={120}>{name}</VisibleText>,
   },
   {
     id: 'state',
@@ -276,21 +277,23 @@ const columns: Column<BenchmarkJob>[] = [
     align: 'right',
     cell: (job) => {
       const { finished, total } = progressOf(job)
-      return total === null ? formatCount(finished) : `${formatCount(finished)} of ${formatCount(total)}`
+      if (total !== null) return `${formatCount(finished)} of ${formatCount(total)}`
+      return <span title="The job does not tell how many there will be">{formatCount(finished)} of ?</span>
     },
   },
   {
     id: 'counts',
     header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
     priority: 3,
-    width: '9rem',
+    width: '7.5rem',
+    lines: () => 1,
     cell: (job) => <Counts job={job} />,
   },
   {
     id: 'duration',
     header: <span title="Of its longest run">Duration</span>,
     priority: 3,
-    width: '6.5rem',
+    width: '6rem',
     align: 'right',
     cell: (job) => {
       const runs = [...(job.benchmark_outcomes ?? []), ...(job.in_progress_runs ?? [])]
@@ -313,7 +316,7 @@ const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {
   ].filter(({ n }) => n > 0)
   if (counts.length === 0) return <span className="text-muted">None yet</span>
   return (
-    <span className="inline-flex gap-x-2.5">
+    <span className="inline-flex flex-wrap gap-x-2.5">
       {counts.map(({ word, icon: Icon, tone, n }) => (
         <span key={word} title={`${formatCount(n)} ${word}`} className="tabular inline-flex items-center gap-1">
           <Icon aria-hidden className={`size-3.5 ${tone}`} />

@@ -46,7 +46,7 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'settled',
     header: 'Settled',
     priority: 3,
-    width: '14rem',
+    width: '15rem',
     cell: ({ settled, scenarios_to_settle, reasons }) => (
       <span className="inline-flex items-center gap-2">
         <Badge tone={settled ? 'ok' : 'neutral'} icon={settled ? CircleCheck : CircleHelp}>

@@ -174,8 +174,10 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
   return (
     <Facts>
       <Fact label="Score">
-        <RunScore run={run} />
-        {run.score != null && scenarioRuns && <p className="tabular text-sm text-muted">{scoreWords(scenarioRuns)}</p>}
+        <RunScore run={run} outcomes={scenarioRuns && !scenarioRuns.has_more ? scenarioRuns.runs.length : undefined} />
+        {run.score != null && scenarioRuns && (
+          <p className="tabular text-sm text-muted">{scoreWords(run.score, scenarioRuns)}</p>
+        )}
       </Fact>
       <Origin run={run} />
       <Fact label="Started">
@@ -243,10 +245,14 @@ const Origin = ({ run }: { run: BenchmarkRun }) => {
 }
 
 /** The sum behind the score of a run that has ended: what has none counts 0. */
-const scoreWords = ({ runs, has_more, total_count }: ScenarioRunList): string => {
+const scoreWords = (score: number, { runs, has_more, total_count }: ScenarioRunList): string => {
   const scored = runs.filter(({ state, scoring_contract_result }) => state === 'completed' && scoring_contract_result)
   const sum = scored.reduce((total, { scoring_contract_result }) => total + (scoring_contract_result?.score ?? 0), 0)
   if (has_more)
     return `The sum of the scores, divided by all ${total_count == null ? '' : formatCount(total_count)} scenario runs; those without a score count 0.`
-  return `${formatScore(sum)} points of ${formatCount(scored.length)} completed, divided by all ${formatCount(runs.length)} scenario runs: the other ${formatCount(runs.length - scored.length)} count 0.`
+  const parts = `${formatScore(sum)} points of ${formatCount(scored.length)} completed`
+  // A service may take its score over something else, and does not say over what.
+  if (runs.length === 0 || Math.abs(sum / runs.length - score) > 0.0005)
+    return `The service does not tell how it was computed: its ${formatCount(runs.length)} scenario runs have ${parts}${runs.length === 0 ? '' : `, which is ${formatScore(sum / runs.length)} over all of them`}.`
+  return `${parts}, divided by all ${formatCount(runs.length)} scenario runs: the other ${formatCount(runs.length - scored.length)} count 0.`
 }

@@ -33,8 +33,8 @@ export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
     >
       <span className="font-medium">{formatScore(score)}</span>{' '}
       <span className="text-muted">
-        (n = {count == null ? '…' : formatCount(count)}
-        {!isShort && ' scenario runs'})
+        (n = {count === undefined ? '…' : count === null ? 'not told' : formatCount(count)}
+        {!isShort && count !== null && ' scenario runs'})
       </span>
     </span>
   )

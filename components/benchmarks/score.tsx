@@ -1,11 +1,12 @@
 'use client'
+import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 
 /** An agent and the model it works with. */
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
   <>
-    <VisibleText max={80}>{name}</VisibleText>
+    <VisibleText max={80}>{name.trim() || 'Unnamed agent'}</VisibleText>
     {model && (
       <span className="ml-2 font-normal text-muted">
         <VisibleText max={80}>{model}</VisibleText>
@@ -14,27 +15,34 @@ export const AgentName = ({ name, model }: { name: string; model: string | null 
   </>
 )
 
+interface AgentLinesProps {
+  name: string
+  model: string | null | undefined
+  /** Whether the row grows with it. */
+  isWhole?: boolean
+}
+
 /** The same in a row of a table: the model below the name, so that neither is cut for the other. */
-export const AgentLines = ({ name, model }: { name: string; model: string | null | undefined }) => (
+export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) => (
   <span className="block min-w-0 leading-4">
-    <span className="block truncate">
-      <VisibleText max={80}>{name}</VisibleText>
+    <span className={classes('block', !isWhole && 'truncate')}>
+      <VisibleText max={80}>{name.trim() || 'Unnamed agent'}</VisibleText>
     </span>
     {model && (
-      <span className="block truncate text-xs leading-4 font-normal text-muted">
+      <span className={classes('block text-xs leading-4 font-normal text-muted', !isWhole && 'truncate')}>
         <VisibleText max={80}>{model}</VisibleText>
       </span>
     )}
   </span>
 )
 
-/** Two that are compared, in a row of a table: which is the other may not be cut off. */
+/** Two that are compared, in a row of a table that grows with them: neither may be cut off. */
 export const PairLines = ({ one, other }: { one: string; other: string }) => (
   <span className="block leading-4">
-    <span className="block truncate">
+    <span className="block">
       <VisibleText max={240}>{one}</VisibleText>{' '}
     </span>
-    <span className="block truncate text-xs leading-4 font-normal">
+    <span className="block text-xs leading-4 font-normal">
       <span className="text-muted">over</span> <VisibleText max={240}>{other}</VisibleText>
     </span>
   </span>

@@ -20,7 +20,10 @@ export type KeyOf = (outcome: AttemptOutcome) => string
 const failures: readonly string[] = ['FAILED', 'TIMEOUT', 'COMPLETED']
 
 /** Undefined where the attempt does not count. */
-export const countedScore = ({ state, score }: AttemptOutcome, rule: FailureRule): number | undefined => {
+export const countedScore = (
+  { state, score }: Pick<AttemptOutcome, 'state' | 'score'>,
+  rule: FailureRule,
+): number | undefined => {
   if (state === 'COMPLETED' && typeof score === 'number' && Number.isFinite(score)) return score
   return rule === 'zero' && failures.includes(state) ? 0 : undefined
 }

@@ -87,9 +87,10 @@ const columns: Column<Row>[] = [
     id: 'scenario',
     header: 'Scenario',
     priority: 1,
+    lines: () => 1,
     cell: ({ scenario_name, scenario_id }) => (
       <Link href={paths.scenario(scenario_id)} prefetch={false} className="hover:underline">
-        <VisibleText truncate>{scenario_name || scenario_id}</VisibleText>
+        <VisibleText max={120}>{scenario_name.trim() || scenario_id}</VisibleText>
       </Link>
     ),
   },
@@ -98,7 +99,8 @@ const columns: Column<Row>[] = [
     header: 'Side',
     priority: 3,
     width: '28%',
-    cell: ({ side }) => <VisibleText truncate>{side}</VisibleText>,
+    lines: () => 1,
+    cell: ({ side }) => <VisibleText max={240}>{side}</VisibleText>,
   },
   {
     id: 'score',

@@ -7,7 +7,7 @@ import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
 import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
-import { AgentName, PairLines } from '../score.tsx'
+import { AgentLines, PairLines } from '../score.tsx'
 import { UsageText } from '../usage-text.tsx'
 import { sideNames } from './side-names.ts'
 
@@ -36,14 +36,13 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
       id: 'agent',
       header: 'Agent',
       priority: 1,
+      lines: () => 2,
       cell: ({ agent_name, model_name, job_id }) => (
         <span className="block leading-4">
-          <span className="block truncate">
-            <AgentName name={agent_name} model={model_name} />
-          </span>
+          <AgentLines name={agent_name} model={model_name} isWhole />
           {/* Narrow, the column of jobs is not in the row. */}
           {jobs.length > 1 && (
-            <span className="block truncate text-xs leading-4 font-normal text-muted @2xl:hidden">
+            <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
               <VisibleText max={120}>{jobName(job_id)}</VisibleText>
             </span>
           )}
@@ -55,9 +54,10 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
       header: 'Job',
       priority: 3,
       width: hasUsage ? '13%' : '17%',
+      lines: () => 1,
       cell: ({ job_id }) => (
         <Link href={paths.benchmarkJob(job_id)} className="relative z-1 text-accent hover:underline">
-          <VisibleText truncate>{jobName(job_id)}</VisibleText>
+          <VisibleText max={120}>{jobName(job_id)}</VisibleText>
         </Link>
       ),
     },
@@ -153,6 +153,7 @@ const differenceColumns = (name: ReturnType<typeof sideNames>): Column<ComparedP
     id: 'pair',
     header: 'Side over its baseline',
     priority: 1,
+    lines: () => 2,
     cell: ({ a, b }) => <PairLines one={name(a)} other={name(b)} />,
   },
   {

@@ -4,7 +4,7 @@ import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'
 import { gridLines } from './grid-view.ts'
 import { groupingKeys } from './grouping.ts'
-import { scenarioRows } from './scenario-grid.ts'
+import { attemptsDisagree, scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
 
@@ -28,6 +28,24 @@ describe('rows of the grid', () => {
       ['scn_late', 'late', 'COMPLETED'],
       ['scn_other', 'other', 'COMPLETED'],
     ])
+  })
+
+  // The report counted 0 for these and the grid nothing, so that the page had two denominators.
+  it('count what completed without a score as the report does', () => {
+    const [row] = rowsOf(jobOf({ a: { s: { score: null } }, b: { s: [{ score: null }, 1] } }))
+    expect(row?.cells.map(({ score }) => [score.zero, score.leave_out])).toEqual([
+      [0, null],
+      [0.5, 1],
+    ])
+  })
+
+  it('are named by their ids where their names are blank', () => {
+    expect(rowsOf(jobOf({ a: { '  ': 1 } })).map(({ name }) => name)).toEqual(['scn_  '])
+  })
+
+  it('disagree in their attempts only where two that count differ', () => {
+    const [same, differ] = rowsOf(jobOf({ a: { same: [1, 'CANCELED'], differ: [1, 'FAILED'] } }))
+    expect([same, differ].map((row) => row?.cells.map(attemptsDisagree))).toEqual([[false], [true]])
   })
 
   it('have no score where nothing counts, and say a state nobody knows', () => {

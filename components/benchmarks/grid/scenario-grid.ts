@@ -1,6 +1,7 @@
 import type { KnownScenario } from '#lib/console/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { meanOf } from '#lib/statistics/means.ts'
+import { countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
 import type { AgentRow } from '../job-figures.ts'
 
@@ -33,21 +34,20 @@ export interface ScenarioRow {
 
 export const isPass = (score: number | null): boolean => score === 1
 
-/** A scenario passes when all of its attempts score 1; two attempts disagree when one scores 1 and the other does not. */
+/** A scenario passes when all of its attempts score 1; two attempts that count disagree when one scores 1 and the other does not. */
 export const attemptsDisagree = ({ attempts }: GridCell): boolean => {
-  const passes = attempts.filter(({ score }) => score === 1).length
-  return passes > 0 && passes < attempts.length
+  const scores = countedOf(attempts, 'zero')
+  const passes = scores.filter(isPass).length
+  return passes > 0 && passes < scores.length
 }
 
 /** Whether the environment of an attempt was not the one its task asks for, so that its score may be no answer. */
 export const environmentDiffers = ({ attempts }: GridCell): boolean =>
   attempts.some(({ environment_differs }) => environment_differs)
 
-/** What an attempt counts, or null when it does not: what was cancelled never does, nor a state nobody knows. */
-export const countedScore = ({ state, score }: ScenarioOutcome, rule: FailureRule): number | null => {
-  if (state === 'COMPLETED') return score ?? null
-  return rule === 'zero' && (state === 'FAILED' || state === 'TIMEOUT') ? 0 : null
-}
+/** What an attempt counts, as the report has it, or null when it does not: what was cancelled never does, nor a state nobody knows. */
+export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): number | null =>
+  scoreThatCounts(outcome, rule) ?? null
 
 /** What the definitions of scenarios say of them, by their ids. */
 export type KnownScenarios = Readonly<Record<string, KnownScenario>>
@@ -70,7 +70,7 @@ export const scenarioRows = (
   for (const [at, { outcome }] of agents.entries())
     for (const each of outcome?.scenario_outcomes ?? []) {
       const row = rowOf(each.scenario_definition_id)
-      row.name ||= each.scenario_name
+      row.name ||= each.scenario_name.trim() && each.scenario_name
       row.attempts[at]?.push(each)
     }
   for (const [id, row] of found) row.name ||= known[id]?.name ?? ''

@@ -62,7 +62,7 @@ const Failure = ({ group, agents, onOpen }: { group: FailureGroup } & FailureLis
           </VisibleText>
         </p>
         <p className="text-sm text-muted">
-          {group.agents.map((at) => labels[at]).join(', ')}
+          <VisibleText max={600}>{group.agents.map((at) => labels[at]).join(', ')}</VisibleText>
           {' at '}
           <VisibleText max={400}>{scenarios.slice(0, namesShown).join(', ')}</VisibleText>
           {scenarios.length > namesShown && ` and ${formatCount(scenarios.length - namesShown)} more scenarios`}

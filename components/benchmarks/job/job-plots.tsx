@@ -128,7 +128,7 @@ const ScoreAgainstDuration = ({ rows, agents, rule }: PlotOfAgentsProps) => {
               d={points
                 .map(
                   ({ score, duration_ms }) =>
-                    `M${(20 + (duration_ms / longest) * 214).toFixed(1)} ${(90 - score * 80).toFixed(1)}h0`,
+                    `M${(20 + (duration_ms / longest) * 214).toFixed(1)} ${(90 - Math.min(1, Math.max(0, score)) * 80).toFixed(1)}h0`,
                 )
                 .join('')}
               fill="none"

@@ -61,7 +61,7 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
             <p className="max-w-prose text-sm text-muted">{ruleSentences[rule]}</p>
           </>
         )}
-        {data && <PairTable pairs={data.pairs} />}
+        {data && <PairTable pairs={data.pairs} agents={data.agents} />}
       </section>
     </>
   )

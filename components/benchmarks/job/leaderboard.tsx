@@ -82,13 +82,14 @@ const columns: Column<Row>[] = [
     id: 'agent',
     header: 'Agent',
     priority: 1,
+    lines: () => 2,
     cell: ({ agent }) => <Agent agent={agent} />,
   },
   {
     id: 'mean',
     header: 'Mean score',
     priority: 2,
-    width: '12rem',
+    width: '13rem',
     align: 'right',
     cell: (row) => <Mean {...row} />,
   },
@@ -145,11 +146,17 @@ const columns: Column<Row>[] = [
     id: 'duration',
     header: <span title="Of the attempts that were not cancelled">Median · p95</span>,
     priority: 3,
-    width: '9.5rem',
+    width: '7rem',
     align: 'right',
     cell: ({ figures }) =>
-      figures?.duration_median_ms != null &&
-      `${formatDurationMs(figures.duration_median_ms)} · ${figures.duration_p95_ms === null ? '–' : formatDurationMs(figures.duration_p95_ms)}`,
+      figures?.duration_median_ms != null && (
+        <span className="block leading-4">
+          {formatDurationMs(figures.duration_median_ms)}{' '}
+          {figures.duration_p95_ms !== null && (
+            <span className="block text-xs leading-4 text-muted">p95 {formatDurationMs(figures.duration_p95_ms)}</span>
+          )}
+        </span>
+      ),
   },
   {
     id: 'usage',
@@ -164,6 +171,7 @@ const columns: Column<Row>[] = [
     header: <span title="Attempts completed, E failed, T timed out, C cancelled">Attempts</span>,
     priority: 3,
     width: '8rem',
+    lines: () => 1,
     cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
   },
 ]
@@ -207,7 +215,7 @@ const methodWords: Record<string, string> = {
 
 /** An agent, which leads to its run; the state of that while it is not simply over. */
 const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow }) => {
-  const label = <AgentLines name={name} model={model} />
+  const label = <AgentLines name={name} model={model} isWhole />
   return (
     <span className="flex min-w-0 items-center gap-2">
       {runId ? (
@@ -243,7 +251,7 @@ const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: Age
   if (some.length === 0) return <span className="text-muted">none yet</span>
   const words = some.map(([count, , word]) => `${count} ${word}`).join(', ')
   return (
-    <span className="tabular whitespace-nowrap" title={words}>
+    <span className="tabular block leading-4" title={words}>
       <span aria-hidden>{some.map(([count, letter]) => count + letter).join(' · ')}</span>
       <span className="sr-only">{words}</span>
     </span>

@@ -50,14 +50,18 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                   Environment differs
                 </span>
               </Head>
-              <Head end>Cancelled</Head>
+              <Head end>
+                <span title="They count nothing">Cancelled</span>
+              </Head>
             </tr>
           </thead>
           <tbody className="tabular">
             {lost.map(({ agent, points }, at) => (
               <tr key={agent.key} className="border-b border-line">
                 <th scope="row" title={agentLabel(agent)} className="border-b border-line px-3 py-1.5 font-medium">
-                  <VisibleText max={80}>{labels[at] ?? ''}</VisibleText>
+                  <VisibleText max={80} className="block min-w-44">
+                    {labels[at] ?? ''}
+                  </VisibleText>
                 </th>
                 {points === null ? (
                   <td colSpan={7} className="border-b border-line px-3 py-1.5 text-muted">
@@ -65,7 +69,7 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                   </td>
                 ) : (
                   <>
-                    <td className="w-1/4 border-b border-line px-3 py-1.5">
+                    <td className="w-1/5 border-b border-line px-3 py-1.5">
                       <span aria-hidden className="flex h-3 w-full min-w-32 border border-line-strong">
                         <span style={{ width: `${points.score * 100}%` }} className="bg-(--score-high)" />
                         {lossCauses.map((cause) => (
@@ -90,8 +94,8 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                       {points.differing.attempts > 0 && <span className="text-muted">of it </span>}
                       <Lost {...points.differing} />
                     </td>
-                    <td className="border-b border-line px-3 py-1.5 text-right text-muted">
-                      {points.cancelled === 0 ? '0' : `${attemptWords(points.cancelled)}, not counted`}
+                    <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap text-muted">
+                      {points.cancelled === 0 ? '0' : attemptWords(points.cancelled)}
                     </td>
                   </>
                 )}

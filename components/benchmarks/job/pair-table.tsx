@@ -1,17 +1,19 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import type { PairFigures } from '#lib/wire/reports.ts'
+import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/wire/reports.ts'
+import { shortLabels } from '../job-figures.ts'
 import { doubtColumns } from '../pair-columns.tsx'
 import { PairLines } from '../score.tsx'
 import { IntervalBar } from './interval-bar.tsx'
 import { isControl, labelOf, three, turned } from './verdict.ts'
 
 /** Each agent with each other, the larger difference first and those that check the tasks last, on the scenarios both have. */
-export const PairTable = ({ pairs }: { pairs: readonly PairFigures[] }) => {
+export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
   const [isWhole, setIsWhole] = useState(false)
+  const columns = useMemo(() => columnsOf(agents), [agents])
   if (pairs.length === 0) return null
   const rows = pairs
     .map(turned)
@@ -46,13 +48,23 @@ const firstShown = 6
 
 const hasControl = ({ a, b }: PairFigures) => isControl(a.agent_name) || isControl(b.agent_name)
 
-const columns: Column<PairFigures>[] = [
-  {
-    id: 'pair',
-    header: 'Agents',
-    priority: 1,
-    cell: ({ a, b }) => <PairLines one={labelOf(a)} other={labelOf(b)} />,
-  },
+const columnsOf = (agents: readonly AgentFigures[]): Column<PairFigures>[] => {
+  const labels = shortLabels(agents.map(({ agent_name: name, model_name: model }) => ({ name, model })))
+  const byRun = new Map(agents.map(({ benchmark_run_id }, at) => [benchmark_run_id, labels[at]]))
+  const nameOf = (agent: AgentIdentity) => byRun.get(agent.benchmark_run_id) ?? labelOf(agent)
+  return [
+    {
+      id: 'pair',
+      header: 'Agents',
+      priority: 1,
+      lines: () => 2,
+      cell: ({ a, b }) => <PairLines one={nameOf(a)} other={nameOf(b)} />,
+    },
+    ...figureColumns,
+  ]
+}
+
+const figureColumns: Column<PairFigures>[] = [
   {
     id: 'difference',
     header: 'Difference',
@@ -75,7 +87,7 @@ const columns: Column<PairFigures>[] = [
     id: 'interval',
     header: '95 % interval, on -1 to 1',
     priority: 3,
-    width: '15rem',
+    width: '14rem',
     cell: ({ difference, ci_low, ci_high, reasons }) =>
       difference !== null && (
         <span className="flex items-center gap-3">

@@ -22,7 +22,7 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
   const soFar = complete ? '' : 'So far: '
   if (!best)
     return {
-      lead: `${soFar}Nothing can be said of the agents yet.`,
+      lead: `${soFar}${complete ? 'N' : 'n'}othing can be said of the agents yet.`,
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
