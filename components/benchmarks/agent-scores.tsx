@@ -20,10 +20,10 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
   const more = rows.length - mostAgents
   return (
     <>
-      <ul className="grid w-fit max-w-full grid-cols-[minmax(0,auto)_auto_auto] gap-x-1.5 text-sm leading-4">
+      <ul className="grid w-fit max-w-full gap-x-1.5 text-sm leading-4 max-sm:gap-y-1 sm:grid-cols-[minmax(0,auto)_auto_auto]">
         {rows.slice(0, isOpen ? rows.length : mostAgents).map(({ key, label, state, outcome }) => (
-          <li key={key} className="col-span-3 grid grid-cols-subgrid">
-            <span className="min-w-0">
+          <li key={key} className="gap-x-1.5 max-sm:flex max-sm:flex-wrap sm:col-span-3 sm:grid sm:grid-cols-subgrid">
+            <span className="min-w-0 max-sm:basis-full">
               <VisibleText max={80}>{label}</VisibleText>
             </span>{' '}
             {outcome?.average_score == null ? (

@@ -81,7 +81,12 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
             <th key={column.id} scope="row" className={classes(className, 'font-medium')}>
               {href ? (
                 // The link covers its row, so that the whole row opens in all the ways a link does.
-                <Link data-row="" href={href} prefetch={false} className={rowLinkClasses}>
+                <Link
+                  data-row=""
+                  href={href}
+                  prefetch={false}
+                  className={classes(rowLinkClasses, !column.lines && 'truncate')}
+                >
                   {content}
                 </Link>
               ) : (
@@ -180,4 +185,4 @@ const growingClasses = `${cellClasses} py-0.5! break-words`
 const rowClasses =
   'group/row relative hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
 const rowLinkClasses =
-  'block truncate after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'
+  'block after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'

@@ -23,12 +23,13 @@ export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellVie
   const { attempts } = cell
   const score = cell.score[rule]
   const [only] = attempts
+  const isWord = attempts.length === 1 && only?.state !== 'COMPLETED'
   return (
     <td
       aria-colindex={column + 2}
       data-column={column}
       tabIndex={isFocused ? 0 : -1}
-      style={score === null ? undefined : ({ '--score': `${score * 100}%` } as React.CSSProperties)}
+      style={score === null ? undefined : ({ '--score': percentOf(score) } as React.CSSProperties)}
       className={classes(
         'relative h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
         score !== null && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
@@ -37,14 +38,14 @@ export const CellView = memo(({ cell, rule, column, isFocused, isOpen }: CellVie
     >
       <span className="sr-only">{cellWords(cell, rule)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
-        <span className={classes('tabular w-8.5 shrink-0', score === null && 'text-muted')}>
+        <span className={classes('tabular shrink-0', !isWord && 'w-8.5', score === null && 'text-muted')}>
           {score === null ? '–' : formatScore(score)}
         </span>
         {attempts.length > maxMarks ? (
           <span className="tabular text-xs">
             {attempts.filter((each) => each.score === 1).length}/{attempts.length}
           </span>
-        ) : only && attempts.length === 1 && only.state !== 'COMPLETED' ? (
+        ) : only && isWord ? (
           <StateWord state={only.state} />
         ) : (
           attempts.map((attempt, index) => (
@@ -75,13 +76,16 @@ const StateWord = ({ state }: { state: string }) => {
   )
 }
 
+/** A service may know scores beyond 0 and 1; a colour beyond its ends would be none. */
+const percentOf = (score: number) => `${100 * Math.min(1, Math.max(0, score))}%`
+
 const letters: Record<string, string> = { FAILED: 'E', TIMEOUT: 'T', CANCELED: 'C' }
 
 /** A full square for a score of 1, an empty one for 0, a partly filled one between; a letter for what has no score. */
 export const AttemptMark = ({ attempt: { state, score } }: { attempt: Pick<ScenarioOutcome, 'state' | 'score'> }) =>
   state === 'COMPLETED' && score != null ? (
     <span
-      style={{ '--part': `${score * 100}%` } as React.CSSProperties}
+      style={{ '--part': percentOf(score) } as React.CSSProperties}
       className="size-2.5 shrink-0 rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
     />
   ) : (

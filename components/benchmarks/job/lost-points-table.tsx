@@ -59,7 +59,7 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
             {lost.map(({ agent, points }, at) => (
               <tr key={agent.key} className="border-b border-line">
                 <th scope="row" title={agentLabel(agent)} className="border-b border-line px-3 py-1.5 font-medium">
-                  <VisibleText max={80} className="block min-w-44">
+                  <VisibleText max={80} className="block min-w-44 wrap-anywhere">
                     {labels[at] ?? ''}
                   </VisibleText>
                 </th>
