@@ -46,7 +46,23 @@ test('a run is cancelled, and its logs are downloaded and opened', async ({ sign
   await expect.poll(async () => (await service.scenarioRuns.get({ params: { id: solved.id } })).state).toBe('scored')
   await service.scenarioRuns.complete({ params: { id: solved.id } })
 
+  // Two of no scenario, cancelled in the list by one answer; the completed one is left as it is.
+  const benchmark_id = run.benchmark_id ?? ''
+  const idle = []
+  for (const run_name of ['idle-1', 'idle-2', 'idle-3'])
+    idle.push(await service.benchmarks.startRun({ body: { benchmark_id, run_name } }))
+  await service.benchmarkRuns.complete({ params: { id: idle[2]?.id ?? '' } })
   await page.goto(`${product.url}/benchmark-runs`)
+  for (const name of ['idle-1', 'idle-2', 'idle-3'])
+    await page.getByRole('checkbox', { name: `Select ${name}` }).check()
+  await page.getByRole('region', { name: 'Selected runs' }).getByRole('button', { name: 'Cancel 2' }).click()
+  const question = page.getByRole('dialog', { name: 'Cancel 2 runs?' })
+  await expect(question).toContainText('1 of the 3 selected: in no state for it')
+  await question.getByRole('button', { name: 'Cancel 2 runs' }).click()
+  await expect(page.getByText('Cancelled (2 of 2)')).toBeVisible()
+  for (const name of ['idle-1', 'idle-2'])
+    await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText('Cancelled')
+
   await page.getByRole('link', { name: 'nightly' }).click()
   await expect(page.getByRole('row', { name: /Running/ })).toHaveCount(2)
 

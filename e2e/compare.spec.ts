@@ -25,7 +25,9 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(row).toHaveCount(1)
   await page.getByRole('checkbox', { name: 'Select before the change' }).check()
   await page.getByRole('checkbox', { name: 'Select after the change' }).check()
-  await page.getByRole('button', { name: 'Compare jobs' }).click()
+  const selected = page.getByRole('region', { name: 'Selected jobs' })
+  await expect(selected.getByRole('button', { name: 'Cancel 0' })).toHaveAttribute('aria-disabled', 'true')
+  await selected.getByRole('button', { name: 'Compare jobs' }).click()
 
   await page.waitForURL(`**/benchmark-jobs/compare?jobs=${before},${after}`)
   const differences = page.getByRole('region', { name: 'Differences' })

@@ -147,3 +147,7 @@ export const yamlProblems = (message: string): YamlProblem[] =>
       const at = /\bline (\d+)\b/i.exec(text) ?? /(?:^|\s)(\d+):\d+\b/.exec(text)
       return { line: at?.[1] ? Number(at[1]) : null, text }
     })
+
+/** Ids of the runs of a job that go on. */
+export const goingRuns = (job: BenchmarkJob): string[] =>
+  (job.in_progress_runs ?? []).flatMap(({ state, benchmark_run_id }) => (state === 'running' ? benchmark_run_id : []))

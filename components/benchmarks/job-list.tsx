@@ -1,18 +1,5 @@
 'use client'
-import {
-  Ban,
-  ChartLine,
-  CircleCheck,
-  CircleHelp,
-  CircleX,
-  ClockAlert,
-  GitCompareArrows,
-  Plus,
-  Trophy,
-  Upload,
-  X,
-} from 'lucide-react'
-import { useRouter } from 'next/navigation'
+import { Ban, ChartLine, CircleCheck, CircleHelp, CircleX, ClockAlert, Plus, Trophy, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
@@ -35,9 +22,8 @@ import {
   type jobSources,
 } from '#lib/console/address/job-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { trendPath } from '#lib/console/address/trend-view.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
-import { formatCount, formatDurationMs, formatSize } from '#lib/console/frame/format.ts'
+import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { jobsShownBy } from '#lib/console/lists/job-rows.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
@@ -48,6 +34,8 @@ import { ImportDropZone } from './import/import-drop-zone.tsx'
 import { agentRows, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
 
 const CreateJobDialog = loadOnUse(async () => (await import('./create-job-dialog.tsx')).CreateJobDialog)
+
+const JobSelection = loadOnUse(async () => (await import('./job-selection.tsx')).JobSelection)
 
 const ImportJobDialog = loadOnUse(async () => (await import('./import/import-job-dialog.tsx')).ImportJobDialog)
 
@@ -76,12 +64,11 @@ const source = {
 
 export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
-  const router = useRouter()
   const [isCreating, setIsCreating] = useState(false)
   /** Told apart by number: a second one that is dropped begins anew. */
   const [importing, setImporting] = useState<{ file: File | null; number: number } | null>(null)
   const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
-  const { view, narrow, rows, loaded, list, selectedRows, onNearEnd } = page
+  const { view, narrow, selectedRows, onNearEnd } = page
   useEnoughRows(page)
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
@@ -139,12 +126,6 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
             />
           </FilterBar>
         }
-        count={formatSize({
-          shown: rows.length,
-          loaded: loaded.length,
-          total: view.starting_after ? null : (list.data?.pages[0]?.total_count ?? null),
-          hasMore: list.hasNextPage,
-        })}
         columns={8}
         none={
           <EmptyState
@@ -172,34 +153,7 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
           onNearEnd={onNearEnd}
         />
       </ListPage>
-      {selectedRows.length > 0 && (
-        <section
-          aria-label="Selected jobs"
-          className="animate-appear sticky bottom-3 z-10 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-md bg-overlay py-1 pr-1 pl-3 shadow-overlay"
-        >
-          <p role="status" className="tabular mr-2 font-medium">
-            {formatCount(selectedRows.length)} selected
-          </p>
-          <Button
-            size="sm"
-            variant="primary"
-            icon={GitCompareArrows}
-            disabledReason={selectedRows.length > mostCompared ? `At most ${mostCompared} jobs can be compared` : null}
-            // The oldest is the baseline.
-            onClick={() => router.push(paths.compare(selectedRows.map(({ id }) => id).reverse()))}
-          >
-            {selectedRows.length === 1 ? 'Compare agents' : 'Compare jobs'}
-          </Button>
-          {selectedRows.length === 1 && (
-            <Button size="sm" icon={ChartLine} onClick={() => router.push(trendPath({ job: selectedRows[0]?.id }))}>
-              Trend
-            </Button>
-          )}
-          <Button size="sm" variant="ghost" icon={X} onClick={() => page.setSelected([])}>
-            Clear selection
-          </Button>
-        </section>
-      )}
+      {selectedRows.length > 0 && <JobSelection jobs={selectedRows} onClear={() => page.setSelected([])} />}
       <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />
       <ImportDropZone onFile={startImport} />
       {importing && (
@@ -209,7 +163,6 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   )
 }
 
-const mostCompared = 10
 const labelOf = ({ name }: BenchmarkJob) => `Select ${name}`
 
 const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {

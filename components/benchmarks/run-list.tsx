@@ -12,6 +12,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
@@ -22,6 +23,8 @@ import { type BenchmarkRun, type BenchmarkRunList, BenchmarkRunListQuery } from 
 import { BenchmarkState } from './benchmark-state.tsx'
 import { RunScore } from './run-score.tsx'
 import { AgentLines } from './score.tsx'
+
+const RunSelection = loadOnUse(async () => (await import('./run-selection.tsx')).RunSelection)
 
 const source = {
   noun: 'run',
@@ -42,7 +45,7 @@ const source = {
 
 export const RunList = () => {
   const page = useListPage(source)
-  const { view, narrow } = page
+  const { view, narrow, selectedRows } = page
   const isAsked = page.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
   const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: isAsked })
   const columns = useMemo(
@@ -50,47 +53,54 @@ export const RunList = () => {
     [view, origins, isAsked, isPending],
   )
   return (
-    <ListPage
-      title="Benchmark runs"
-      page={page}
-      filterBar={
-        <FilterBar
-          page={page}
-          search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
-          metadata={{
-            keys: benchmarkQueries.metadataKeys(),
-            values: (key) => benchmarkQueries.metadataValues(key),
-          }}
-        >
-          <FilterSelect
-            label="State"
-            value={view.state}
-            words={stateWords}
-            onFilter={(state) => narrow({ state }, 'push')}
-          />
-        </FilterBar>
-      }
-      columns={5}
-      none={
-        <EmptyState
-          icon={ListChecks}
-          title="No benchmark runs yet"
-          action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
-        >
-          A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own with
-          POST /v1/benchmarks/start_run.
-        </EmptyState>
-      }
-    >
-      <DataTable
-        {...page.table}
-        caption="Benchmark runs, newest first"
-        columns={columns}
-        rowHref={({ id }) => paths.benchmarkRun(id)}
-      />
-    </ListPage>
+    <>
+      <ListPage
+        title="Benchmark runs"
+        page={page}
+        filterBar={
+          <FilterBar
+            page={page}
+            search={{ value: view.search, onFilter: (search) => narrow({ search }, 'type') }}
+            metadata={{
+              keys: benchmarkQueries.metadataKeys(),
+              values: (key) => benchmarkQueries.metadataValues(key),
+            }}
+          >
+            <FilterSelect
+              label="State"
+              value={view.state}
+              words={stateWords}
+              onFilter={(state) => narrow({ state }, 'push')}
+            />
+          </FilterBar>
+        }
+        columns={5}
+        none={
+          <EmptyState
+            icon={ListChecks}
+            title="No benchmark runs yet"
+            action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
+          >
+            A run is one agent at the scenarios of a benchmark or of a job. Jobs make theirs; scripts start their own
+            with POST /v1/benchmarks/start_run.
+          </EmptyState>
+        }
+      >
+        <DataTable
+          {...page.table}
+          caption="Benchmark runs, newest first"
+          columns={columns}
+          rowHref={({ id }) => paths.benchmarkRun(id)}
+          selection={{ ...page.selection, labelOf }}
+          onNearEnd={page.onNearEnd}
+        />
+      </ListPage>
+      {selectedRows.length > 0 && <RunSelection runs={selectedRows} onClear={() => page.setSelected([])} />}
+    </>
   )
 }
+
+const labelOf = ({ id, name }: BenchmarkRun) => `Select ${name || id}`
 
 const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
   running: 'Running',

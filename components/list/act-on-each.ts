@@ -7,25 +7,25 @@ interface Words {
 }
 
 /** One after the other, and one summary of how that went. `onNext` hears how many are behind it; false ends it there. */
-export const actOnEach = async (
+export const actOnEach = async <Item>(
   words: Words,
-  ids: readonly string[],
-  act: (id: string) => Promise<unknown>,
+  items: readonly Item[],
+  act: (item: Item) => Promise<unknown>,
   onNext: (done: number) => boolean = () => true,
 ): Promise<void> => {
   let done = 0
   const problems: unknown[] = []
-  for (const id of ids) {
+  for (const item of items) {
     if (!onNext(done + problems.length)) break
     try {
-      await act(id)
+      await act(item)
       done += 1
     } catch (error) {
       problems.push(error)
     }
   }
-  const count = ids.length === 1 ? '' : ` (${done} of ${ids.length})`
+  const count = items.length === 1 ? '' : ` (${done} of ${items.length})`
   if (problems.length > 0) toast.danger(words.failed + count, { description: problemOf(problems[0]).message })
-  else if (done < ids.length) toast.info(`${words.failed}${count}: stopped`)
+  else if (done < items.length) toast.info(`${words.failed}${count}: stopped`)
   else toast.ok(words.done + count)
 }

@@ -5,12 +5,15 @@ import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
 import { snapshotQueries } from '#lib/console/queries/snapshots.ts'
 import { type Snapshot, SnapshotListQuery, type SnapshotList as Snapshots } from '#lib/contract/snapshots.ts'
 import { SnapshotTable } from './snapshot-table.tsx'
+
+const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)
 
 const source = {
   noun: 'snapshot',
@@ -25,24 +28,38 @@ const source = {
 
 export const SnapshotList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
+  const { selectedRows } = page
   return (
-    <ListPage
-      title="Snapshots"
-      page={page}
-      filterBar={<FilterBar page={page} metadata={{ keys: snapshotQueries.metadataKeys() }} />}
-      columns={5}
-      none={
-        <EmptyState
-          icon={Camera}
-          title="No snapshots yet"
-          action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
-          command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
-        >
-          A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it.
-        </EmptyState>
-      }
-    >
-      <SnapshotTable {...page.table} query={page.view} onDeleted={page.release} />
-    </ListPage>
+    <>
+      <ListPage
+        title="Snapshots"
+        page={page}
+        filterBar={<FilterBar page={page} metadata={{ keys: snapshotQueries.metadataKeys() }} />}
+        columns={5}
+        none={
+          <EmptyState
+            icon={Camera}
+            title="No snapshots yet"
+            action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
+            command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
+          >
+            A snapshot is a copy of a devbox's disk, taken on its page. New devboxes can be created from it.
+          </EmptyState>
+        }
+      >
+        <SnapshotTable
+          {...page.table}
+          selection={{ ...page.selection, labelOf }}
+          onNearEnd={page.onNearEnd}
+          query={page.view}
+          onDeleted={page.onDeleted}
+        />
+      </ListPage>
+      {selectedRows.length > 0 && (
+        <SnapshotSelection snapshots={selectedRows} onClear={() => page.setSelected([])} onDeleted={page.onDeleted} />
+      )}
+    </>
   )
 }
+
+const labelOf = ({ id, name }: Snapshot) => `Select ${name || id}`

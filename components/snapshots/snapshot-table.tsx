@@ -21,10 +21,10 @@ const CreateDevboxDialog = loadOnUse(
 const SnapshotSheet = loadOnUse(async () => (await import('./snapshot-sheet.tsx')).SnapshotSheet)
 const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
-interface SnapshotTableProps extends Pick<DataTableProps<Snapshot>, 'rows' | 'busy' | 'inView'> {
+interface SnapshotTableProps
+  extends Pick<DataTableProps<Snapshot>, 'rows' | 'busy' | 'inView' | 'selection' | 'onNearEnd'> {
   query: Partial<SnapshotListQuery>
-  /** Rows that are held for the pointer are let go of: one of them is no more. */
-  onDeleted?: () => void
+  onDeleted?: (id: string) => void
 }
 
 /** The snapshots with what can be done to them. */
@@ -102,7 +102,7 @@ export const SnapshotTable = ({ query, onDeleted, ...table }: SnapshotTableProps
             remove.mutate(deleting.id, {
               onSuccess: () => {
                 setDeleting(undefined)
-                onDeleted?.()
+                onDeleted?.(deleting.id)
               },
             })
           }

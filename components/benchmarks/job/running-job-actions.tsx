@@ -7,7 +7,7 @@ import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { progressOf } from '../job-figures.ts'
+import { goingRuns, progressOf } from '../job-figures.ts'
 import { FollowButton } from './follow-button.tsx'
 
 const ConfirmDialog = loadOnUse(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
@@ -44,9 +44,6 @@ export const RunningJobActions = ({ job }: { job: BenchmarkJob }) => {
     </>
   )
 }
-
-const goingRuns = (job: BenchmarkJob): string[] =>
-  (job.in_progress_runs ?? []).flatMap(({ state, benchmark_run_id }) => (state === 'running' ? benchmark_run_id : []))
 
 const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
   const { finished, total } = progressOf(job)

@@ -1,0 +1,56 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { Ban, ChartLine, GitCompareArrows } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { paths } from '#lib/console/address/paths.ts'
+import { trendPath } from '#lib/console/address/trend-view.ts'
+import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { goingRuns } from './job-figures.ts'
+
+const mostCompared = 10
+
+interface JobSelectionProps {
+  jobs: readonly BenchmarkJob[]
+  onClear: () => void
+}
+
+/** What can be done to the jobs that are selected, and with them together. */
+export const JobSelection = ({ jobs, onClear }: JobSelectionProps) => {
+  const router = useRouter()
+  const cancel = useMutation(benchmarkRunMutations.cancelJob())
+  const actions: RowAction<BenchmarkJob>[] = [
+    {
+      icon: Ban,
+      verb: 'Cancel',
+      done: 'Cancelled',
+      failed: 'Not every job was cancelled',
+      consequence: (count) =>
+        `What ${count} still run is cancelled and the devboxes of it are shut down; no more trials are started. Trials that have ended keep their outcomes. This cannot be undone.`,
+      isFinal: true,
+      isEligible: ({ state }) => !hasJobEnded(state),
+      act: (job) => cancel.mutateAsync({ id: job.id, runs: goingRuns(job) }),
+    },
+  ]
+  return (
+    <SelectionBar noun="job" nouns="jobs" rows={jobs} actions={actions} onClear={onClear}>
+      <Button
+        size="sm"
+        variant="primary"
+        icon={GitCompareArrows}
+        disabledReason={jobs.length > mostCompared ? `At most ${mostCompared} jobs can be compared` : null}
+        // The oldest is the baseline.
+        onClick={() => router.push(paths.compare(jobs.map(({ id }) => id).reverse()))}
+      >
+        {jobs.length === 1 ? 'Compare agents' : 'Compare jobs'}
+      </Button>
+      {jobs.length === 1 && (
+        <Button size="sm" icon={ChartLine} onClick={() => router.push(trendPath({ job: jobs[0]?.id }))}>
+          Trend
+        </Button>
+      )}
+    </SelectionBar>
+  )
+}
