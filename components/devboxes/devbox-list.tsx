@@ -18,7 +18,7 @@ import { Popover } from '#components/ui/popover.tsx'
 import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
-import { formatCount, formatSize } from '#lib/console/frame/format.ts'
+import { formatCount } from '#lib/console/frame/format.ts'
 import { devboxesShownBy, devboxFilterNames } from '#lib/console/lists/devbox-rows.ts'
 import type { EvictionFeed } from '#lib/console/live/eviction-feed.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
@@ -65,7 +65,7 @@ const source = {
 
 export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
   const page = useListPage(source)
-  const { view, narrow, rows, loaded, list, selectedRows, onNearEnd } = page
+  const { view, narrow, rows, loaded, selectedRows, onNearEnd } = page
   useEnoughRows(page, enoughLoaded)
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
@@ -103,12 +103,6 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
           </FilterBar>
         }
         columns={7}
-        count={formatSize({
-          shown: rows.length,
-          loaded: loaded.length,
-          total: view.starting_after ? null : (list.data?.pages[0]?.total_count ?? null),
-          hasMore: list.hasNextPage,
-        })}
         tools={ofTrials > 0 && <Trials view={view} count={ofTrials} />}
         none={
           isOnlyTrials ? (
@@ -158,6 +152,7 @@ const Trials = ({ view, count }: { view: DevboxListView; count: number }) => {
       </span>
       <Link
         href={devboxListPath({ ...view, trials: isShown ? undefined : 'shown' })}
+        aria-label={`${isShown ? 'Hide' : 'Show'} them: devboxes of trials`}
         className="text-accent hover:underline"
       >
         {isShown ? 'Hide them' : 'Show them'}

@@ -1,19 +1,20 @@
 'use client'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
-import { SearchX } from 'lucide-react'
+import { SearchX, X } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isPassing } from '#lib/console/api/failures.ts'
-import { formatCount, formatShown } from '#lib/console/frame/format.ts'
+import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import type { ActiveFilter } from '#lib/console/lists/list-source.ts'
 import { ListAge } from './list-age.tsx'
 
@@ -29,9 +30,14 @@ export interface ListViewProps {
   /** Shown; the page itself may show fewer than are loaded. */
   rows: readonly unknown[]
   loaded: readonly unknown[]
+  /** How many of the loaded rows the page's own filters leave. */
+  matching?: number
   /** Rows that wait for the pointer to leave the table. */
   waiting?: number
   release?: () => void
+  /** Names of rows that were shown and are no more. */
+  gone?: readonly string[]
+  forgetGone?: () => void
   /** What the list says about its size, in place of what its pages tell. */
   count?: string
   columns: number
@@ -64,10 +70,29 @@ export const ListView = (props: ListViewProps) => {
 }
 
 const Rows = (props: ListViewProps) => {
-  const { nouns, list, rows, waiting = 0, release, count, newestHref, tools, children } = props
+  const {
+    nouns,
+    list,
+    rows,
+    loaded,
+    matching = loaded.length,
+    waiting = 0,
+    release,
+    count,
+    newestHref,
+    tools,
+    children,
+  } = props
   const stale = props.refreshError ?? (list.isRefetchError ? list.error : null)
   // A list that starts at a cursor does not know how much lies before it.
-  const total = newestHref ? null : list.data?.pages.at(-1)?.total_count
+  const total = newestHref ? null : (list.data?.pages.at(-1)?.total_count ?? null)
+  const size = {
+    shown: rows.length,
+    // Rows that wait for the pointer are not left out by a filter.
+    loaded: matching === loaded.length ? rows.length : loaded.length,
+    total,
+    hasMore: list.hasNextPage,
+  }
   return (
     <>
       {stale && (
@@ -76,9 +101,9 @@ const Rows = (props: ListViewProps) => {
           <VisibleText max={300}>{problemOf(stale).message}</VisibleText>
         </Banner>
       )}
-      <div className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
+      <div data-page-actions className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status" className="tabular">
-          {count ?? formatShown(rows.length, list.hasNextPage, total)}
+          {count ?? formatSize(size)}
         </p>
         {newestHref && (
           <Link href={newestHref} className="text-accent hover:underline">
@@ -90,12 +115,33 @@ const Rows = (props: ListViewProps) => {
             Show {waiting} new
           </Button>
         )}
+        <Gone {...props} />
         {props.readMs !== undefined && <ListAge ms={props.readMs} />}
         {tools}
       </div>
       {children}
       {list.hasNextPage && <LoadMore nouns={nouns} list={list} />}
     </>
+  )
+}
+
+/** Names that are told on hover. */
+const mostNamed = 20
+
+const Gone = ({ gone = [], forgetGone, filters }: Pick<ListViewProps, 'gone' | 'forgetGone' | 'filters'>) => {
+  const isOne = gone.length === 1
+  const what = filters.length > 0 ? `no longer ${isOne ? 'matches' : 'match'}` : `${isOne ? 'is' : 'are'} gone`
+  return (
+    gone.length > 0 && (
+      <p
+        role="status"
+        className="tabular flex items-center gap-x-1 text-text"
+        title={gone.slice(0, mostNamed).join(', ')}
+      >
+        {formatCount(gone.length)} {what}
+        <IconButton size="sm" icon={X} label={`Dismiss: ${formatCount(gone.length)} ${what}`} onClick={forgetGone} />
+      </p>
+    )
   )
 }
 

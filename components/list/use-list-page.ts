@@ -11,11 +11,13 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { activeFilters, type ListSource, type ListView, withoutFilters } from '#lib/console/lists/list-source.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { type HowToChange, useAddress } from './use-address.ts'
+import { useGoneRows } from './use-gone-rows.ts'
 import { useListMemory } from './use-list-memory.ts'
 import { useSteadyRows } from './use-steady-rows.ts'
 
 interface Identified {
   id: string
+  name?: string | null | undefined
 }
 const idOf = ({ id }: Identified) => id
 
@@ -49,6 +51,14 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   )
   const isPolled = source.isPolled || source.refresh !== undefined
   const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, idOf, isPolled)
+
+  const { gone, forgetGone, expectGone } = useGoneRows({
+    address,
+    loaded,
+    shown: arranged,
+    hasMore: hasNextPage,
+    isOther: isPlaceholderData || data === undefined,
+  })
 
   const inView = useRef({ first: 0, last: 0 })
   const shown = () => {
@@ -107,8 +117,16 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
     list,
     loaded,
     rows,
+    matching: arranged.length,
     waiting,
     release,
+    gone: gone.map(({ id, name }) => name || id),
+    forgetGone,
+    /** A row was deleted here: those that are held for the pointer are let go of, and it is not told to be gone. */
+    onDeleted: (id: string) => {
+      expectGone(id)
+      release()
+    },
     pointer,
     filters: activeFilters(source, view),
     clearHref: withoutFilters(source, view),

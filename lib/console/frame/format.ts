@@ -68,7 +68,8 @@ export interface ListSize {
 
 /** What a list says about its size when the page filters, too, what is loaded. */
 export const formatSize = ({ shown, loaded, total, hasMore }: ListSize): string => {
-  if (shown === loaded || !hasMore) return formatShown(shown, hasMore, hasMore ? total : (total ?? loaded))
+  if (shown === loaded) return formatShown(shown, hasMore, total)
+  if (!hasMore) return formatShown(shown, hasMore, total ?? loaded)
   const all = total === null ? 'more exist' : `${formatCount(Math.max(loaded, total))} in all`
   return `Showing ${formatCount(shown)} of ${formatCount(loaded)} loaded, ${all}`
 }
