@@ -8,7 +8,7 @@ import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { mask } from '#lib/wire/secrets.ts'
+import { mask } from '#lib/wire/mask.ts'
 import { AgentName } from './score.tsx'
 
 /** What the job was made from and what that came to. The console's server has hidden what looks like a secret. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { looksSecret, mask, maskRecord, maskText, maskYaml } from './secrets.ts'
+import { mask } from './mask.ts'
+import { looksSecret, maskRecord, maskText, maskYaml } from './secrets.ts'
 
 /** What no answer may hold, in the shapes that job files and their environments have it. */
 const s = 'SENTINEL_9f3'

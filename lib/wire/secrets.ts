@@ -1,13 +1,9 @@
+import { mask } from './mask.ts'
+
 /**
  * What of a job's configuration is shown to nobody who did not ask for it. The console's server puts a mask in its place
  * in every answer; the rules are rather too strict than too lax, because a name or a value alone has to tell.
  */
-
-/** Stands for a value that looks secret. It is never a value itself: the console refuses it in what is written. */
-export const mask = '••••••••'
-
-/** With a new job: the job it was made from, whose values the console's server puts in the place of masks. */
-export const valuesOfHeader = 'x-devdeck-values-of'
 
 /** The words of `OPENAI_API_KEY`, `dbPassword`, `x-auth-token`. */
 const wordsOf = (name: string): string[] =>

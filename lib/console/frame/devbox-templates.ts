@@ -1,5 +1,6 @@
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
-import { mask, maskText } from '#lib/wire/secrets.ts'
+import { mask } from '#lib/wire/mask.ts'
+import { maskText } from '#lib/wire/secrets.ts'
 
 /** What a devbox is made with, under a name, in this browser alone. */
 export interface DevboxTemplate {

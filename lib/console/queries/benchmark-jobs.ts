@@ -8,8 +8,8 @@ import {
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import { valuesOfHeader } from '#lib/wire/mask.ts'
 import type { CompareReport, FailureRule, Report, ReportFormat, TrendReport } from '#lib/wire/reports.ts'
-import { valuesOfHeader } from '#lib/wire/secrets.ts'
 import { askConsoleSignedIn } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
