@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Timer } from 'lucide-react'
 import { Badge } from '#components/ui/badge.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
+import { urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
 import { currentEvictions, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
@@ -16,9 +17,14 @@ export const EvictionBadge = ({ eviction, brief }: { eviction: Eviction; brief?:
     return remainingMs(feed, eviction, nowMs) > 0 ? 'ahead' : 'now'
     // The server knows of no evictions, but the stream may have told of one before this part of the page was taken over.
   }, 'over')
+  const isLastCall = useClock((nowMs) => urgencyOfTime(remainingMs(feed, eviction, nowMs), false) === 'danger', false)
   if (when === 'over') return null
   return (
-    <Badge tone="attention" icon={Timer} title="At the deadline it is suspended: its disk stays, its processes end">
+    <Badge
+      tone={isLastCall ? 'danger' : 'attention'}
+      icon={Timer}
+      title="At the deadline it is suspended: its disk stays, its processes end"
+    >
       {when === 'now' ? (
         'Evicting now'
       ) : (

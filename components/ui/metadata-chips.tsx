@@ -14,7 +14,10 @@ export interface MetadataChipsProps {
   empty?: ReactNode
 }
 
-/** Few elements, as a table has several of these in each row. */
+/**
+ * Few elements, as a table has several of these in each row. There they stand on one line, whole as far as they fit; an
+ * ellipsis says that there are more.
+ */
 export const MetadataChips = ({
   metadata,
   hrefFor,
@@ -25,8 +28,13 @@ export const MetadataChips = ({
   const pairs = Object.entries(metadata)
   if (pairs.length === 0) return empty
   const rest = pairs.slice(max)
+  const all = cutEnd(pairs.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)
+  const isLine = Number.isFinite(max)
   return (
-    <div className="flex min-w-0 flex-wrap items-center gap-1">
+    <div
+      className={isLine ? lineClasses : 'flex min-w-0 flex-wrap items-center gap-1'}
+      title={isLine ? all : undefined}
+    >
       {pairs.slice(0, max).map(([key, value]) => (
         <Chip key={key} pair={[key, value]} href={hrefFor?.(key, value)} isFollowed={isFollowed} />
       ))}
@@ -42,6 +50,9 @@ export const MetadataChips = ({
     </div>
   )
 }
+
+// Beside the longest chip there is room for the ellipsis.
+const lineClasses = 'truncate [&>*]:mr-1 [&>*]:align-middle [&>*:not(:only-child)]:max-w-[calc(100%-1.25rem)]'
 
 interface ChipProps {
   pair: [string, string]
