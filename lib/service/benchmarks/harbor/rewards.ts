@@ -26,7 +26,8 @@ const parseReward = (content: string, path: string): number => {
 
 /** What Python's float() takes, white space around it and underscores between digits included. */
 const pythonFloat = (text: string): number | undefined => {
-  const digits = text.trim()
+  // trim() takes a byte order mark as well, and Python does not.
+  const digits = text.startsWith('\uFEFF') ? text : text.trim()
   if (!/^[+-]?(\d+(_\d+)*)?(\.(\d+(_\d+)*)?)?([eE][+-]?\d+(_\d+)*)?$/.test(digits) || !/^[+-]?\.?\d/.test(digits))
     return undefined
   return Number(digits.replaceAll('_', ''))
@@ -35,7 +36,7 @@ const pythonFloat = (text: string): number | undefined => {
 const parseRewards = (content: string, path: string): Rewards => {
   let value: unknown
   try {
-    value = JSON.parse(content.replace(/^\uFEFF/, ''))
+    value = JSON.parse(content)
   } catch {
     throw new TrialError('VerifierOutputParseError', `Failed to parse rewards from JSON file ${path}`)
   }
