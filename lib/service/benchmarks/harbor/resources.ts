@@ -9,15 +9,31 @@ interface Needs {
 /** The smallest devbox that has what a task asks for; the usual one when it asks for nothing. */
 export const customSize = ({ cpus, memoryMb, storageMb }: Needs): LaunchParameters => {
   if (cpus === null && memoryMb === null && storageMb === null) return {}
-  const cores = cpus === null ? 1 : cpus <= 0.5 ? 0.5 : cpus <= 1 ? 1 : Math.min(even(cpus), 16)
   const wanted = memoryMb === null ? 2 : memoryMb / 1024
-  const memory = wanted <= 1 ? 1 : even(wanted)
+  const memory = wanted <= 1 ? 1 : Math.min(even(wanted), most.memoryGb)
+  // A devbox of few cores has little memory.
+  const needed = Math.max(cpus ?? 1, memory / 8)
+  const cores = needed <= 0.5 ? 0.5 : needed <= 1 ? 1 : Math.min(even(needed), most.cpus)
   return {
     resource_size_request: 'CUSTOM_SIZE',
     custom_cpu_cores: cores,
-    custom_gb_memory: Math.max(2 * cores, Math.min(memory, 8 * cores)),
-    ...(storageMb !== null && { custom_disk_size: Math.max(2, Math.min(even(storageMb / 1024), 64)) }),
+    custom_gb_memory: Math.max(2 * cores, memory),
+    ...(storageMb !== null && { custom_disk_size: Math.max(2, Math.min(even(storageMb / 1024), most.storageGb)) }),
   }
 }
+
+/** What a task asks for and no devbox has. */
+export const tooMuch = ({ cpus, memoryMb, storageMb }: Needs): string[] => {
+  const all: [name: string, wanted: number | null, limit: number][] = [
+    ['cpus', cpus, most.cpus],
+    ['memory_mb', memoryMb, most.memoryGb * 1024],
+    ['storage_mb', storageMb, most.storageGb * 1024],
+  ]
+  return all.flatMap(([name, wanted, limit]) =>
+    wanted !== null && wanted > limit ? [`${name} ${wanted}: a devbox has at most ${limit}`] : [],
+  )
+}
+
+const most = { cpus: 16, memoryGb: 64, storageGb: 64 }
 
 const even = (value: number) => 2 * Math.ceil(value / 2)

@@ -6,6 +6,7 @@ import { machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
 import { readTomlText } from '../toml-file.ts'
 import { plainImage } from './base-image.ts'
+import { tooMuch } from './resources.ts'
 import { type Environment, type Healthcheck, type MinReward, TaskToml } from './task-toml.ts'
 
 /** A task directory as it is now. */
@@ -168,6 +169,7 @@ export const readTask = async (
       solutionEnv: toml.solution?.env ?? {},
       warnings: [
         ...warningsOf(toml, (await machine()).hasUsers),
+        ...tooMuch(environment).map((sentence) => ({ sentence, differs: true })),
         ...replacements([environment, ...steps.map((step) => step.separateVerifier?.environment)]),
       ],
       unsupported: unsupportedOf(toml, environment),
