@@ -39,7 +39,7 @@ export interface Trials {
   devboxes: Devboxes
   secrets: ReturnType<typeof createSecretStore>
   run(
-    task: Record<string, string | null>,
+    task: Record<string, string | Uint8Array | null>,
     how?: Partial<TrialOptions> & { agentIs?: Partial<HarborAgent> },
   ): Promise<FinishedTrial>
   close(): Promise<void>
@@ -179,7 +179,7 @@ export const settings: HarborSettings = {
 }
 
 /** Writes a task directory; what is not given is the smallest there can be, and what is null is left out. */
-export const writeTask = (folder: string, files: Record<string, string | null>): string => {
+export const writeTask = (folder: string, files: Record<string, string | Uint8Array | null>): string => {
   const all = {
     'task.toml': 'version = "1.0"\n[agent]\ntimeout_sec = 600\n[verifier]\ntimeout_sec = 600\n',
     'instruction.md': 'Do it.\n',

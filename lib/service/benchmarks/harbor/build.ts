@@ -3,7 +3,16 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import { isRootFolder } from '#lib/service/sandbox/sandbox.ts'
 import type { Machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
-import { execForm, type Instruction, parseDockerfile, SandboxBuildFailedError, wordsOf } from './dockerfile.ts'
+import {
+  execForm,
+  heredocText,
+  heredocWord,
+  type Instruction,
+  parseDockerfile,
+  SandboxBuildFailedError,
+  wordOf,
+  wordsOf,
+} from './dockerfile.ts'
 import type { Healthcheck } from './task-toml.ts'
 
 /** The steps that make a devbox what a Dockerfile describes. */
@@ -34,6 +43,7 @@ export type BuildStep =
       cwd: string
       user: string | null
       said: string
+      mounts: RunMount[]
     }
   | {
       kind: 'copy'
@@ -49,7 +59,23 @@ export type BuildStep =
     }
   | { kind: 'write'; line: number; to: string; content: string; mode: string | null; owner: string | null }
 
+/** What a RUN finds in place of what is there, and is gone after it. */
+export interface RunMount {
+  target: string
+  /** Where a bind takes it from: the stage, or the build context, and the path there; null for an empty folder. */
+  source: { from: number | null; path: string } | null
+}
+
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** What BuildKit knows of the machine without being told. */
+const platform = { OS: 'linux', ARCH: process.arch === 'x64' ? 'amd64' : process.arch, VARIANT: '' }
+const platformArgs = Object.fromEntries(
+  ['TARGET', 'BUILD'].flatMap((side) => [
+    [`${side}PLATFORM`, `${platform.OS}/${platform.ARCH}`],
+    ...Object.entries(platform).map(([part, value]) => [side + part, value]),
+  ]),
+) as Record<string, string>
 
 const usualShell = ['/bin/sh', '-c']
 
@@ -72,9 +98,11 @@ export const planBuild = (dockerfile: string, machine: Machine, path = defaultPa
     const nothing = { steps: [], workdir: '/', user: null, entrypoint: null, healthcheck: null }
     return { ...nothing, env: { PATH: path }, image, stages, warnings }
   }
+  const stageNumber = (name: string): number | null =>
+    numbers.get(name.toLowerCase()) ?? (stages[Number(name)] ? Number(name) : null)
   let plan = begin('')
   // Those of before the first FROM, which a stage has to name again.
-  const globals = new Map<string, string>()
+  const globals = new Map(Object.entries(platformArgs))
   let variables = globals
   let args: Record<string, string> = {}
   let shell = usualShell
@@ -139,13 +167,19 @@ export const planBuild = (dockerfile: string, machine: Machine, path = defaultPa
         break
       case 'RUN':
         plan.steps.push(
-          runStep(instruction, { shell, env: { ...args, ...plan.env }, cwd: plan.workdir, user: plan.user }),
+          runStep(instruction, {
+            shell,
+            env: { ...args, ...plan.env },
+            cwd: plan.workdir,
+            user: plan.user,
+            mounts: mountsOf(instruction, plan.workdir, { variables, stageNumber, warn }),
+          }),
         )
         break
       case 'COPY':
       case 'ADD': {
         const named = instruction.flags.from && wordsOf(instruction.flags.from, variables)[0]
-        const from = named ? (numbers.get(named.toLowerCase()) ?? (stages[Number(named)] ? Number(named) : null)) : null
+        const from = named ? stageNumber(named) : null
         // Unspecified: what an image that cannot be fetched leaves out. The build goes on without it, and says so.
         if (named && (from === null || from === stages.length))
           warn(`skipped: ${name} --from=${named}: no other image is here`)
@@ -173,7 +207,10 @@ export const planBuild = (dockerfile: string, machine: Machine, path = defaultPa
 
 /** The numbers of the stages that a build needs, each after those it needs itself. */
 export const neededStages = (plan: BuildPlan): number[] => {
-  const direct = plan.steps.flatMap((step) => (step.kind === 'copy' && step.from !== null ? [step.from] : []))
+  const named = plan.steps.flatMap((step) =>
+    step.kind === 'copy' ? [step.from] : step.kind === 'run' ? step.mounts.map(({ source }) => source?.from) : [],
+  )
+  const direct = named.filter((number) => typeof number === 'number')
   const all = direct.flatMap((number) => [...neededStages(plan.stages[number] as BuildPlan), number])
   return [...new Set(all)]
 }
@@ -208,7 +245,9 @@ const secondsOf = (text: string): number | undefined => {
 
 /** The folders at `/` that the build and the task write to, to be kept on the disk of the devbox. */
 export const rootFoldersOf = (plan: BuildPlan | undefined, workdir: string | null): string[] => {
-  const paths = [workdir ?? '/', plan?.workdir ?? '/', ...(plan?.steps ?? []).map(placeOf)]
+  const mounts = (plan?.steps ?? []).flatMap((step) => (step.kind === 'run' ? step.mounts : []))
+  const places = [...(plan?.steps ?? []).map(placeOf), ...mounts.map(({ target }) => target)]
+  const paths = [workdir ?? '/', plan?.workdir ?? '/', ...places]
   const names = paths.map((path) => path.split('/')[1] ?? '')
   // /opt is read-only unless the devbox has its own; other folders that commands make at / may be in memory.
   if (plan?.steps.some((step) => step.kind === 'run' && /(^|[\s"'=:>])\/opt\b/.test(step.argv.join(' '))))
@@ -239,7 +278,7 @@ const assignments = (text: string, variables: ReadonlyMap<string, string>, fail:
   if (!words[0]?.includes('=')) {
     const [, name = '', value = ''] = /^(\S+)\s+([\s\S]*)$/.exec(text) ?? []
     if (!isName(name)) fail('ENV needs NAME=value')
-    return [[name, wordsOf(`"${value.replaceAll('"', '\\"')}"`, variables)[0] ?? '']]
+    return [[name, wordOf(value, variables)]]
   }
   return words.map((word) => {
     const at = word.indexOf('=')
@@ -248,29 +287,66 @@ const assignments = (text: string, variables: ReadonlyMap<string, string>, fail:
   })
 }
 
+/** Those of secrets are left out: a build by Harbor gets none either. */
+const mountsOf = (
+  { mounts }: Instruction,
+  cwd: string,
+  {
+    variables,
+    stageNumber,
+    warn,
+  }: {
+    variables: ReadonlyMap<string, string>
+    stageNumber: (name: string) => number | null
+    warn: (what: string) => void
+  },
+): RunMount[] =>
+  mounts.flatMap((mount) => {
+    const pairs = wordOf(mount, variables)
+      .split(',')
+      .map((each) => each.split('='))
+    const given = (...names: string[]) =>
+      pairs
+        .find(([name = '']) => names.includes(name))
+        ?.slice(1)
+        .join('=')
+    const target = given('target', 'dst', 'destination')
+    const type = given('type') ?? 'bind'
+    if (target === undefined || !['bind', 'cache', 'tmpfs'].includes(type)) return []
+    const named = type === 'bind' ? given('from') : undefined
+    const from = named ? stageNumber(named) : null
+    if (named && from === null) {
+      warn(`skipped: RUN --mount from ${named}: no other image is here`)
+      return []
+    }
+    const source = type === 'bind' ? { from, path: given('source', 'src') ?? '.' } : null
+    return [{ target: posix.resolve(cwd, target), source }]
+  })
+
 interface RunSurroundings {
   shell: string[]
   env: Record<string, string>
   cwd: string
   user: string | null
+  mounts: RunMount[]
 }
 
-const runStep = ({ text, heredocs, line }: Instruction, { shell, env, cwd, user }: RunSurroundings): BuildStep => {
+const runStep = ({ text, heredocs, line }: Instruction, { shell, ...around }: RunSurroundings): BuildStep => {
   const said = text.replace(/\s+/g, ' ').slice(0, 200)
   const exec = execForm(text)
-  if (exec) return { kind: 'run', line, argv: exec, env, cwd, user, said }
+  if (exec) return { kind: 'run', line, argv: exec, ...around, said }
   const script = scriptOf(text, heredocs)
   const shebang = heredocs.length === 1 && isOnlyHeredoc(text) ? /^#!\s*(\S+)([^\n]*)/.exec(script) : null
   // A heredoc with the shebang of another language is run by that, not by the shell.
   if (shebang && !/sh$/.test(shebang[1] ?? '') && !/env\s+(ba|da)?sh/.test(shebang[0]))
-    return { kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(script, shebang[0])], env, cwd, user, said }
+    return { kind: 'run', line, argv: ['/bin/sh', '-c', withInterpreter(script, shebang[0])], ...around, said }
   // A login shell sets PATH anew.
   const isLogin = shell.some((word) => /^(-[a-z]*l[a-z]*|--login)$/.test(word))
   const path = isLogin ? 'PATH="$DEVDECK_BUILD_PROGRAMS:$PATH"\n' : ''
-  return { kind: 'run', line, argv: [...shell, path + script], env, cwd, user, said }
+  return { kind: 'run', line, argv: [...shell, path + script], ...around, said }
 }
 
-const isOnlyHeredoc = (text: string) => /^<<-?\s*(["']?)\w+\1\s*$/.test(text)
+const isOnlyHeredoc = (text: string) => !/\s/.test(text) && heredocWord.test(text)
 
 const scriptOf = (text: string, heredocs: Instruction['heredocs']): string => {
   if (heredocs.length > 0 && isOnlyHeredoc(text)) return heredocs.map(({ content }) => content).join('')
@@ -302,9 +378,7 @@ const copySteps = (
     } else if (!['from', 'chmod', 'link', 'keep-git-dir', 'checksum'].includes(flag))
       cannot(`${name} --${flag} is not supported`)
   }
-  const words = (execForm(text) ?? wordsOf(text, heredocs.length > 0 ? new Map() : variables)).map((word) =>
-    heredocs.length > 0 ? (wordsOf(word, variables)[0] ?? '') : word,
-  )
+  const words = execForm(text)?.map((word) => wordOf(word, variables)) ?? wordsOf(text, variables)
   const last = words.pop()
   if (last === undefined || words.length === 0) return fail(`${name} needs a source and a destination`)
   const to = posix.resolve(cwd, last)
@@ -313,14 +387,14 @@ const copySteps = (
   const mode = flags.chmod ?? null
   const owner = hasUsers && flags.chown ? (wordsOf(flags.chown, variables)[0] ?? null) : null
   const isFolder = last.endsWith('/') || last === '.' || words.length > 1
-  const files = words.filter((word) => !/^<<-?\w+$/.test(word))
+  const files = words.filter((word) => heredocs.length === 0 || !heredocWord.test(word))
   for (const source of files)
     if (/^(https?|git|ssh):|^git@/.test(source)) cannot(`${name} ${source}: nothing can be fetched for a build`)
   const steps: BuildStep[] = heredocs.map(({ name: word, content, quoted }) => ({
     kind: 'write',
     line,
     to: isFolder ? posix.join(to, word) : to,
-    content: quoted ? content : expand(content, variables),
+    content: quoted ? content : heredocText(content, variables),
     mode,
     owner,
   }))
@@ -328,8 +402,3 @@ const copySteps = (
     steps.push({ kind: 'copy', line, from, sources: files, to, isFolder, mode, owner, extracts: name === 'ADD' })
   return steps
 }
-
-const expand = (content: string, variables: ReadonlyMap<string, string>): string =>
-  content.replace(/\\?\$(\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)/g, (whole, name: string) =>
-    whole.startsWith('\\') ? whole.slice(1) : (variables.get(name.replace(/[{}]/g, '')) ?? ''),
-  )

@@ -23,6 +23,8 @@ export interface Built {
   env: Record<string, string>
   /** Who runs commands that do not say it; null for root, or where the devbox has no other. */
   user: string | null
+  /** Whether the image has a folder /tests with something in it, which the tests of the task come into. */
+  hasTests: boolean
 }
 
 /** Whoever the agent and the verifier run as may write there. */
@@ -34,6 +36,8 @@ const searchPath = async (): Promise<string> => {
   const python = await machinePython()
   return python ? `${python.bin}:${defaultPath}` : defaultPath
 }
+
+const findTests = '[ -n "$(ls -A /tests 2>/dev/null)" ]'
 
 /** The build a Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
 const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> => {
@@ -96,7 +100,7 @@ const keyOf = async ({ folder, workdir }: TaskEnvironment): Promise<string> =>
   JSON.stringify([buildVersion, await checksumOf(folder), workdir, await searchPath()])
 
 /** To be raised when the same files are built otherwise than before. */
-const buildVersion = 2
+const buildVersion = 3
 
 interface Building {
   environments: Environments
@@ -125,6 +129,7 @@ export const buildEnvironment = async (
   const { hasSystem } = here
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   const user = plan?.user ?? null
+  let hasTests = false
   const makeWorkdir = (limit: AbortSignal) => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
   const build = async (limit: AbortSignal) => {
     const key = plan && hasSystem ? await keyOf(environment) : undefined
@@ -176,6 +181,7 @@ export const buildEnvironment = async (
     for (const warning of known ?? []) warn(warning)
     if (!known) await build(limit)
     check()
+    hasTests = plan !== undefined && (await workbench.run(findTests, { cwd: '/', signal: limit })).exitStatus === 0
     workbench.user = user
     await startContainer(workbench, plan, {
       cwd: plan?.workdir ?? workdir,
@@ -188,6 +194,7 @@ export const buildEnvironment = async (
   return {
     workdir,
     user,
+    hasTests,
     // The home directory of root in an image, which tasks mean by ~.
     env: { PATH: await searchPath(), HOME: '/root', ...env, ...environmentOf(settings.environment.env, reveal) },
   }

@@ -201,6 +201,28 @@ RUN cat more && [ ! -e /only-in-tools ]
       ),
     },
   },
+  'what its mounts show to one step, and no process of a step before': {
+    files: {
+      'environment/Dockerfile': `FROM debian AS made
+RUN mkdir /made && echo made >/made/one
+FROM debian
+WORKDIR /app
+RUN echo before >in
+RUN --mount=source=a.txt,target=in --mount=from=made,source=/made,target=/deep/made --mount=type=cache,target=/root/.cache cat in /deep/made/one >got && touch /root/.cache/x
+RUN --mount=target=. cp a.txt /two && touch left
+RUN sleep 1000 & nohup sleep 2000 >/dev/null 2>&1 &
+RUN ! pgrep -x sleep
+COPY fixture /tests/fixtures/one
+`,
+      'environment/a.txt': 'a\n',
+      'environment/fixture': '',
+      'tests/helper': '',
+      'solution/solve.sh': '',
+      'tests/test.sh': rewardIf(
+        '[ "$(cat got in /two; ls /app; ls -A /root/.cache /deep)" = "$(printf "a\\nmade\\nbefore\\na\\ngot\\nin\\n/deep:")" ] && ! pgrep -x sleep && [ -f /tests/fixtures/one ] && [ -f /tests/helper ]',
+      ),
+    },
+  },
   'what is missing of an image that is no stage': {
     files: {
       'environment/Dockerfile':

@@ -4,7 +4,7 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import type { Machine } from '#lib/service/sandbox/system.ts'
 import type { Warning } from '../outcome.ts'
 import { shown, type Workbench } from '../workbench.ts'
-import { type BuildPlan, type BuildStep, neededStages } from './build.ts'
+import { type BuildPlan, type BuildStep, neededStages, type RunMount } from './build.ts'
 import { putBuildPrograms, skippedFile, withBuildPrograms } from './build-programs.ts'
 import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
@@ -100,7 +100,11 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
       case 'run': {
         const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env }, machine)
         const script = `exec ${step.argv.map(quote).join(' ')}`
-        const finished = await workbench.run(script, { env, cwd: step.cwd, user: step.user, signal })
+        const finished = await withMounts(workbench, step.mounts, surroundings, () =>
+          workbench.run(script, { env, cwd: step.cwd, user: step.user, signal }),
+        )
+        // What a step leaves running ends with it, and is in no image.
+        await workbench.must('kill -9 -1 2>/dev/null || true', {}, signal)
         if (finished.exitStatus !== 0)
           throw new Error(`RUN ${step.said} ended with exit code ${finished.exitStatus}: ${shown(finished)}`)
         return
@@ -126,9 +130,42 @@ const doStep = async (workbench: Workbench, step: BuildStep, surroundings: Surro
   }
 }
 
+type CopyStep = Extract<BuildStep, { kind: 'copy' }>
+type CopyPlace = 'sources' | 'to' | 'isFolder' | 'mode' | 'owner'
+
+/** Puts in place what the mounts of a RUN show it, aside what is there, and puts that back afterwards. */
+const withMounts = async <T>(
+  workbench: Workbench,
+  mounts: readonly RunMount[],
+  { context, stages, signal }: Pick<Surroundings, 'context' | 'stages' | 'signal'>,
+  use: () => Promise<T>,
+): Promise<T> => {
+  const [mount, ...others] = mounts
+  if (!mount) return use()
+  const { source, target } = mount
+  const aside = posix.join(posix.dirname(target), `.devdeck-aside-${others.length}`)
+  const env = { TARGET: target, ASIDE: aside }
+  await workbench.must(putAside, env, signal)
+  try {
+    const place = { to: target, mode: null, owner: null }
+    const stage = source && source.from !== null ? stages(source.from) : undefined
+    if (stage && source)
+      await copyFromStage(stage, workbench, { ...place, sources: [source.path], isFolder: false }, signal)
+    else if (source)
+      await copy(workbench, { ...place, sources: [source.path], isFolder: false, extracts: false }, context, signal)
+    else await workbench.must('mkdir -m 1777 -p -- "$TARGET"', env, signal)
+    return await withMounts(workbench, others, { context, stages, signal }, use)
+  } finally {
+    await workbench.must(putBack, env, signal)
+  }
+}
+
+const putAside = 'mkdir -p -- "$(dirname -- "$TARGET")"; if [ -e "$TARGET" ]; then mv -T -- "$TARGET" "$ASIDE"; fi'
+const putBack = 'cd / && rm -rf -- "$TARGET"; if [ -e "$ASIDE" ]; then mv -T -- "$ASIDE" "$TARGET"; fi'
+
 const copy = async (
   workbench: Workbench,
-  { sources, to, isFolder, mode, owner, extracts }: Extract<BuildStep, { kind: 'copy' }>,
+  { sources, to, isFolder, mode, owner, extracts }: Pick<CopyStep, CopyPlace | 'extracts'>,
   context: string,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -151,7 +188,7 @@ const copy = async (
 const copyFromStage = async (
   stage: Workbench,
   workbench: Workbench,
-  { sources, to, isFolder, mode, owner }: Extract<BuildStep, { kind: 'copy' }>,
+  { sources, to, isFolder, mode, owner }: Pick<CopyStep, CopyPlace>,
   signal: AbortSignal,
 ): Promise<void> => {
   for (const source of sources) {

@@ -256,9 +256,10 @@ class HarborTrial {
   async #step(
     task: Task,
     step: TaskStep,
-    { env, workdir, user, isMultiStep }: Built & { isMultiStep: boolean },
+    { isMultiStep, ...built }: Built & { isMultiStep: boolean },
   ): Promise<Rewards | null> {
     const { signal } = this.#options
+    const { env, workdir, user } = built
     const workbench = this.#workbench
     const log = this.#log
     try {
@@ -274,14 +275,12 @@ class HarborTrial {
         }
         if (step.healthcheck) await waitUntilHealthy(workbench, step.healthcheck, { cwd: workdir, env, signal })
       }
-      await this.#phase('agent_execution', () => this.#runAgent(task, step, { env, workdir, user })).catch(
-        (error: unknown) => {
-          if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
-          log.fail(exceptionOf(error, signal), error)
-        },
-      )
+      await this.#phase('agent_execution', () => this.#runAgent(task, step, built)).catch((error: unknown) => {
+        if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
+        log.fail(exceptionOf(error, signal), error)
+      })
       await this.#notice(step)
-      const rewards = await this.#phase('verifier', () => this.#verify(task, step, { env, workdir, user }))
+      const rewards = await this.#phase('verifier', () => this.#verify(task, step, built))
       log.reward(rewards)
       return rewards
     } catch (error) {
@@ -403,7 +402,7 @@ class HarborTrial {
     workbench: Workbench,
     task: Task,
     step: TaskStep,
-    { env, workdir, user, network }: Built & Pick<TaskEnvironment, 'network'>,
+    { env, workdir, user, hasTests, network }: Built & Pick<TaskEnvironment, 'network'>,
     getsTests: boolean,
   ): Promise<Rewards> {
     const { settings } = this.#options
@@ -418,7 +417,10 @@ class HarborTrial {
       await workbench.replace('/logs/verifier')
       if (getsTests) {
         const folders = [join(task.path, 'tests'), ...(step.name === null ? [] : [join(step.folder, 'tests')])]
-        await workbench.replace('/tests', ...folders.filter((folder) => existsSync(folder)))
+        const sources = folders.filter((folder) => existsSync(folder))
+        // As in Harbor, what an image has there stays, unless each step has tests of its own.
+        if (hasTests && step.name === null) for (const folder of sources) await workbench.send(folder, '/tests')
+        else await workbench.replace('/tests', ...sources)
       }
       await workbench.must('chmod 777 /logs/verifier && chmod +x /tests/test.sh')
       workbench.user = await chosenUser(step.verifierUser, user)
