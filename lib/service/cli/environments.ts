@@ -17,7 +17,7 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
         sizeText(bytes).padStart(10),
         inUse.has(join(at('environments'), name))
           ? 'in use now          '
-          : new Date(usedMs).toISOString().slice(0, 19) + 'Z',
+          : `${new Date(usedMs).toISOString().slice(0, 19)}Z`,
         builtFor ?? name,
       ].join('  '),
     )

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Dockerfiles write their variables so.
 import { describe, expect, it } from 'vitest'
 import { type BuildStep, planBuild } from './build.ts'
 import { customSize, tooMuch } from './resources.ts'
