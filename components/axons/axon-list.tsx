@@ -1,5 +1,5 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { remember } from '#components/layout/remember.ts'
@@ -28,14 +28,8 @@ import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
 import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
-import {
-  type AxonRows,
-  axonQueries,
-  countedIn,
-  fitsOneCall,
-  isRefreshed,
-  readSince,
-} from '#lib/console/queries/axons.ts'
+import { type AxonRows, countedIn, fitsOneCall, isRefreshed, readSince } from '#lib/console/queries/axon/rows.ts'
+import { axonQueries } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { tableColumns } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
@@ -98,7 +92,11 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
   useEffect(() => {
     if (bringsAll) onNearEnd?.()
   }, [bringsAll, onNearEnd])
-  const refresh = useQuery({ ...axonQueries.refresh(apiQueryOf(view), view.limit), enabled: list.isSuccess })
+  const client = useQueryClient()
+  const asked = apiQueryOf(view)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is asked for is told by its text
+  useEffect(() => axonQueries.join(asked, view.limit, client), [client, JSON.stringify([asked, view.limit])])
+  const refresh = useQuery({ ...axonQueries.refresh(asked, view.limit), enabled: list.isSuccess })
   // Rows that are loaded later take their places at once; only what is new to the service waits for the pointer.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each page
   useEffect(() => page.release(), [pages.length])

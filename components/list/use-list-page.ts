@@ -61,7 +61,13 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   })
 
   const inView = useRef({ first: 0, last: 0 })
+  const latest = useRef({ rows, loaded })
+  useEffect(() => {
+    latest.current = { rows, loaded }
+  })
+  // Of now, whenever it is asked: another tab may tell of its reading at any time.
   const shown = () => {
+    const { rows, loaded } = latest.current
     const { first, last } = inView.current
     const seen = new Set(rows.slice(first, last + 1).map(idOf))
     const places = loaded.flatMap(({ id }, place) => (seen.has(id) ? [place] : []))
@@ -77,14 +83,10 @@ export const useListPage = <View extends ListView, Page, Param, Row extends Iden
   })
 
   const [selection, setSelection] = useState(emptySelection)
-  const order = useRef(rows)
-  useEffect(() => {
-    order.current = rows
-  })
   // The same function for good: a new one would draw every row anew.
   const onSelect = useCallback(
     (key: string, range: boolean) =>
-      setSelection((before) => select(before, key, { range, order: range ? order.current.map(idOf) : [] })),
+      setSelection((before) => select(before, key, { range, order: range ? latest.current.rows.map(idOf) : [] })),
     [],
   )
   const setSelected = (keys: readonly string[]) => setSelection({ selected: new Set(keys), anchor: null })

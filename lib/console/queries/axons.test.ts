@@ -2,7 +2,8 @@ import { type InfiniteData, QueryClient } from '@tanstack/react-query'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { apiQueryOf } from '../address/axon-view.ts'
-import { type AxonRows, axonQueries, readSince } from './axons.ts'
+import { type AxonRows, readSince } from './axon/rows.ts'
+import { axonQueries } from './axons.ts'
 import { overviewQueries } from './overview.ts'
 
 let service: TestService
@@ -21,13 +22,18 @@ const loadedList = async (limit: number, pages: number) => {
   const options = axonQueries.rows(filter, limit, service.client)
   await queryClient.fetchInfiniteQuery({ ...options, pages })
   let calls = 0
+  let onCall = () => {}
   const list: typeof service.client.axons.list = (input) => {
     calls += 1
+    onCall()
     return service.client.axons.list(input)
   }
   const api = { ...service.client, axons: { ...service.client.axons, list } }
   return {
     calls: () => calls,
+    onCall: (act: () => void) => {
+      onCall = act
+    },
     data: () => queryClient.getQueryData<InfiniteData<AxonRows>>(options.queryKey),
     names: () =>
       queryClient
@@ -92,9 +98,9 @@ it('reads a long list again less often', async () => {
 it('writes nothing over rows that were loaded while it asked', async () => {
   const list = await loadedList(2, 1)
   later(60_000)
-  const refreshed = list.refresh()
-  list.set((data) => ({ ...data, pages: data.pages.map((page) => ({ ...page, axons: [], has_more: false })) }))
-  await refreshed
+  const empty = (page: AxonRows) => ({ ...page, axons: [], has_more: false })
+  list.onCall(() => list.set((data) => ({ ...data, pages: data.pages.map(empty) })))
+  await list.refresh()
   expect(list.calls()).toBe(1)
   expect(list.names()).toEqual([[]])
 })

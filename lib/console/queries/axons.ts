@@ -4,18 +4,22 @@ import {
   keepPreviousData,
   type MutationFunctionContext,
   mutationOptions,
+  type QueryClient,
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
-import type { Axon, AxonCreate, AxonList, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
+import type { Axon, AxonCreate, AxonListQuery, AxonPublish, SqlStatement } from '#lib/contract/axons.ts'
 import { axons } from '#lib/contract/axons.ts'
 import type { StringMap } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../address/axon-view.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { asksAgainInMs } from '../api/failures.ts'
+import { type AxonRows, firstRows, fitsOneCall, moreRows, type PageParam, refreshMs } from './axon/rows.ts'
+import type { ToldRows } from './axon/rows-refresh.ts'
 import { mayChangeTables, tablesKey } from './axon/tables.ts'
 import { listPages, metadataWords } from './list/pages.ts'
+import { refreshKey, tabLists } from './list/tab-lists.ts'
 
 const pageApi = browserApi({ axons })
 type Api = typeof pageApi
@@ -24,67 +28,13 @@ const axonKeys = {
   lists: ['axons', 'list'] as const,
   one: (id: string) => ['axons', 'get', id] as const,
   metadata: ['axons', 'metadata'] as const,
-  refresh: ['axons', 'refresh'] as const,
 }
 
 const rowsKey = (filter: AxonFilter, limit: number | undefined) =>
   [...axonKeys.lists, 'rows', filter, limit ?? null] as const
 
-/** What the server draws a page with: few enough to come at once, more than a screen holds. */
-const firstRows = 100
-/** What is added when the end of a list too long for one call comes near: a page that is read without a stutter. */
-const moreRows = 1000
-
-/** Whether a first page of that many rows is drawn by the server; a longer one would come twice, as markup and as data. */
-export const isDrawnByServer = (limit = firstRows): boolean => limit <= moreRows
-
-interface PageParam {
-  after: string | undefined
-  rows: number
-}
-
-/** A page of the list, and when it was read. */
-export type AxonRows = AxonList & { read_at_ms: number }
-
-/** How long the rows of the list stand before they are read again, while the page is looked at. */
-const refreshMs = 10_000
-/** The same where the rows are many: an answer of megabytes. */
-const longRefreshMs = 60_000
-
-/** Since when all that is loaded is known to be so. */
-export const readSince = (pages: readonly AxonRows[]): number => Math.min(...pages.map(({ read_at_ms }) => read_at_ms))
-
-/** Whether the loaded rows can be read again in one call. */
-export const isRefreshed = (pages: readonly AxonRows[]): boolean =>
-  pages.reduce((sum, { axons }) => sum + axons.length, 0) <= maxPageSize
-
-/** How many axons the service counted for the list, or null when it did not. */
-export const countedIn = (pages: readonly AxonRows[]): number | null =>
-  pages.find(({ total_count }) => Number.isFinite(total_count))?.total_count ?? null
-
-/** Whether the rows of a list fit in one call, so that having them all costs no more than having the next. */
-export const fitsOneCall = (pages: readonly AxonRows[]): boolean => {
-  const counted = countedIn(pages)
-  return counted !== null && counted <= maxPageSize
-}
-
-type LoadedAxons = InfiniteData<AxonRows, PageParam>
-
-/** One answer cut into the pages that were loaded; what it has more goes into the last. */
-const inPagesOf = ({ pages, pageParams }: LoadedAxons, answer: AxonRows): LoadedAxons => {
-  const cut: LoadedAxons = { pages: [], pageParams: [] }
-  let start = 0
-  for (const [at, { axons }] of pages.entries()) {
-    const isLast = at === pages.length - 1 || start + axons.length >= answer.axons.length
-    const end = isLast ? answer.axons.length : start + axons.length
-    cut.pages.push({ ...answer, axons: answer.axons.slice(start, end), has_more: !isLast || answer.has_more })
-    const param = pageParams[at]
-    if (param) cut.pageParams.push(at === 0 ? param : { ...param, after: answer.axons[start - 1]?.id })
-    start = end
-    if (isLast) break
-  }
-  return cut
-}
+/** Behind an import: no page needs it to be drawn. */
+const loadRefresh = () => import('./axon/rows-refresh.ts')
 
 export const axonQueries = {
   /** The pages of a list from `query.starting_after` on. */
@@ -98,7 +48,7 @@ export const axonQueries = {
 
   /** The same for the list page: a small page first, then all that is left where one call can bring it. */
   rows: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
-    infiniteQueryOptions<AxonRows, Error, LoadedAxons, QueryKey, PageParam>({
+    infiniteQueryOptions<AxonRows, Error, InfiniteData<AxonRows, PageParam>, QueryKey, PageParam>({
       queryKey: rowsKey(filter, limit),
       queryFn: async ({ pageParam: { after, rows }, signal }) => {
         // Counted once: to count all of them again with each page would be the dearest part of it.
@@ -118,30 +68,30 @@ export const axonQueries = {
       refetchOnMount: ({ state }) => (state.data?.pages.length ?? 0) <= 2,
     }),
 
-  /** Reads the loaded rows of that list again and again, all of them in one call, whatever was scrolled. */
+  /**
+   * Reads the loaded rows of that list again and again, all of them in one call, whatever was scrolled, and once for all
+   * tabs of the browser.
+   */
   refresh: (filter: AxonFilter, limit: number | undefined, api: Api = pageApi) =>
     queryOptions({
-      queryKey: [...axonKeys.refresh, filter, limit ?? null],
+      queryKey: refreshKey(rowsKey(filter, limit)),
       queryFn: async ({ client, signal }): Promise<null> => {
-        const key = rowsKey(filter, limit)
-        const before = client.getQueryData<LoadedAxons>(key)
-        const isBeingRead = client.isFetching({ queryKey: key, exact: true }) > 0
-        if (!before || isBeingRead || !isRefreshed(before.pages)) return null
-        const loaded = before.pages.reduce((sum, { axons }) => sum + axons.length, 0)
-        const restMs = loaded > moreRows ? longRefreshMs : refreshMs
-        if (Date.now() - readSince(before.pages) < restMs - refreshMs / 2) return null
-        // A list that ends has its new rows added; one that goes on keeps its length.
-        const rows = before.pages.at(-1)?.has_more ? loaded : Math.min(maxPageSize, loaded + firstRows)
-        const answer = await api.axons.list({ query: { ...filter, limit: Math.max(1, rows) }, signal })
-        const read = { ...answer, read_at_ms: Date.now() }
-        // What was loaded or written meanwhile is newer than this answer.
-        client.setQueryData<LoadedAxons>(key, (now) => (now === before ? inPagesOf(before, read) : now))
+        const read = (query: AxonListQuery, signal: AbortSignal) => api.axons.list({ query, signal })
+        await (await loadRefresh()).refreshRows({ queryKey: rowsKey(filter, limit), filter, read }, client, signal)
         return null
       },
       refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || refreshMs,
       staleTime: 0,
       retry: false,
     }),
+
+  /** Takes what other tabs read of that list, until the returned function is called. */
+  join: (filter: AxonFilter, limit: number | undefined, client: QueryClient) => {
+    const queryKey = rowsKey(filter, limit)
+    return tabLists(client).join(queryKey, async ({ answer }) =>
+      (await loadRefresh()).takeRows(queryKey, client, answer as ToldRows),
+    )
+  },
 
   get: (id: string, api: Api = pageApi) =>
     queryOptions({

@@ -74,10 +74,8 @@ export const listRefresh = <
   const load = () => import('./refresh.ts')
   const query = queryOptions<number | null, Error, number | null, QueryKey>({
     queryKey: refreshKey(queryKey),
-    queryFn: async ({ client, signal }) => {
-      await (await load()).refreshList(list, { ...shown(), everyMs: everyMs(), client, signal })
-      return Date.now()
-    },
+    queryFn: async ({ client, signal }) =>
+      (await load()).refreshList(list, { ...shown(), everyMs: everyMs(), client, signal }),
     refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || everyMs(),
     // The list itself has just read its rows.
     initialData: null,
@@ -87,9 +85,7 @@ export const listRefresh = <
     query,
     /** Takes what other tabs read of the list, until the returned function is called. */
     join: (client: QueryClient) =>
-      tabLists(client).join(queryKey, async ({ starting_after, answer }) =>
-        (await load()).putRows(list, client, starting_after, answer as Page),
-      ),
+      tabLists(client).join(queryKey, async (reading) => (await load()).takeRows(list, client, shown(), reading)),
   }
 }
 

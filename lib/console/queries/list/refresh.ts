@@ -2,13 +2,17 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
 import { isMissing } from '../../api/failures.ts'
 import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
-import type { Refreshed } from './pages.ts'
-import { listName, refreshKey, tabLists } from './tab-lists.ts'
+import { inTurn } from './in-turn.ts'
+import type { Refreshed, Shown } from './pages.ts'
+import { listName, type Reading, type ReadRows, refreshKey, tabLists } from './tab-lists.ts'
 
 /** Rows beside those that are shown, so that a short scroll leads to nothing old. */
 const margin = 15
 
 type LoadedList<Page> = InfiniteData<Page, string | undefined>
+
+/** The part of the time between two readings after which another one is due: timers are not exact. */
+const dueAfter = 0.9
 
 interface Turn extends RowRange {
   everyMs: number
@@ -16,9 +20,30 @@ interface Turn extends RowRange {
   signal: AbortSignal
 }
 
+/** What is read when rows of a range are read again: they, those beside them, and no less than a page. */
+const rowsToRead = <
+  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
+  Page,
+  Row extends { id: string },
+>(
+  { queryKey, query, rowsOf }: Refreshed<ListQuery, Page, Row>,
+  client: QueryClient,
+  { from, to }: RowRange,
+): (ReadRows & { isFromTop: boolean }) | null => {
+  const loaded = client.getQueryData<LoadedList<Page>>(queryKey)?.pages.flatMap(rowsOf)
+  if (!loaded) return null
+  const first = Math.max(0, Math.min(from - margin, loaded.length - 1))
+  return {
+    list: listName(queryKey),
+    starting_after: first === 0 ? query.starting_after : loaded[first - 1]?.id,
+    limit: Math.min(maxPageSize, Math.max(to + margin - first, query.limit ?? defaultPageSize)),
+    isFromTop: first === 0,
+  }
+}
+
 /**
  * Reads the loaded rows of a range again and puts them in their place, unless another tab has just done it or does it now:
- * what it reads comes here as well. After a write nobody else's reading will do.
+ * what it reads comes here as well. After a write nobody else's reading will do. Answers when they were last read.
  */
 export const refreshList = async <
   ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
@@ -27,38 +52,55 @@ export const refreshList = async <
 >(
   list: Refreshed<ListQuery, Page, Row>,
   { from, to, everyMs, client, signal }: Turn,
-): Promise<void> => {
-  const { queryKey, query, rowsOf } = list
-  const loaded = client.getQueryData<LoadedList<Page>>(queryKey)?.pages.flatMap(rowsOf)
-  if (!loaded) return
-  const first = Math.max(0, Math.min(from - margin, loaded.length - 1))
-  const limit = Math.min(maxPageSize, Math.max(to + margin - first, query.limit ?? defaultPageSize))
-  const starting_after = first === 0 ? query.starting_after : loaded[first - 1]?.id
-
+): Promise<number> => {
+  const { queryKey, query } = list
+  const rows = rowsToRead(list, client, { from, to })
+  if (!rows) return Date.now()
   const tab = tabLists(client)
-  const rows = { list: listName(queryKey), starting_after, limit }
-  const read = async (from: string | undefined) => {
-    const answer = await list.read({ ...query, starting_after: from, limit }, signal)
-    putRows(list, client, from, answer)
-    tab.tell({ ...rows, starting_after: from, answer })
+  const read = async (starting_after: string | undefined) => {
+    const { list: name, limit } = rows
+    const answer = await list.read({ ...query, starting_after, limit }, signal)
+    putRows(list, client, starting_after, answer)
+    tab.tell({ list: name, starting_after, limit, answer })
   }
   const turn = async () => {
     try {
-      await read(starting_after)
+      await read(rows.starting_after)
     } catch (error) {
       // The row that the reading starts from is gone: it starts from the top.
-      if (first === 0 || !isMissing(error)) throw error
+      if (rows.isFromTop || !isMissing(error)) throw error
       await read(query.starting_after)
     }
   }
-  if (client.getQueryState(refreshKey(queryKey))?.isInvalidated) return turn()
-  await oneAfterAnother(rows.list, signal, async () => {
-    if (Date.now() - tab.readMs(rows) >= everyMs / 2) await turn()
-  })
+  if (client.getQueryState(refreshKey(queryKey))?.isInvalidated) await turn()
+  else
+    await inTurn(rows.list, signal, async () => {
+      if (Date.now() - tab.readMs(rows) >= everyMs * dueAfter) await turn()
+    })
+  return tab.readMs(rows) || Date.now()
+}
+
+/** Puts what another tab has read in its place. Where that is all this tab would read, its own turn is put off. */
+export const takeRows = <
+  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
+  Page extends { has_more: boolean },
+  Row extends { id: string },
+>(
+  list: Refreshed<ListQuery, Page, Row>,
+  client: QueryClient,
+  shown: Shown<Row>,
+  { starting_after, limit, answer }: Reading,
+): void => {
+  const own = rowsToRead(list, client, shown)
+  putRows(list, client, starting_after, answer as Page)
+  const key = refreshKey(list.queryKey)
+  const state = client.getQueryState(key)
+  const isAll = own && own.starting_after === starting_after && own.limit <= limit
+  if (isAll && state?.fetchStatus === 'idle' && !state.isInvalidated) client.setQueryData(key, Date.now())
 }
 
 /** Puts an answer in its place, if the row it was read from is still there. */
-export const putRows = <
+const putRows = <
   ListQuery extends { starting_after?: string | undefined },
   Page extends { has_more: boolean },
   Row extends { id: string },
@@ -76,11 +118,4 @@ export const putRows = <
     const isPlaced = from > 0 || starting_after === list.query.starting_after
     return isPlaced ? refreshedPages(now, answer, from, list) : now
   })
-}
-
-/** Of all tabs, so that each knows what the one before it has read. */
-const oneAfterAnother = async (name: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> => {
-  // Where the page came unsafely there are no locks; each tab then asks for itself.
-  if (!navigator.locks) return work()
-  await navigator.locks.request(`devdeck-list ${name}`, { signal }, work)
 }

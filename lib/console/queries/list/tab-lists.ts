@@ -2,7 +2,7 @@ import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { namedAccount } from '../../api/page-account.ts'
 
 /** Rows of a list that one tab has read. */
-interface ReadRows {
+export interface ReadRows {
   /** The list, as `listName` names it. */
   list: string
   starting_after: string | undefined
@@ -10,7 +10,7 @@ interface ReadRows {
 }
 
 /** What it has read, for the other tabs. */
-interface Reading extends ReadRows {
+export interface Reading extends ReadRows {
   answer: unknown
 }
 
@@ -24,13 +24,13 @@ export const listName = (list: QueryKey): string => hashKey([list, namedAccount(
 class TabLists {
   readonly #channel = new BroadcastChannel('devdeck-lists')
   readonly #joined = new Map<string, (reading: Reading) => void>()
-  readonly #readMs = new Map<string, number>()
+  /** By the list and the row they start from: when so many of them were last read. */
+  readonly #readMs = new Map<string, Map<number, number>>()
 
   constructor() {
     this.#channel.onmessage = ({ data }: MessageEvent<Reading>) => {
-      const { answer: _, ...rows } = data
-      this.#readMs.set(hashKey([rows]), Date.now())
-      this.#joined.get(rows.list)?.(data)
+      this.#note(data)
+      this.#joined.get(data.list)?.(data)
     }
     // Where a test waits for its process to end.
     ;(this.#channel as { unref?: () => void }).unref?.()
@@ -46,14 +46,19 @@ class TabLists {
   }
 
   tell(reading: Reading): void {
-    const { answer: _, ...rows } = reading
-    this.#readMs.set(hashKey([rows]), Date.now())
+    this.#note(reading)
     this.#channel.postMessage(reading)
   }
 
-  /** When these rows were last read. */
-  readMs(rows: ReadRows): number {
-    return this.#readMs.get(hashKey([rows])) ?? 0
+  /** When these rows were last read, alone or with those behind them. */
+  readMs({ list, starting_after, limit }: ReadRows): number {
+    const read = this.#readMs.get(hashKey([list, starting_after])) ?? new Map<number, number>()
+    return Math.max(0, ...[...read].flatMap(([rows, ms]) => (rows >= limit ? [ms] : [])))
+  }
+
+  #note({ list, starting_after, limit }: Reading): void {
+    const name = hashKey([list, starting_after])
+    this.#readMs.set(name, (this.#readMs.get(name) ?? new Map<number, number>()).set(limit, Date.now()))
   }
 }
 
