@@ -69,8 +69,12 @@ test('lists have no accessibility violation, in both themes, wide and narrow', a
     '/settings',
     '/devboxes',
   ])
+  await page.getByRole('button', { name: 'Filters', exact: true }).click()
+  await expect(page.getByRole('dialog', { name: 'Filter devboxes' }).getByLabel('Older than')).toBeVisible()
+  await check(page, 'filters of devboxes', looks.slice(1, 3))
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Create devbox' }).first().click()
-  await expect(page.getByRole('dialog')).toBeVisible()
+  await expect(page.getByRole('dialog', { name: 'Create devbox' })).toBeVisible()
   await check(page, 'create dialog')
   await service.devboxes.shutdown({ params: { id } })
   await service.snapshots.delete({ params: { id: snapshot.id } })

@@ -33,6 +33,9 @@ export const useGoneRows = <Row extends { id: string }>({ address, loaded, shown
     gone: gone.address === address ? gone.rows : [],
     forgetGone: () => setGone({ address, rows: [] }),
     /** A row that was deleted on this very page. */
-    expectGone: (id: string) => expected.current.add(id),
+    expectGone: (id: string) => {
+      expected.current.add(id)
+      setGone(({ rows, ...known }) => ({ ...known, rows: rows.filter((row) => row.id !== id) }))
+    },
   }
 }

@@ -75,7 +75,13 @@ export const RecordingList = () => {
           )}
         />
       </ListPage>
-      {deleting && <DeleteRecording recording={deleting} onClose={() => setDeleting(undefined)} />}
+      {deleting && (
+        <DeleteRecording
+          recording={deleting}
+          onClose={() => setDeleting(undefined)}
+          onDeleted={() => page.onDeleted(deleting.id)}
+        />
+      )}
     </>
   )
 }
