@@ -65,8 +65,10 @@ if ($child == 0) {
   for my $name (grep { /^DEVDECK_SET_/ } keys %ENV) { $ENV{substr($name, 12)} = delete $ENV{$name} }
   chdir($ENV{HOME});
   exec { $command[0] } @command;
+  # By number, ENOENT's: for its name perl reads three modules, at every command.
+  my $isMissing = $! == 2;
   print STDERR "devdeck: $command[0]: $!\n";
-  exit($!{ENOENT} ? 127 : 126);
+  exit($isMissing ? 127 : 126);
 }
 # A command that stops has this process stop as well, and go on with it.
 while (waitpid($child, 2) == $child && ($? & 0xff) == 0x7f) { kill('STOP', $$); kill('CONT', $child) }

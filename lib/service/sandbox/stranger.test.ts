@@ -139,6 +139,18 @@ describe.skipIf(problem !== undefined)('a devbox is a stranger', () => {
     )
   })
 
+  it.each([
+    ['/nothing', 127],
+    ['/etc', 126],
+  ])('is told of %s, which is no program, as a shell tells it', async (path, code) => {
+    const child = spawnIn(one.launch({ argv: [path], env: {} }), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    })
+    const [words, [exitCode]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
+    expect([exitCode, words]).toEqual([code, expect.stringMatching(`^devdeck: ${path}: `)])
+  })
+
   it('goes on with the tools that people use', async () => {
     const tools = {
       git: 'cd /tmp && git init -q r && cd r && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m m && git log --format=%s',
