@@ -152,6 +152,94 @@ describe('a job of Harbor', () => {
     ])
   })
 
+  const told = (job: BenchmarkJob) =>
+    (job.benchmark_outcomes ?? [])
+      .flatMap(({ agent_name, model_name, scenario_outcomes }) =>
+        scenario_outcomes.map(({ scenario_name, attempt, state, score, failure_reason }) =>
+          [agent_name, model_name, scenario_name, attempt, state, score, failure_reason?.exception_type]
+            .filter((each) => each != null)
+            .join(' '),
+        ),
+      )
+      .toSorted()
+
+  it('has its numbers also where little is written of it', async () => {
+    const { job, warnings } = await imported({
+      'result.json': { finished_at: '2026-01-01T00:10:00', stats: { evals: { 'terminus-2__my-model__tasks': {} } } },
+      'task_a__0/result.json': {
+        verifier_result: { rewards: { reward: 0 } },
+        exception_info: { exception_type: 'TimeoutError', exception_message: null },
+      },
+      'task_b__0/result.json': { verifier_result: { rewards: 1 }, exception_info: null },
+      'task_b__1/result.json': { exception_info: 'harbor.errors.ApiError: too much: 429' },
+      'task_c__0/exception.txt': 'Traceback (most recent call last):\nRuntimeError: No space left\n',
+      'task_d__0/result.json': { task_name: 'task_d', started_at: '2026-01-01T00:01:00', verifier_result: null },
+    })
+    expect(told(job)).toEqual([
+      'terminus-2 my-model task_a 1 COMPLETED 0 TimeoutError',
+      'terminus-2 my-model task_b 1 COMPLETED 1',
+      'terminus-2 my-model task_b 2 FAILED ApiError',
+      'terminus-2 my-model task_c 1 FAILED RuntimeError',
+    ])
+    expect(warnings).toContain(
+      'trial task_d__0 is left out: result.json tells neither a reward nor an end: it had not ended',
+    )
+  })
+
+  it('of steps has what each of them used, and the exception that ended one', async () => {
+    const used = (n_input_tokens: number, cost_usd: number | null) => ({ n_input_tokens, n_output_tokens: 1, cost_usd })
+    const more = (...step_results: object[]) => ({ agent_result: null, verifier_result: null, step_results })
+    const { job } = await imported(
+      harborJob(
+        {
+          two__aaaaaaa: {
+            task: 'two',
+            more: more(
+              { step_name: 'a', agent_result: used(10, 0.5), verifier_result: { rewards: { reward: 1 } } },
+              { step_name: 'b', agent_result: used(20, null), verifier_result: { rewards: { reward: 0 } } },
+            ),
+          },
+          end__bbbbbbb: {
+            task: 'end',
+            more: more({ step_name: 'a', exception_info: { exception_type: 'VerifierTimeoutError' } }),
+          },
+          cut__ccccccc: { task: 'cut' },
+        },
+        { id: 'steps' },
+      ),
+    )
+    expect(job.warnings).toEqual(['cut: its files tell neither a reward nor an exception'])
+    expect(told(job)).toEqual([
+      'codex acme/large cut 1 FAILED',
+      'codex acme/large end 1 TIMEOUT VerifierTimeoutError',
+      'codex acme/large two 1 COMPLETED 0.5',
+    ])
+    const outcome = job.benchmark_outcomes?.[0]?.scenario_outcomes.find(({ scenario_name }) => scenario_name === 'two')
+    expect(outcome?.usage).toMatchObject({ n_input_tokens: 30, n_output_tokens: 2, cost_usd: 0.5 })
+  })
+
+  it('is read with a byte order mark, numbers that are none, huge ones and names that are there twice', async () => {
+    const result = JSON.stringify(trialResult('a__aaaaaaa', { task: 'a "NaN"', reward: 1 }))
+    const huge = trialResult('b__bbbbbbb', { task: 'ü / 😀', reward: 1e308 })
+    const { job, warnings } = await imported({
+      ...harborJob({}, { id: 'numbers', n_total_trials: 1e300, stats: { n_retries: 1 } }),
+      'nightly/a__aaaaaaa/result.json': `\uFEFF${result.replace('"cost_usd":0.25', '"cost_usd":NaN').replace('"metadata":null', '"metadata":{"x":[-Infinity]}')}`,
+      'nightly/b__bbbbbbb/result.json': { ...huge, agent_result: { n_input_tokens: 1e30, cost_usd: 0.5 } },
+      'nightly/b__bbbbbbb.1/result.json': { ...huge, started_at: '2026-11-01T12:30:00Z' },
+      'nightly/c__ccccccc/result.json': '{"verifier_result": {"rewards":',
+      'nightly/c__ccccccc/steps/one/verifier/reward.txt': '1.0\n',
+      'nightly/c__ccccccc/steps/two/verifier/reward.json': { reward: 0.5 },
+    })
+    expect(told(job)).toEqual([
+      'codex acme/large a "NaN" 1 COMPLETED 1',
+      'codex acme/large c 1 COMPLETED 0.75',
+      'codex acme/large ü / 😀 1 COMPLETED 1',
+      'codex acme/large ü / 😀 2 COMPLETED 1',
+    ])
+    expect(warnings).toEqual(['1 retries were made; Harbor keeps the last of each trial alone'])
+    expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ usage }) => usage?.cost_usd ?? null)).toContain(0.5)
+  })
+
   it('says where the means that Harbor printed are others', async () => {
     const evals = { codex__large__shop: { n_trials: 2, metrics: [{ mean: 0.5 }] } }
     const two = { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', exception: 'RuntimeError' } }

@@ -49,9 +49,10 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     say(`result.json of the job ${'problem' in result ? result.problem : ''}: its trials alone tell its numbers`)
   if ('problem' in config) say(`config.json of the job ${config.problem}`)
 
-  const jobAgents = ('value' in config ? (config.value.agents ?? []) : []).flatMap(
+  const configured = ('value' in config ? (config.value.agents ?? []) : []).flatMap(
     ({ name, model_name }): AgentConfig[] => (name ? [{ name, type: 'job_agent', model_name }] : []),
   )
+  const jobAgents = configured.length > 0 ? configured : Object.keys(known?.stats?.evals ?? {}).flatMap(agentOfEval)
   const trials: ForeignTrial[] = []
   const rewards = new Map<ForeignTrial, Rewards | null>()
   for (const name of await trialFolders(folder)) {
@@ -97,10 +98,12 @@ const trialFolders = async (folder: string): Promise<string[]> => {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue
     const inside = await readdir(join(folder, entry.name))
-    if (['result.json', 'config.json', 'trial.log'].some((name) => inside.includes(name))) names.push(entry.name)
+    if (trialFiles.some((name) => inside.includes(name))) names.push(entry.name)
   }
   return names.sort()
 }
+
+const trialFiles = ['result.json', 'config.json', 'trial.log', 'exception.txt']
 
 const documentOf = async <S extends z.ZodMiniType>(path: string, schema: S) => {
   const read = await readJson(path)
@@ -137,6 +140,12 @@ const againstPrinted = (
 
 const evalName = ({ name, model_name }: AgentConfig, source: string | null): string =>
   [name, model_name?.split('/').at(-1), source ?? 'adhoc'].filter(Boolean).join('__')
+
+/** `agent__model__dataset`, or `agent__dataset`. */
+const agentOfEval = (name: string): AgentConfig[] => {
+  const [agent, model, ...source] = name.split('__')
+  return agent ? [{ name: agent, type: 'job_agent', model_name: source.length > 0 ? (model ?? null) : null }] : []
+}
 
 /** Without the zeros that stand for times nobody knows; never empty. */
 const spread = (times: readonly number[]): number[] => {

@@ -1,19 +1,42 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import { unknownUsage } from '../agents/usage.ts'
+import { combine } from '../harbor/rewards.ts'
 import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
 import type { ForeignTrial } from './foreign-job.ts'
 import { optional, readJson, readText, timeOf } from './json-file.ts'
 
 const Words = optional(z.string())
 const Count = optional(z.int().check(z.minimum(0)))
-/** `{rewards: {reward: 1}}`, in older versions `{reward: 1}`. */
+/** `{rewards: {reward: 1}}`, in older versions `{reward: 1}` or `{rewards: 1}`. */
 const Verified = optional(
-  z.object({ rewards: optional(z.record(z.string(), z.unknown())), reward: optional(z.unknown()) }),
+  z.object({
+    rewards: optional(z.union([z.record(z.string(), z.unknown()), z.number()])),
+    reward: optional(z.unknown()),
+  }),
 )
-const Failure = optional(z.object({ exception_type: z.string(), exception_message: z._default(z.string(), '') }))
+const Failure = optional(
+  z.union([
+    z.object({ exception_type: z.string(), exception_message: z.catch(z._default(z.string(), ''), '') }),
+    // As Python prints an exception.
+    z.pipe(
+      z.string().check(z.regex(/^[\w.]+/)),
+      z.transform((text: string) => failureIn(text)),
+    ),
+  ]),
+)
+const Used = optional(
+  z.object({
+    n_input_tokens: Count,
+    n_cache_tokens: Count,
+    n_output_tokens: Count,
+    cost_usd: optional(z.number().check(z.minimum(0))),
+  }),
+)
+type Used = z.output<typeof Used>
 const Phase = optional(z.object({ started_at: Words, finished_at: Words }))
 
 const Agent = optional(
@@ -36,21 +59,16 @@ const Result = z.object({
   agent_info: optional(
     z.object({ name: Words, version: Words, model_info: optional(z.object({ name: Words, provider: Words })) }),
   ),
-  agent_result: optional(
-    z.object({
-      n_input_tokens: Count,
-      n_cache_tokens: Count,
-      n_output_tokens: Count,
-      cost_usd: optional(z.number().check(z.minimum(0))),
-    }),
-  ),
+  agent_result: Used,
   verifier_result: Verified,
   exception_info: Failure,
   started_at: Words,
   finished_at: Words,
   environment_setup: Phase,
   verifier: Phase,
-  step_results: optional(z.array(z.object({ verifier_result: Verified, exception_info: Failure }))),
+  step_results: optional(
+    z.array(z.object({ step_name: Words, agent_result: Used, verifier_result: Verified, exception_info: Failure })),
+  ),
   /** These are of trials that ran here. */
   warnings: optional(z.array(z.string())),
   environment_differs: optional(z.boolean()),
@@ -82,7 +100,12 @@ export const readHarborTrial = async (
   const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not the record of a trial'
   const warnings = [...(result.warnings ?? [])]
   let { rewards, dropped } = rewardsOf(result)
-  let failure = result.exception_info
+  // What ended a step before anything was verified ended the trial.
+  const ofSteps = result.step_results?.findLast(({ exception_info }) => exception_info)?.exception_info ?? null
+  let failure = result.exception_info ?? (rewards ? null : ofSteps)
+  const hasEnded = result.finished_at !== null || result.verifier !== null
+  if (problem === undefined && !rewards && !failure && dropped.length === 0 && !hasEnded)
+    return { problem: 'result.json tells neither a reward nor an end: it had not ended' }
   if (problem !== undefined) {
     ;({ rewards, dropped } = await rewardsOfFiles(folder))
     failure = await failureOfFile(folder)
@@ -130,17 +153,18 @@ const noRewards: FoundRewards = { rewards: null, dropped: [] }
 const rewardsOf = ({ verifier_result, step_results }: Result): FoundRewards => {
   const whole = verified(verifier_result)
   if (whole.rewards || !step_results) return whole
-  // As Harbor makes one reward of several steps: by name, the mean over the steps that were verified.
-  const steps = step_results.map((step) => verified(step.verifier_result).rewards).filter((each) => each !== null)
-  if (steps.length === 0) return whole
-  const names = [...new Set(steps.flatMap((step) => Object.keys(step)))]
-  const mean = (name: string) => steps.reduce((sum, step) => sum + (step[name] ?? 0), 0) / steps.length
-  return { rewards: Object.fromEntries(names.map((name) => [name, mean(name)])), dropped: [] }
+  const rewards = combine(
+    step_results.map((step) => verified(step.verifier_result).rewards),
+    'mean',
+  )
+  return rewards ? { rewards, dropped: [] } : whole
 }
 
 const verified = (result: Result['verifier_result']): FoundRewards => {
   if (!result) return noRewards
-  return numbersOf(result.rewards ?? (result.reward === null ? {} : { reward: result.reward }))
+  const { rewards, reward } = result
+  if (typeof rewards === 'number') return numbersOf({ reward: rewards })
+  return numbersOf(rewards ?? (reward === null ? {} : { reward }))
 }
 
 const numbersOf = (given: Record<string, unknown>): FoundRewards => {
@@ -150,10 +174,23 @@ const numbersOf = (given: Record<string, unknown>): FoundRewards => {
   return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
 }
 
-/** What the verifier wrote itself; reward.json goes first, as for Harbor. */
+/** What the verifier wrote itself, of the whole trial or of each of its steps. */
 const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
+  const whole = await rewardsIn(folder)
+  if (whole.rewards || whole.dropped.length > 0) return whole
+  const steps = (await readdir(join(folder, 'steps')).catch(() => [])).sort()
+  const found = await Promise.all(steps.map((step) => rewardsIn(join(folder, 'steps', step))))
+  const rewards = combine(
+    found.map((each) => each.rewards),
+    'mean',
+  )
+  return { rewards, dropped: found.flatMap(({ dropped }) => dropped) }
+}
+
+/** reward.json goes first, as for Harbor. */
+const rewardsIn = async (folder: string): Promise<FoundRewards> => {
   const read = await readJson(join(folder, 'verifier', 'reward.json'))
-  if ('value' in read && typeof read.value === 'object' && read.value !== null)
+  if ('value' in read && typeof read.value === 'object' && read.value !== null && !Array.isArray(read.value))
     return numbersOf(read.value as Record<string, unknown>)
   const text = (await readText(join(folder, 'verifier', 'reward.txt')))?.trim()
   return text ? numbersOf({ reward: Number(text) }) : noRewards
@@ -163,9 +200,12 @@ const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
 const failureOfFile = async (folder: string): Promise<RunFailure | null> => {
   const text = (await readText(join(folder, 'exception.txt')))?.trim()
   const line = text?.split('\n').findLast((each) => /^[\w.]+(?:Error|Exception|Interrupt)\b/.test(each))
-  if (!line) return null
+  return line ? failureIn(line) : null
+}
+
+const failureIn = (line: string): RunFailure => {
   const [type = '', ...message] = line.split(':')
-  return { exception_type: type.split('.').at(-1) as string, exception_message: message.join(':').trim() }
+  return { exception_type: type.trim().split('.').at(-1) as string, exception_message: message.join(':').trim() }
 }
 
 const taskOf = (result: Result, config: Config | null, trialName: string) => {
@@ -174,8 +214,8 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
     result.task_name ??
     task?.name ??
     task?.path?.split('/').findLast(Boolean) ??
-    // `<the first 32 characters of its name>__<7 characters>`
-    (/^(.+)__[A-Za-z0-9]{7}$/.exec(trialName)?.[1] || null)
+    // `<the first 32 characters of its name>__<7 characters>`; other tools put a number there.
+    (/^(.+)__[A-Za-z0-9]{1,7}$/.exec(trialName)?.[1] || null)
   if (!name) return undefined
   return { name, source: result.source ?? task?.source ?? null, checksum: result.task_checksum }
 }
@@ -206,15 +246,28 @@ const importedOutcome = (
   const notes = Object.entries(rewards ?? {})
     .filter(([, value]) => value < 0 || value > 1)
     .map(([name, value]) => `${name} is ${value}; scores go from 0 to 1`)
+  if (rewards === null && failure === null) notes.push('its files tell neither a reward nor an exception')
   const outcome = outcomeOf(rewards, failure)
   if (rewards === null || outcome.state === 'COMPLETED' || failure?.exception_type === 'AgentTimeoutError')
     return { outcome, notes }
   return { outcome: { ...outcomeOf(rewards, null), failure_reason: failure }, notes }
 }
 
-const recordOf = ({ agent_info, agent_result }: Result): AgentRecord => {
-  const { n_input_tokens = null, n_cache_tokens = null, n_output_tokens = null, cost_usd = null } = agent_result ?? {}
-  const usage = { n_input_tokens, n_cache_tokens, n_output_tokens, cost_usd }
+/** Of a trial of several steps each has what its agent used. */
+const recordOf = ({ agent_info, agent_result, step_results }: Result): AgentRecord => {
+  const used = (agent_result ? [agent_result] : (step_results ?? []).map((step) => step.agent_result)).filter(
+    (each) => each !== null,
+  )
+  const total = (name: keyof NonNullable<Used>) => {
+    const known = used.map((each) => each[name]).filter((value) => value !== null)
+    return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null
+  }
+  const usage = {
+    n_input_tokens: total('n_input_tokens'),
+    n_cache_tokens: total('n_cache_tokens'),
+    n_output_tokens: total('n_output_tokens'),
+    cost_usd: total('cost_usd'),
+  }
   const isKnown = Object.values(usage).some((value) => value !== null)
   return {
     version: agent_info?.version ?? null,

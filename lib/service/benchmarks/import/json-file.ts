@@ -10,9 +10,22 @@ export const readJson = async (path: string): Promise<{ value: unknown } | { pro
   if (text === undefined) return { problem: 'is missing' }
   if (text === null) return { problem: `has more than ${maxBytes} bytes` }
   try {
-    return { value: JSON.parse(text) }
+    return { value: parsed(text.replace(/^\uFEFF/, '')) }
   } catch (error) {
     return { problem: `is no JSON: ${(error as Error).message}` }
+  }
+}
+
+/** Python writes numbers that are none as words, which are no JSON: they are null here. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const plain = text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (found) =>
+      found.startsWith('"') ? found : 'null',
+    )
+    if (plain === text) throw error
+    return JSON.parse(plain)
   }
 }
 
