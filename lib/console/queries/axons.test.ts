@@ -11,7 +11,12 @@ beforeAll(async () => {
   service = await startService()
 })
 afterAll(() => service.close())
-afterEach(() => vi.useRealTimers())
+/** Each ends that a list takes what others tell. */
+const left: (() => void)[] = []
+afterEach(() => {
+  vi.useRealTimers()
+  for (const leave of left.splice(0)) leave()
+})
 
 const filter = apiQueryOf({ include_total_count: true })
 const create = async (name: string) => (await service.client.axons.create({ body: { name } })).id
@@ -21,6 +26,7 @@ const loadedList = async (limit: number, pages: number) => {
   const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   const options = axonQueries.rows(filter, limit, service.client)
   await queryClient.fetchInfiniteQuery({ ...options, pages })
+  left.push(axonQueries.join(filter, limit, queryClient))
   let calls = 0
   let onCall = () => {}
   const list: typeof service.client.axons.list = (input) => {
@@ -103,6 +109,28 @@ it('writes nothing over rows that were loaded while it asked', async () => {
   await list.refresh()
   expect(list.calls()).toBe(1)
   expect(list.names()).toEqual([[]])
+})
+
+it('takes what a tab of as many rows or more has read, and asks itself where that was fewer', async () => {
+  for (let number = 0; number < 7; number++) await create(`before ${number}`)
+  const [few, many] = [await loadedList(2, 1), await loadedList(2, 3)]
+  later(60_000)
+  await create('told')
+  await many.refresh()
+  expect(many.calls()).toBe(1)
+  await expect.poll(few.names).toEqual([['told', 'before 6']])
+  expect(few.data()?.pages[0]?.has_more).toBe(true)
+  await few.refresh()
+  expect(few.calls()).toBe(0)
+
+  later(60_000)
+  await create('told later')
+  await few.refresh()
+  expect(few.calls()).toBe(1)
+  await many.refresh()
+  expect(many.calls()).toBe(2)
+  expect(many.names()?.[0]?.[0]).toBe('told later')
+  expect(many.names()?.flat()).toHaveLength(6)
 })
 
 it('knows the last event of each axon that has one', async () => {

@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { AxonList, AxonListQuery } from '#lib/contract/axons.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
 import type { AxonFilter } from '../../address/axon-view.ts'
-import { inTurn } from '../list/in-turn.ts'
+import { dueAfter, inTurn } from '../list/in-turn.ts'
 import { listName, refreshKey, tabLists } from '../list/tab-lists.ts'
 import { type AxonRows, firstRows, isRefreshed, moreRows, type PageParam, readSince, refreshMs } from './rows.ts'
 
@@ -10,9 +10,6 @@ type LoadedAxons = InfiniteData<AxonRows, PageParam>
 
 /** How long rows stand before they are read again where they are many: an answer of megabytes. */
 const longRefreshMs = 60_000
-/** The part of the time between two readings after which another one is due: timers are not exact. */
-const dueAfter = 0.9
-
 interface RowsRefresh {
   /** Of the list. */
   queryKey: QueryKey

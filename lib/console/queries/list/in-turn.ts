@@ -1,3 +1,6 @@
+/** The part of the time between two readings after which another one is due: timers are not exact. */
+export const dueAfter = 0.9
+
 const turnMs = 10
 
 /** Does work of this name in one tab of the browser after the other, so that each knows what those before it have read. */

@@ -79,6 +79,21 @@ it('is read by one tab for all of them, and by each again that wrote itself', as
   for (const tab of tabs) await expect.poll(() => tab.names()[0]).toBe(`new ${lists}`)
 })
 
+it('counts a reading of more rows for a tab that shows fewer, and keeps what it shows more of', async () => {
+  const [few, many] = [await openTab(1), await openTab(4)]
+  await many.refresh(0, 80)
+  const first = await service.client.axons.create({ body: { name: `counted ${lists}` } })
+  calls = []
+  // The same rows were read just now, and more.
+  await few.refresh(0, 20)
+  expect(calls).toHaveLength(0)
+  await few.client.invalidateQueries({ queryKey: refreshKey(reading().queryKey) })
+  await few.refresh(0, 20)
+  expect(calls).toHaveLength(1)
+  await expect.poll(() => many.rows()[0]?.id).toBe(first.id)
+  expect(many.rows().length).toBeGreaterThanOrEqual(80)
+})
+
 it('starts from the top when the row it starts from is gone', async () => {
   const tab = await openTab(3)
   const before = tab.rows()

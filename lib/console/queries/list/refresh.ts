@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
 import { isMissing } from '../../api/failures.ts'
 import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
-import { inTurn } from './in-turn.ts'
+import { dueAfter, inTurn } from './in-turn.ts'
 import type { Refreshed, Shown } from './pages.ts'
 import { listName, type Reading, type ReadRows, refreshKey, tabLists } from './tab-lists.ts'
 
@@ -10,9 +10,6 @@ import { listName, type Reading, type ReadRows, refreshKey, tabLists } from './t
 const margin = 15
 
 type LoadedList<Page> = InfiniteData<Page, string | undefined>
-
-/** The part of the time between two readings after which another one is due: timers are not exact. */
-const dueAfter = 0.9
 
 interface Turn extends RowRange {
   everyMs: number
