@@ -81,6 +81,8 @@ export class AlertBook implements EvictionListener {
   /** The ids of evictions that were scheduled here to practise, until they are reported. */
   readonly #drills = new Set<string>()
   readonly #open = new Map<string, Alert>()
+  /** The ids of alerts that the webhook was not told of, as they were silenced then. */
+  readonly #withheld = new Set<string>()
   readonly #listeners = new Set<AlertListener>()
   #leaveWatch: (() => void) | undefined
   #linger: NodeJS.Timeout | undefined
@@ -102,7 +104,12 @@ export class AlertBook implements EvictionListener {
 
   constructor(options: Options) {
     this.#options = options
-    for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
+    const silences = this.silences()
+    for (const alert of options.store.open(options.account.id)) {
+      this.#open.set(alert.id, alert)
+      const before = silences.filter(({ created_ms }) => created_ms <= alert.raised_ms)
+      if (isSilenced(alert, before, Date.now())) this.#withheld.add(alert.id)
+    }
     this.#followedJobs = options.store.followedJobs(options.account.id)
     this.#looks = new ServiceLooks({
       client: options.client,
@@ -213,7 +220,10 @@ export class AlertBook implements EvictionListener {
   /** False when there is none of this id. */
   endSilence(id: string): boolean {
     const isThere = this.#options.store.deleteSilence(this.#account, id)
-    if (isThere) this.#tell({ event: 'silences', data: this.silences() })
+    if (isThere) {
+      this.#tell({ event: 'silences', data: this.silences() })
+      this.#sendWithheld()
+    }
     return isThere
   }
 
@@ -433,7 +443,22 @@ export class AlertBook implements EvictionListener {
 
   #send(event: AlertEventName, alert: Alert): void {
     const { webhook, urlOf } = this.#options
-    if (webhook && !isSilenced(alert, this.silences(), Date.now())) void webhook.send(event, alert, urlOf(alert.id))
+    const isQuiet = isSilenced(alert, this.silences(), Date.now())
+    if (isQuiet && event === 'alert.raised') this.#withheld.add(alert.id)
+    else this.#withheld.delete(alert.id)
+    if (webhook && !isQuiet) void webhook.send(event, alert, urlOf(alert.id))
+    if (isQuiet) this.#lookAgain()
+  }
+
+  /** A silence that is over leaves nothing unsaid that still waits for somebody. */
+  #sendWithheld(): void {
+    const silences = this.silences()
+    for (const id of this.#withheld) {
+      const alert = this.#open.get(id)
+      if (alert && isSilenced(alert, silences, Date.now())) continue
+      this.#withheld.delete(id)
+      if (alert?.state === 'new') this.#send('alert.raised', alert)
+    }
   }
 
   /** Looks at the clock again when something may be due. */
@@ -441,7 +466,8 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#look)
     if (this.#open.size === 0 || !this.#leaveWatch) return
     const nowMs = Date.now()
-    const dueMs = Math.min(...[...this.#open.values()].map((alert) => nextLookMs(alert, nowMs)))
+    const silencesEnd = this.#withheld.size > 0 ? this.silences().map(({ until_ms }) => until_ms) : []
+    const dueMs = Math.min(...[...this.#open.values()].map((alert) => nextLookMs(alert, nowMs)), ...silencesEnd)
     this.#look = setTimeout(() => this.#lookNow(), dueMs - nowMs + 1)
   }
 
@@ -457,6 +483,7 @@ export class AlertBook implements EvictionListener {
       } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
       else if (nowMs >= alert.deadline_ms + settledMs) void this.#settleIfOver(alert)
     }
+    this.#sendWithheld()
     this.#lookAgain()
   }
 

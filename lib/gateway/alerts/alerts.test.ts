@@ -277,4 +277,27 @@ describe('the webhook', () => {
     expect(received.map(({ body }) => JSON.parse(body)).filter(({ alert }) => alert.devbox_id === quiet)).toEqual([])
     expect(received.map(({ body }) => JSON.parse(body).event)).toContain('alert.raised')
   })
+
+  it('is told of what still waits for somebody once its silence is over, by hand or by its time', async () => {
+    const silence = async (team: string, until_ms: number) =>
+      (await ask('POST', '/silences', { metadata: { team }, until_ms, comment: '' })).body.id as string
+    const [byHand, taken] = [await devbox('by-hand', { team: 'one' }), await devbox('taken', { team: 'one' })]
+    const byTime = await devbox('by-time', { team: 'two' })
+    const raised = () =>
+      received
+        .map(({ body }) => JSON.parse(body) as { event: string; alert: Alert })
+        .filter(({ event, alert }) => event === 'alert.raised' && [byHand, taken, byTime].includes(alert.devbox_id))
+        .map(({ alert }) => alert.devbox_id)
+    const page = listen()
+    const first = await silence('one', inOneHour())
+    const untilMs = Date.now() + 3_000
+    await silence('two', untilMs)
+    for (const id of [byHand, taken, byTime]) await schedule(id, inOneHour())
+    await ask('POST', '/acknowledge', { ids: [(await page.until(taken, 'new')).id] })
+    for (const id of [byHand, byTime]) await page.until(id, 'new')
+    await vi.waitFor(() => expect(raised()).toEqual([byTime]), soon)
+    expect(Date.now()).toBeGreaterThanOrEqual(untilMs)
+    await ask('DELETE', `/silences/${first}`)
+    await vi.waitFor(() => expect(raised()).toEqual([byTime, byHand]), soon)
+  })
 })
