@@ -1,6 +1,6 @@
 import { alertName } from '#lib/console/alerts/alert-feed.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
-import type { Alert } from '#lib/wire/alerts.ts'
+import { type Alert, nameInText } from '#lib/wire/alerts.ts'
 
 /** What is ahead of a devbox, or has become of it or of a job: continues its name. */
 export const alertNews = ({ kind, job }: Pick<Alert, 'kind' | 'job'>): string => {
@@ -25,4 +25,4 @@ export const alertCost = ({ kind, end, job }: Pick<Alert, 'kind' | 'end' | 'job'
 export const alertLine = (alert: Alert, leftMs: number, isAhead: boolean): string =>
   alert.kind === 'test'
     ? 'Test alert'
-    : `${alertName(alert)} ${alertNews(alert)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`
+    : `${nameInText(alertName(alert))} ${alertNews(alert)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`

@@ -164,13 +164,30 @@ export const isSilenced = (
       until_ms > nowMs && Object.entries(wanted).every(([name, value]) => metadata[name] === value),
   )
 
+const longestName = 100
+
+/**
+ * A name that somebody gave, for text outside of a page: on one line, cut, and with nothing that turns text around or
+ * that a chat takes for a mention or a link.
+ */
+export const nameInText = (name: string): string => {
+  const line = name
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\s]+/gu, ' ')
+    .replaceAll('<', '‹')
+    .replaceAll('>', '›')
+    .trim()
+  const characters = [...line]
+  return characters.length > longestName ? `${characters.slice(0, longestName - 1).join('')}…` : line
+}
+
 /** One line for a chat. `url` leads to the alert. */
 export const alertText = (alert: Alert, url: string): string => {
   const { kind, devbox_id, devbox_name, deadline_ms, state, job, is_drill } = alert
   const at = `${new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')}`
   if (kind === 'test') return `Test of Devdeck's alerts, deadline ${at}: ${url}`
-  if (job) return `Benchmark job ${job.name} (${job.id}) has ended: ${job.state}. ${url}`
-  const devbox = `Devbox ${devbox_name === null ? devbox_id : `${devbox_name} (${devbox_id})`}`
+  if (job) return `Benchmark job ${nameInText(job.name)} (${job.id}) has ended: ${job.state}. ${url}`
+  const name = nameInText(devbox_name ?? '')
+  const devbox = `Devbox ${name === '' ? devbox_id : `${name} (${devbox_id})`}`
   if (kind === 'failure') return `${devbox} failed at ${at}. ${url}`
   return `${is_drill ? 'Drill: ' : ''}${(kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)} ${url}`
 }

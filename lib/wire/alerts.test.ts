@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { type Alert, alertText, nameInText } from './alerts.ts'
+
+const alert: Alert = {
+  id: 'dbx_1@1700000000000',
+  kind: 'eviction',
+  devbox_id: 'dbx_1',
+  devbox_name: 'worker',
+  metadata: {},
+  deadline_ms: 1_700_000_000_000,
+  state: 'new',
+  first_heard_ms: 1,
+  raised_ms: 1,
+  alarms: 1,
+  found_late: false,
+  acknowledged_by: null,
+  acknowledged_ms: null,
+  closed_ms: null,
+}
+
+describe('the text of an alert for a chat', () => {
+  const textOf = (devbox_name: string | null) => alertText({ ...alert, devbox_name }, 'https://deck.example/a')
+
+  it('names the devbox, or its id where it has no name', () => {
+    expect(textOf('worker')).toBe(
+      'Devbox worker (dbx_1) will be evicted at 2023-11-14T22:13:20Z: it will be suspended, its processes end, its disk stays. https://deck.example/a',
+    )
+    for (const none of [null, '', ' \u202e ']) expect(textOf(none)).toMatch(/^Devbox dbx_1 will be evicted/)
+  })
+
+  it('mentions nobody, links nowhere and stays on one line, whatever the name', () => {
+    expect(textOf('<!channel> <https://evil.example|ours>\n\u202Eabc')).toMatch(
+      /^Devbox ‹!channel› ‹https:\/\/evil\.example\|ours› abc \(dbx_1\) will be evicted/,
+    )
+  })
+})
+
+it('cuts a long name between two characters, and leaves names of every script as they are', () => {
+  expect([...nameInText('🦊'.repeat(500))]).toEqual([...'🦊'.repeat(99), '…'])
+  for (const name of ['שלום עולם', 'naïve ☕', '👩‍💻']) expect(nameInText(name)).toBe(name)
+})
