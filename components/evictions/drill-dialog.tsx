@@ -5,8 +5,10 @@ import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
+import { formatCount } from '#lib/console/frame/format.ts'
 import { alertMutations } from '#lib/console/queries/alerts.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
+import { nameInText } from '#lib/wire/alerts.ts'
 
 const delays = [
   { value: '60', label: 'in a minute' },
@@ -16,8 +18,9 @@ const delays = [
 
 /** Schedules a real eviction of a running devbox, so that people see what happens and practise what to do. */
 export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
-  const list = useInfiniteQuery(devboxQueries.list({ status: 'running', limit: 100, include_total_count: false }))
+  const list = useInfiniteQuery(devboxQueries.list({ status: 'running', limit: 100, include_total_count: true }))
   const devboxes = list.data?.pages.flatMap((page) => page.devboxes) ?? []
+  const total = list.data?.pages[0]?.total_count
   const [chosen, setChosen] = useState('')
   const [seconds, setSeconds] = useState('180')
   const drill = useMutation(alertMutations.startDrill())
@@ -45,14 +48,20 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
       submitLabel="Start drill"
       error={drill.error}
     >
-      <Field label="Devbox">
+      <Field
+        label="Devbox"
+        hint={
+          list.hasNextPage &&
+          `The newest ${formatCount(devboxes.length)}${total ? ` of ${formatCount(total)}` : ''} running devboxes.`
+        }
+      >
         {(control) => (
           <Select
             {...control}
             className="w-full"
             value={devboxId ?? ''}
             onChange={({ target }) => setChosen(target.value)}
-            options={devboxes.map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id }))}
+            options={devboxes.map(({ id, name }) => ({ value: id, label: name ? `${nameInText(name)} (${id})` : id }))}
           />
         )}
       </Field>
