@@ -55,7 +55,9 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
     <StateBadge
       looks={alert.kind === 'eviction' ? looks : endLooks}
       state={alert.state}
-      title={meanings[alert.state]}
+      title={
+        alert.kind === 'test' && alert.state === 'passed' ? 'The minute of the test is over' : meanings[alert.state]
+      }
     />
     {alert.is_drill && (
       <Badge tone="neutral" title="Scheduled through this console, to practise">
