@@ -85,9 +85,13 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
   const [minutes, setMinutes] = useState('120')
   const [comment, setComment] = useState('')
   const silence = useMutation(alertMutations.silence())
+  const pairs = rowsToMap(rows)
+  const isAny = pairs.ok && Object.keys(pairs.map).length > 0
+  const covered = isAny
+    ? feed.open.filter((alert) => isSilenced(alert, [{ metadata: pairs.map, until_ms: 1 }], 0)).length
+    : 0
   const submit = () => {
-    const pairs = rowsToMap(rows)
-    const none = pairs.ok && Object.keys(pairs.map).length === 0 ? 'Name at least one key and its value' : null
+    const none = pairs.ok && !isAny ? 'Name at least one key and its value' : null
     setProblem(pairs.ok ? none : pairs.message)
     if (!pairs.ok || none) return
     const until_ms = Math.round(consoleTime(feed, Date.now())) + Number(minutes) * 60_000
@@ -105,6 +109,9 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       error={silence.error}
     >
       <KeyValueEditor label="Metadata" addLabel="Add metadata" value={rows} onChange={setRows} error={problem} />
+      <p role="status" className="text-sm text-muted">
+        {covered} of {feed.open.length} pending alerts {covered === 1 ? 'has' : 'have'} all of it.
+      </p>
       <Field label="For how long">
         {(control) => (
           <Select

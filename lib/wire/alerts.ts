@@ -156,7 +156,7 @@ export const reminderMs = 10 * 60_000
 
 export const isSilenced = (
   { metadata }: Pick<Alert, 'metadata'>,
-  silences: readonly Silence[],
+  silences: readonly Pick<Silence, 'metadata' | 'until_ms'>[],
   nowMs: number,
 ): boolean =>
   silences.some(
