@@ -49,6 +49,15 @@ describe('the watch over disks', () => {
     expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte)
   })
 
+  it('stops the one that holds more files than its size has room for, though all are empty', async () => {
+    running = [disk('small'), disk('many')]
+    write('small', 'a', mebibyte)
+    for (let i = 0; i < 1100; i++) write('many', `${i}`, 0)
+    await expect.poll(() => exceeded, { timeout: 20_000 }).toHaveLength(1)
+    expect(exceeded[0]?.id).toBe('many')
+    expect(exceeded[0]?.usedBytes).toBeGreaterThanOrEqual(4 * mebibyte)
+  })
+
   it('lets one that was stopped clean up, and stops it again when it grows', async () => {
     const large = disk('large')
     write('large', 'a', 6 * mebibyte)

@@ -140,25 +140,40 @@ export const sizeOf = async (
   return bytes
 }
 
-/** Bytes that folders take on the disk, which a devbox may be changing meanwhile; a file with several names counts once. */
+/**
+ * Bytes that folders take on the disk, which a devbox may be changing meanwhile; a file with several names counts once.
+ * Unspecified: files, folders and links count as `leastFileBytes` each where that is more. An empty file takes no block,
+ * but one of the numbers that a file system has for its files, and all users of the machine have these together.
+ */
 export const usageOf = async (
   folders: readonly string[],
   how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
 ): Promise<number> => {
-  let [bytes, lines] = [0, 0]
+  const bytes = await sumOf(['-B1'], folders, how)
+  const files = await sumOf(['--inodes'], folders, how)
+  return Math.max(bytes, files * leastFileBytes)
+}
+const leastFileBytes = 4096
+
+const sumOf = async (
+  options: string[],
+  folders: readonly string[],
+  how: Pick<Tool, 'isolation' | 'marks' | 'signal'>,
+) => {
+  let [sum, lines] = [0, 0]
   const code = await run({
     ...how,
-    argv: ['du', '-s', '-x', '-B1', '--', ...folders],
+    argv: ['du', '-s', '-x', ...options, '--', ...folders],
     reads: folders,
     onOutput: (line) => {
-      bytes += Number.parseInt(line, 10)
+      sum += Number.parseInt(line, 10)
       lines++
     },
     // Files that vanish meanwhile take nothing.
     onComplaint: () => undefined,
   })
   if (lines < folders.length) throw new Error(`du ended with ${code}`)
-  return bytes
+  return sum
 }
 
 /**

@@ -86,6 +86,11 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
       expect(await outputOf(box, callBound(address, machine.port)), address).not.toContain('connected')
   })
 
+  it('reaches no metadata service of a cloud', async () => {
+    for (const address of ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192'])
+      expect(await outputOf(box, call(address, 80)), address).toMatch(/No route to host/)
+  })
+
   it('cannot change its routes', async () => {
     const words = await outputOf(
       box,

@@ -36,19 +36,21 @@ describe('addresses', () => {
     'name',
     '',
   ]
-  const hidden = ['::ffff:127.0.0.1', '::ffff:93.184.216.34', '64:ff9b::7f00:1', '2002:7f00:1::']
+  const hidden = [
+    ...['::ffff:127.0.0.1', '::ffff:93.184.216.34', '64:ff9b::7f00:1', '2002:7f00:1::'],
+    ...['::127.0.0.1', '::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', '2001:0:7f00:1::1'],
+  ]
   it.each([...never, ...hidden])('%j is never reached', (address) => {
     expect(isReachable(address, rules)).toBe(false)
     expect(isReachable(address, { privateNetwork: true })).toBe(false)
   })
 
-  it.each(['10.1.2.3', '100.64.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', 'fd00::1', 'fe80::1'])(
-    '%s is reached where private networks are',
-    (address) => {
-      expect(isReachable(address, rules)).toBe(false)
-      expect(isReachable(address, { privateNetwork: true })).toBe(true)
-    },
-  )
+  const near = ['10.1.2.3', '100.64.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', 'fd00::1', 'fe80::1']
+  const metadata = ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254']
+  it.each([...near, ...metadata, 'fec0::1'])('%s is reached where private networks are', (address) => {
+    expect(isReachable(address, rules)).toBe(false)
+    expect(isReachable(address, { privateNetwork: true })).toBe(true)
+  })
 
   it('of this machine are refused, whatever they are', () => {
     for (const { address, family } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {

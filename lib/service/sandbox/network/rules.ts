@@ -11,11 +11,15 @@ export interface Rules {
 
 /** Never reached: this machine under its loopback addresses, groups of machines, and what is no address. */
 const neverIpv4 = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/4', '240.0.0.0/4']
-// The last three hold IPv4 addresses within, which would have to be judged once more.
-const neverIpv6 = ['::/127', 'ff00::/8', '::ffff:0:0/96', '64:ff9b::/96', '2002::/16']
-/** The metadata service of a cloud is among the link-local ones. */
-const privateIpv4 = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
-const privateIpv6 = ['fc00::/7', 'fe80::/10']
+// All but the second hold IPv4 addresses within, which would have to be judged once more.
+const neverIpv6 = ['::/96', 'ff00::/8', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16']
+/** The metadata service of most clouds is among the link-local ones. */
+const privateIpv4 = [
+  ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  // Of other clouds: Oracle's among the addresses of protocols, and Azure's, which gives a machine its certificates.
+  ...['192.0.0.0/24', '168.63.129.16/32'],
+]
+const privateIpv6 = ['fc00::/7', 'fe80::/10', 'fec0::/10']
 
 /** IPv4 networks and addresses that a devbox does not reach. */
 export const refusedIpv4 = ({ privateNetwork }: Rules): string[] => [
