@@ -172,6 +172,10 @@ describe('a job of Harbor', () => {
       },
       'task_b__0/result.json': { verifier_result: { rewards: 1 }, exception_info: null },
       'task_b__1/result.json': { exception_info: 'harbor.errors.ApiError: too much: 429' },
+      'of-windows/result.json': {
+        config: { task: { path: 'C:\\Users\\a b\\tasks\\task_w\\' } },
+        verifier_result: { rewards: { reward: 0.5 } },
+      },
       'task_c__0/exception.txt': 'Traceback (most recent call last):\nRuntimeError: No space left\n',
       'task_d__0/result.json': { task_name: 'task_d', started_at: '2026-01-01T00:01:00', verifier_result: null },
     })
@@ -180,6 +184,7 @@ describe('a job of Harbor', () => {
       'terminus-2 my-model task_b 1 COMPLETED 1',
       'terminus-2 my-model task_b 2 FAILED ApiError',
       'terminus-2 my-model task_c 1 FAILED RuntimeError',
+      'terminus-2 my-model task_w 1 COMPLETED 0.5',
     ])
     expect(warnings).toContain(
       'trial task_d__0 is left out: result.json tells neither a reward nor an end: it had not ended',

@@ -213,7 +213,7 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
   const name =
     result.task_name ??
     task?.name ??
-    task?.path?.split('/').findLast(Boolean) ??
+    task?.path?.split(/[\\/]/).findLast(Boolean) ??
     // `<the first 32 characters of its name>__<7 characters>`; other tools put a number there.
     (/^(.+)__[A-Za-z0-9]{1,7}$/.exec(trialName)?.[1] || null)
   if (!name) return undefined
