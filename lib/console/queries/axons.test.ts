@@ -47,7 +47,7 @@ const loadedList = async (limit: number, pages: number) => {
         ?.pages.map(({ axons }) => axons.map(({ name, deleted_at_ms }) => (deleted_at_ms ? `${name} deleted` : name))),
     set: (update: (data: InfiniteData<AxonRows>) => InfiniteData<AxonRows>) =>
       queryClient.setQueryData<InfiniteData<AxonRows>>(options.queryKey, (data) => data && update(data)),
-    refresh: () => queryClient.fetchQuery(axonQueries.refresh(filter, limit, api)),
+    refresh: () => queryClient.fetchQuery({ ...axonQueries.refresh(filter, limit, api), staleTime: 0 }),
   }
 }
 

@@ -81,7 +81,9 @@ export const axonQueries = {
         return null
       },
       refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || refreshMs,
-      staleTime: 0,
+      // The list itself has just read its rows.
+      initialData: null,
+      staleTime: refreshMs / 2,
       retry: false,
     }),
 
