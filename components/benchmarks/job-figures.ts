@@ -84,6 +84,12 @@ export interface JobProgress {
   total: number | null
 }
 
+/** How many attempts an agent has at a scenario, where the job does not end before. */
+export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number => {
+  const isOfHarbor = job_source?.type === 'harbor' || job_source?.type === 'imported'
+  return isOfHarbor ? Math.max(1, job_spec?.orchestrator_config?.n_attempts ?? 1) : 1
+}
+
 /**
  * How far a job is. Attempts multiply the trials of a Harbor job; of the other kinds `n_attempts` counts repetitions
  * after a failure, which leave one outcome.
@@ -95,9 +101,7 @@ export const progressOf = (job: BenchmarkJob): JobProgress => {
   )
   const spec = job.job_spec
   if (!spec) return { finished, total: null }
-  const isOfHarbor = job.job_source?.type === 'harbor' || job.job_source?.type === 'imported'
-  const attempts = isOfHarbor ? Math.max(1, spec.orchestrator_config?.n_attempts ?? 1) : 1
-  const planned = spec.scenario_ids.length * attempts * Math.max(spec.agent_configs.length, 1)
+  const planned = spec.scenario_ids.length * attemptsOf(job) * Math.max(spec.agent_configs.length, 1)
   return { finished, total: Math.max(planned, finished) }
 }
 

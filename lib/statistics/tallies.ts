@@ -1,4 +1,4 @@
-import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedJob } from './figures.ts'
+import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedAgent, JudgedJob } from './figures.ts'
 import { meanOf } from './means.ts'
 
 /** What an agent has made of one scenario. */
@@ -32,7 +32,10 @@ export const countedScore = (
  * What tells scenarios apart: their id. A service may give each attempt an id of its own; where a job has attempts, no id
  * comes twice within an agent and a name does, it is the name.
  */
-export const scenarioKey = ({ agents, attempts = 1 }: JudgedJob): KeyOf => {
+export const scenarioKey = ({
+  agents,
+  attempts = 1,
+}: Pick<JudgedJob, 'attempts'> & { agents: readonly Pick<JudgedAgent, 'outcomes'>[] }): KeyOf => {
   const comesTwice = (values: readonly string[]) => new Set(values).size < values.length
   const isById =
     attempts <= 1 ||

@@ -20,12 +20,17 @@ export const outcomePlace = (
   rows: readonly ScenarioRow[],
   agents: readonly AgentRow[],
 ): OutcomePlace | null => {
-  const row = scenario === undefined ? undefined : rows.find(({ id }) => id === scenario)
+  if (scenario === undefined) return null
+  const hasIt = ({ scenario_definition_id }: ScenarioOutcome) => scenario_definition_id === scenario
+  const row =
+    rows.find(({ id }) => id === scenario) ?? rows.find(({ cells }) => cells.some((each) => each.attempts.some(hasIt)))
   const column = agents.findIndex(({ key }) => key === run)
   const agent = agents[column]
   if (!row || !agent) return null
   const attempts = row.cells[column]?.attempts ?? []
-  return { row, agent, column, attempts, attempt: Math.min(attempt, Math.max(1, attempts.length)) }
+  // Where each attempt has an id of its own, the id tells which it is.
+  const named = row.id === scenario ? attempt : Math.max(1, attempts.findIndex(hasIt) + 1)
+  return { row, agent, column, attempts, attempt: Math.min(named, Math.max(1, attempts.length)) }
 }
 
 export type Neighbour = 'up' | 'down' | 'left' | 'right'

@@ -4,6 +4,7 @@ import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'
 import { gridLines } from './grid-view.ts'
 import { groupingKeys } from './grouping.ts'
+import { outcomePlace } from './outcome-place.ts'
 import { attemptsDisagree, scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
@@ -37,6 +38,25 @@ describe('rows of the grid', () => {
       [0, null],
       [0.5, 1],
     ])
+  })
+
+  // The report took the attempts of a scenario together by its name, and the page had a row for each.
+  it('are one for the attempts of a scenario that have ids of their own', () => {
+    const attempt = (id: string, score: number) => ({ scenario_definition_id: id, scenario_name: 's', score })
+    const job = jobOf(
+      { a: { s: [attempt('scn_1', 1), attempt('scn_2', 0)] } },
+      {
+        job_spec: {
+          scenario_ids: ['scn_1', 'scn_2'],
+          agent_configs: [],
+          orchestrator_config: { n_attempts: 2 },
+        },
+      },
+    )
+    const rows = rowsOf(job)
+    expect(rows.map(({ id, cells }) => [id, cells[0]?.score.zero])).toEqual([['scn_1', 0.5]])
+    const place = outcomePlace({ scenario: 'scn_2', run: 'bmr_1' }, rows, agentRows(job))
+    expect([place?.row.id, place?.attempt]).toEqual(['scn_1', 2])
   })
 
   it('are named by their ids where their names are blank', () => {

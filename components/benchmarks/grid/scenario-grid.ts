@@ -1,9 +1,9 @@
 import type { KnownScenario } from '#lib/console/lists/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { meanOf } from '#lib/statistics/means.ts'
-import { countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
+import { scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { FailureRule } from '#lib/wire/reports.ts'
-import type { AgentRow } from '../job-figures.ts'
+import { type AgentRow, attemptsOf } from '../job-figures.ts'
 
 /** The attempts of one agent at one scenario. */
 export interface GridCell {
@@ -59,11 +59,13 @@ export const scenarioRows = (
   known: KnownScenarios = {},
 ): ScenarioRow[] => {
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
+  const firstIdOf = idsOfAttempts(job, agents)
   const rowOf = (id: string) => {
-    const known = found.get(id)
+    const first = firstIdOf(id)
+    const known = found.get(first)
     if (known) return known
     const row = { name: '', attempts: agents.map(() => []) }
-    found.set(id, row)
+    found.set(first, row)
     return row
   }
   for (const id of job.job_spec?.scenario_ids ?? []) rowOf(id)
@@ -88,6 +90,25 @@ export const scenarioRows = (
       duration_ms: longest(cells),
     }
   })
+}
+
+/** A service may give each attempt at a scenario an id of its own: they are one row, as they are one scenario to the report. */
+const idsOfAttempts = (job: BenchmarkJob, agents: readonly AgentRow[]): ((id: string) => string) => {
+  const attempts = attemptsOf(job)
+  if (attempts === 1) return (id) => id
+  const all = agents.map(({ outcome }) => ({
+    outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({ ...each, scenario_id: each.scenario_definition_id })),
+  }))
+  const keyOf = scenarioKey({ agents: all, attempts })
+  const firsts = new Map<string, string>()
+  const ids = new Map<string, string>()
+  for (const { outcomes } of all)
+    for (const outcome of outcomes) {
+      const key = keyOf(outcome)
+      if (!firsts.has(key)) firsts.set(key, outcome.scenario_id)
+      ids.set(outcome.scenario_id, firsts.get(key) ?? key)
+    }
+  return (id) => ids.get(id) ?? id
 }
 
 const cellOf = (attempts: readonly ScenarioOutcome[]): GridCell => {

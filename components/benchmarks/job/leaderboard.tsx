@@ -242,10 +242,10 @@ const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: Age
   const of = figures ?? { ...outcome, n_cancelled: 0, n_other: 0 }
   const counts: [count: number | undefined, letter: string, word: string][] = [
     [of.n_completed, '', 'completed'],
-    [of.n_failed, ' E', 'failed'],
-    [of.n_timeout, ' T', 'timed out'],
-    [of.n_cancelled, ' C', 'cancelled'],
-    [of.n_other, ' ?', 'other'],
+    [of.n_failed, '\u00a0E', 'failed'],
+    [of.n_timeout, '\u00a0T', 'timed out'],
+    [of.n_cancelled, '\u00a0C', 'cancelled'],
+    [of.n_other, '\u00a0?', 'other'],
   ]
   const some = counts.flatMap(([count, ...words]) => (count ? [[formatCount(count), ...words] as const] : []))
   if (some.length === 0) return <span className="text-muted">none yet</span>
