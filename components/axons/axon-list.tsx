@@ -1,11 +1,12 @@
 'use client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, RotateCw, Waypoints } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useState } from 'react'
-import { remember } from '#components/layout/remember.ts'
+import { useEffect, useMemo, useState } from 'react'
+import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { ListAge } from '#components/list/list-age.tsx'
+import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import type { HowToChange } from '#components/list/use-address.ts'
+import { useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -16,14 +17,11 @@ import {
   AxonView,
   apiQueryOf,
   axonViewPath,
-  type ColumnChoice,
   type ColumnId,
-  defaultColumns,
   nextSort,
-  readColumns,
-  writeColumns,
   writeSort,
 } from '#lib/console/address/axon-view.ts'
+import { axonColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
@@ -31,12 +29,11 @@ import { shownBy, sortAxons, sortOf } from '#lib/console/lists/axon-rows.ts'
 import { type AxonRows, countedIn, fitsOneCall, isRefreshed, readSince } from '#lib/console/queries/axon/rows.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
-import { tableColumns } from './axon-columns.tsx'
+import { columnsFor } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
-import { AxonListMenus, SelectionBar } from './axon-list-menus.tsx'
+import { AxonSelection } from './axon-selection.tsx'
 
 const CreateAxonDialog = loadOnUse(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
-const ColumnDialog = loadOnUse(async () => (await import('./column-dialog.tsx')).ColumnDialog)
 
 const source = {
   noun: 'axon',
@@ -64,6 +61,8 @@ const source = {
   },
 }
 
+const fields = async () => (await import('#lib/console/lists/axon-fields.ts')).axonFields
+
 interface AxonListProps {
   serviceUrl: string
   /** The columns this browser chose last, for addresses that name none. */
@@ -74,18 +73,9 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
   const page = useListPage(source)
   const { view, change, list, rows, loaded, selectedRows } = page
   const [isCreating, setIsCreating] = useState(false)
-  const [isChoosing, setIsChoosing] = useState(false)
-  const choices = useColumns(view, rememberedColumns, change)
-  const columns = useMemo(() => tableColumns(choices, view), [choices, view])
+  const columns = useColumns(axonColumns, page, rememberedColumns)
+  const shownColumns = useMemo(() => chosenColumns(columns.choices, columnsFor(view)), [columns.choices, view])
   const sort = sortOf(view)
-  const setColumns = useCallback(
-    (next: readonly ColumnChoice[]) => {
-      const text = writeColumns(next)
-      remember('axonColumns', text ?? '')
-      change({ columns: text }, 'replace')
-    },
-    [change],
-  )
   const pages = list.data?.pages ?? []
   const bringsAll = view.limit === undefined && fitsOneCall(pages) && !list.isPlaceholderData
   const { onNearEnd } = page
@@ -135,29 +125,28 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
             {pages.length > 0 && (
               <ListAge ms={readSince(pages)} error={refresh.error} isRefreshed={isRefreshed(pages)} />
             )}
-            <div data-page-actions className="ml-auto flex items-center gap-1">
-              <AxonListMenus
-                view={view}
-                columns={choices}
-                rows={rows}
-                selectedRows={selectedRows}
-                serviceUrl={serviceUrl}
-                onColumns={() => setIsChoosing(true)}
-              />
+            <ListMenus
+              source={source}
+              page={page}
+              columns={columns}
+              metadataKeys={axonQueries.metadataKeys()}
+              fields={fields}
+              serviceUrl={serviceUrl}
+            >
               <IconButton
                 icon={RotateCw}
                 label="Refresh"
                 busy={list.isRefetching}
                 onClick={() => void list.refetch()}
               />
-            </div>
+            </ListMenus>
           </>
         }
       >
         <DataTable
           {...page.table}
           caption={sort ? 'Axons' : 'Axons, newest first'}
-          columns={columns}
+          columns={shownColumns}
           rowHref={hrefOf}
           rowClassName={classOf}
           totalRows={isWhole ? rows.length : total}
@@ -166,22 +155,18 @@ export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
             const next = nextSort(sort, column as ColumnId)
             change({ sort: next ? writeSort(next) : undefined }, 'push')
           }}
-          onResize={(column, width) =>
-            setColumns(choices.map((choice) => (choice.id === column ? { id: choice.id, width } : choice)))
-          }
+          onResize={columns.onResize}
           selection={{ ...page.selection, labelOf }}
           onNearEnd={onNearEnd}
         />
       </ListPage>
       {selectedRows.length > 0 && (
-        <SelectionBar rows={selectedRows} columns={choices} onClear={() => page.setSelected([])} />
-      )}
-      {isChoosing && (
-        <ColumnDialog
-          columns={choices}
-          onChange={setColumns}
-          onClose={() => setIsChoosing(false)}
-          seenKeys={seenKeys}
+        <AxonSelection
+          rows={selectedRows}
+          source={source}
+          columns={columns}
+          fields={fields}
+          onClear={() => page.setSelected([])}
         />
       )}
       <CreateAxonDialog open={isCreating} onOpenChange={setIsCreating} />
@@ -196,21 +181,4 @@ const classOf = ({ deleted_at_ms }: Axon) => (deleted_at_ms == null ? undefined 
 const partialNote = ({ sort, state, created }: AxonView, loaded: number): string => {
   const what = [sort && 'Sorted', (state || created) && 'filtered'].filter(Boolean).join(' and ')
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} over the ${formatCount(loaded)} loaded`
-}
-
-/** The columns of the address; without any those this browser chose last, which then stand in the address. */
-const useColumns = (
-  { columns }: AxonView,
-  remembered: string,
-  change: (part: Partial<AxonView>, how: HowToChange) => void,
-): readonly ColumnChoice[] => {
-  const [initial, setInitial] = useState(remembered)
-  useEffect(() => {
-    if (initial === '') return
-    // Once: who takes the columns back later means it.
-    setInitial('')
-    if (columns === undefined && readColumns(initial)) change({ columns: initial }, 'replace')
-  }, [initial, columns, change])
-  const text = columns ?? initial
-  return useMemo(() => (text ? readColumns(text) : null) ?? defaultColumns, [text])
 }

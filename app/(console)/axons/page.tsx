@@ -1,20 +1,19 @@
 import type { Metadata } from 'next'
-import { cookies } from 'next/headers'
 import { AxonList } from '#components/axons/axon-list.tsx'
-import { AxonView, apiQueryOf, readColumns } from '#lib/console/address/axon-view.ts'
+import { AxonView, apiQueryOf } from '#lib/console/address/axon-view.ts'
+import { axonColumns } from '#lib/console/address/list-columns.ts'
 import { pageQuery } from '#lib/console/address/url-query.ts'
-import { preferenceCookies } from '#lib/console/frame/preferences.ts'
 import { isDrawnByServer } from '#lib/console/queries/axon/rows.ts'
 import { axonQueries } from '#lib/console/queries/axons.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type ListPageProps, readPage } from '../read-page.tsx'
+import { rememberedColumns } from '../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Axons' }
 
 export default async function AxonsPage({ searchParams }: ListPageProps) {
   const { api, service } = await requireSession()
-  const remembered = (await cookies()).get(preferenceCookies.axonColumns)?.value ?? ''
-  const page = <AxonList serviceUrl={service.url} rememberedColumns={readColumns(remembered) ? remembered : ''} />
+  const page = <AxonList serviceUrl={service.url} rememberedColumns={await rememberedColumns(axonColumns)} />
   const view = pageQuery(AxonView, await searchParams)
   return readPage(
     // What is wrong with an address the list itself tells.

@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '#lib/contract/query-string.ts'
+import { AxonView, axonViewPath, nextSort, readRange, readSort, writeRange, writeSort } from './axon-view.ts'
 import {
-  AxonView,
-  axonViewPath,
+  axonColumns,
   type ColumnChoice,
-  defaultColumns,
-  metadataColumn,
-  nextSort,
-  readColumns,
-  readRange,
-  readSort,
-  writeColumns,
-  writeRange,
-  writeSort,
-} from './axon-view.ts'
+  metadataColumnId,
+  readColumns as readColumnsOf,
+  usualColumns,
+  writeColumns as writeColumnsOf,
+} from './list-columns.ts'
+
+const readColumns = (text: string) => readColumnsOf(text, axonColumns)
+const writeColumns = (columns: readonly ColumnChoice[]) => writeColumnsOf(columns, axonColumns)
 
 const read = (path: string) => parseQuery(AxonView, path.split('?')[1] ?? '')
 
@@ -63,20 +61,20 @@ describe('columns', () => {
   const hostile = ['a,b', 'a:1', '-x', '%', 'ü & "', '__proto__', ' ', '\ud83d\ude00', 'name']
 
   it.each(hostile)('keep a metadata key that reads %j', (key) => {
-    const columns: ColumnChoice[] = [{ id: 'name' }, { id: metadataColumn(key), width: 120 }]
+    const columns: ColumnChoice[] = [{ id: 'name' }, { id: metadataColumnId(key), width: 120 }]
     const path = axonViewPath({
       columns: writeColumns(columns),
-      sort: writeSort({ column: metadataColumn(key), descending: true }),
+      sort: writeSort({ column: metadataColumnId(key), descending: true }),
     })
     const parsed = read(path)
     const { columns: text = '', sort = '' } = parsed.ok ? parsed.value : {}
     expect(readColumns(text)).toEqual(columns)
-    expect(readSort(sort)).toEqual({ column: metadataColumn(key), descending: true })
+    expect(readSort(sort)).toEqual({ column: metadataColumnId(key), descending: true })
   })
 
   it('always begin with the name, name nothing twice and leave the default out', () => {
     expect(readColumns('state,name:200,state')).toEqual([{ id: 'name', width: 200 }, { id: 'state' }])
-    expect(writeColumns(defaultColumns)).toBeUndefined()
+    expect(writeColumns(usualColumns(axonColumns))).toBeUndefined()
     expect(writeColumns([{ id: 'name' }, { id: 'id', width: 99.6 }])).toBe('name,id:100')
   })
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { type Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import { queryInt } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
+import { axonColumns, columnsField, metadataKeyOf, readColumnId, writeColumnId } from './list-columns.ts'
 import { searchOf } from './search.ts'
 
 /**
@@ -18,8 +19,7 @@ export const AxonView = z.extend(AxonListQuery, {
   ),
   /** A column, after a `-` in descending order. Absent: as the service orders, newest first. */
   sort: z.optional(z.string().check(z.refine((text) => readSort(text) !== null, 'must name a column'))),
-  /** The columns in their order, with their widths: `name:320,state,metadata.env`. */
-  columns: z.optional(z.string().check(z.refine((text) => readColumns(text) !== null, 'must name columns'))),
+  ...columnsField(axonColumns),
 })
 export type AxonView = z.output<typeof AxonView>
 
@@ -89,80 +89,11 @@ const writeTime = (ms: number | undefined): string => {
   return minutes === '0000' ? day : `${day}T${minutes}`
 }
 
-// ---- columns
+// ---- sort
 
-export const fixedColumns = ['name', 'id', 'state', 'metadata', 'created', 'deleted'] as const
-export type FixedColumn = (typeof fixedColumns)[number]
+export type FixedColumn = keyof typeof axonColumns.labels
 /** `metadata.env` shows the value that key has. */
 export type ColumnId = FixedColumn | `metadata.${string}`
-
-export interface ColumnChoice {
-  id: ColumnId
-  /** Pixels; absent: what suits it. */
-  width?: number
-}
-
-/** The name stands first in each row and says which it is. */
-export const defaultColumns: readonly ColumnChoice[] = [
-  { id: 'name' },
-  { id: 'id' },
-  { id: 'state' },
-  { id: 'metadata' },
-  { id: 'created' },
-]
-
-const maxColumns = 24
-const maxWidth = 2000
-const keyPrefix = 'metadata.'
-
-export const metadataKeyOf = (id: string): string | undefined =>
-  id.startsWith(keyPrefix) && id.length > keyPrefix.length ? id.slice(keyPrefix.length) : undefined
-
-export const metadataColumn = (key: string): ColumnId => `${keyPrefix}${key}`
-
-const readColumnId = (text: string): ColumnId | null => {
-  let id: string
-  try {
-    id = decodeURIComponent(text)
-  } catch {
-    // Not written by us.
-    return null
-  }
-  const isFixed = (fixedColumns as readonly string[]).includes(id)
-  return isFixed || metadataKeyOf(id) !== undefined ? (id as ColumnId) : null
-}
-
-// Commas, colons and the leading minus have a meaning in the address, so they are escaped in a key.
-const writeColumnId = (id: ColumnId): string => encodeURIComponent(id.toWellFormed())
-
-/** Null when the text names something that is no column. The name is always there. */
-export const readColumns = (text: string): ColumnChoice[] | null => {
-  const choices: ColumnChoice[] = []
-  for (const each of text.split(',')) {
-    const [, name = '', width] = /^([^:]+)(?::(\d{1,4}))?$/.exec(each) ?? []
-    const id = readColumnId(name)
-    if (!id) return null
-    if (choices.some((choice) => choice.id === id)) continue
-    choices.push(width ? { id, width: Math.min(maxWidth, Number(width)) } : { id })
-  }
-  if (choices.length > maxColumns) return null
-  return withName(choices)
-}
-
-const withName = (choices: ColumnChoice[]): ColumnChoice[] => [
-  choices.find(({ id }) => id === 'name') ?? { id: 'name' },
-  ...choices.filter(({ id }) => id !== 'name'),
-]
-
-/** Undefined for the default columns, which an address does not spell out. */
-export const writeColumns = (choices: readonly ColumnChoice[]): string | undefined => {
-  const write = (each: readonly ColumnChoice[]) =>
-    each.map(({ id, width }) => writeColumnId(id) + (width ? `:${Math.round(width)}` : '')).join(',')
-  const text = write(choices)
-  return text === write(defaultColumns) ? undefined : text
-}
-
-// ---- sort
 
 export interface Sort {
   column: ColumnId
@@ -171,7 +102,7 @@ export interface Sort {
 
 export const readSort = (text: string): Sort | null => {
   const descending = text.startsWith('-')
-  const column = readColumnId(descending ? text.slice(1) : text)
+  const column = readColumnId(descending ? text.slice(1) : text, axonColumns) as ColumnId | null
   return column && { column, descending }
 }
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { DevboxListQuery, type DevboxStatus, devboxStatuses } from '#lib/contract/devboxes.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
 import { isAge } from './age.ts'
+import { columnsField, devboxColumns } from './list-columns.ts'
 import { paths } from './paths.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
@@ -31,6 +32,7 @@ export const DevboxListView = z.extend(DevboxListQuery, {
   /** Created longer ago than that. */
   older_than: z.optional(Age),
   younger_than: z.optional(Age),
+  ...columnsField(devboxColumns),
 })
 export type DevboxListView = z.output<typeof DevboxListView>
 
@@ -49,6 +51,7 @@ export const devboxQueryOf = ({
   size: _size,
   older_than: _older,
   younger_than: _younger,
+  columns: _columns,
   ...query
 }: DevboxListView): DevboxListQuery => {
   const [status, ...more] = statusesOf({ status: _status })

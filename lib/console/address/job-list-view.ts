@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { BenchmarkJobListQuery, benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
+import { columnsField, jobColumns } from './list-columns.ts'
 import { paths } from './paths.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
@@ -17,6 +18,7 @@ export const JobListView = z.extend(BenchmarkJobListQuery, {
   agent: z.optional(z.string()),
   /** Created within so long. */
   created: z.optional(z.enum(jobAges, `must be one of ${jobAges.join(', ')}`)),
+  ...columnsField(jobColumns),
 })
 export type JobListView = z.output<typeof JobListView>
 
@@ -26,6 +28,7 @@ export const jobQueryOf = ({
   source: _source,
   agent: _agent,
   created: _created,
+  columns: _columns,
   ...query
 }: JobListView): BenchmarkJobListQuery => query
 

@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import { parseQuery } from '#lib/contract/query-string.ts'
+import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
+import { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { AxonView } from '../address/axon-view.ts'
+import { DevboxListView } from '../address/devbox-list-view.ts'
+import { JobListView } from '../address/job-list-view.ts'
 import { asCurl, asTypeScript } from './snippets.ts'
 
 const run = promisify(execFile)
@@ -19,6 +25,11 @@ const views: AxonView[] = [
   },
   { include_total_count: true, state: 'active', created: '2026-11-01..', sort: '-name' },
 ]
+
+const axonList = (view: AxonView) => ({
+  source: { noun: 'axon', nouns: 'axons', filters: { search: 'contains …', state: 'is …', created: 'created …' } },
+  view,
+})
 
 describe('a list as a call', () => {
   let service: TestService
@@ -37,7 +48,7 @@ describe('a list as a call', () => {
   it.each(views)('curl in a shell brings the same: %j', async (view) => {
     const { stdout } = await run(
       'bash',
-      ['-c', `curl() { command curl -sS --max-time 10 "$@"; }; ${asCurl(view, service.url)}`],
+      ['-c', `curl() { command curl -sS --max-time 10 "$@"; }; ${asCurl(axonList(view), service.url)}`],
       { env },
     )
     const { axons } = JSON.parse(stdout) as { axons: { id: string }[] }
@@ -46,7 +57,7 @@ describe('a list as a call', () => {
   })
 
   it.each(views)('the public client brings the same: %j', async (view) => {
-    const code = asTypeScript(view, service.url)
+    const code = asTypeScript(axonList(view), service.url)
     const { stdout } = await run(process.execPath, ['--input-type=module-typescript', '--eval', code], {
       env,
     })
@@ -59,7 +70,33 @@ describe('a list as a call', () => {
 
   it('says what the API cannot filter, on one line', () => {
     const view: AxonView = { include_total_count: true, state: 'deleted', sort: 'metadata.a%0Aecho%20x' }
-    expect(asCurl(view, 'http://x').split('\n')[0]).toMatch(/^# .*only deleted ones.*sorted by/)
-    expect(asCurl(view, 'http://x').split('\n')[1]).toMatch(/^curl/)
+    expect(asCurl(axonList(view), 'http://x').split('\n')[0]).toMatch(/^# .*is deleted; sorted by/)
+    expect(asCurl(axonList(view), 'http://x').split('\n')[1]).toMatch(/^curl/)
+  })
+
+  it.each([
+    ['devbox', 'devboxes', DevboxListView, 'status=running&metadata[env]=prod&columns=name,id'],
+    ['snapshot', 'snapshots', SnapshotListQuery, 'metadata[env]=prod'],
+    ['job', 'jobs', JobListView, 'name=nightly&agent=solver'],
+    ['run', 'runs', BenchmarkRunListQuery, 'state=running&search=a'],
+    ['scenario', 'scenarios', ScenarioListQuery, 'search=a&metadata[env]=prod'],
+  ] as const)('curl and the public client list the %s', async (noun, nouns, schema, search) => {
+    const parsed = parseQuery(schema, search)
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+    const list = { source: { noun, nouns, filters: { agent: 'an agent contains …' } }, view: parsed.value }
+    const text = asCurl(list, service.url)
+    const { stdout } = await run('bash', ['-c', `curl() { command curl -fsS --max-time 10 "$@"; }; ${text}`], { env })
+    expect(Object.values(JSON.parse(stdout))).toContainEqual([])
+    expect(text).not.toContain('columns')
+    const code = asTypeScript(list, service.url)
+    await run(process.execPath, ['--input-type=module-typescript', '--eval', code], { env })
+  })
+
+  it('says what the page alone does: several statuses, and devboxes of trials it leaves out', () => {
+    const source = { noun: 'devbox', nouns: 'devboxes', filters: { status: 'status is …', search: 'contains …' } }
+    const view: DevboxListView = { limit: 20, include_total_count: true, status: 'running,suspended', search: 'a' }
+    const [first, second] = asCurl({ source, view }, 'http://x').split('\n')
+    expect(first).toMatch(/^# .*: status is running,suspended; without the devboxes of benchmark trials$/)
+    expect(second).toBe("curl --globoff 'http://x/v1/devboxes?search=a' \\")
   })
 })

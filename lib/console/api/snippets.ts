@@ -1,42 +1,98 @@
 import { encodeQuery } from '#lib/contract/encode-query.ts'
-import { type AxonFilter, type AxonView, apiQueryOf } from '../address/axon-view.ts'
+import { type AxonView, apiQueryOf } from '../address/axon-view.ts'
+import { type DevboxListView, devboxQueryOf } from '../address/devbox-list-view.ts'
+import type { JobListView } from '../address/job-list-view.ts'
+import { jobQueryOf } from '../address/job-list-view.ts'
+import { withoutColumns } from '../address/list-columns.ts'
+import { pageDefaults } from '../address/search.ts'
+import { activeFilters, type ListSource, type ListView } from '../lists/list-source.ts'
 import { publicClient } from './public-client.ts'
 
 /** The list a page shows, as calls to paste elsewhere. What the API cannot filter is said in a comment. */
 
-const parametersOf = (view: AxonView) => encodeQuery({ ...withoutDefaults(apiQueryOf(view)), limit: view.limit })
+interface ListCall {
+  path: string
+  /** Of the public client. */
+  method: string
+  /** The part of a view that the service answers. */
+  queryOf: (view: never) => object
+  /** What else the page does with the rows. */
+  alsoOnPage?: (view: never) => string[]
+  /** The client brings one page of the rows under this name, and not all of them. */
+  rows?: string
+}
 
-const withoutDefaults = ({ include_total_count, ...filter }: AxonFilter) =>
-  include_total_count ? filter : { ...filter, include_total_count }
+const calls: Readonly<Record<string, ListCall>> = {
+  axons: {
+    path: '/v1/axons',
+    method: 'axons.list',
+    queryOf: (view: AxonView) => ({ ...apiQueryOf(view), limit: view.limit }),
+    alsoOnPage: ({ sort }: AxonView) => (sort ? [`sorted by ${sort}`] : []),
+  },
+  devboxes: {
+    path: '/v1/devboxes',
+    method: 'devboxes.list',
+    queryOf: devboxQueryOf,
+    alsoOnPage: ({ trials }: DevboxListView) => (trials ? [] : ['without the devboxes of benchmark trials']),
+  },
+  snapshots: { path: '/v1/devboxes/disk_snapshots', method: 'devboxes.diskSnapshots.list', queryOf: withoutColumns },
+  jobs: {
+    path: '/v1/benchmark_jobs',
+    method: 'benchmarkJobs.list',
+    queryOf: (view: JobListView) => jobQueryOf(view),
+    rows: 'jobs',
+  },
+  runs: { path: '/v1/benchmark_runs', method: 'benchmarkRuns.list', queryOf: withoutColumns },
+  scenarios: { path: '/v1/scenarios', method: 'scenarios.list', queryOf: withoutColumns },
+}
 
-const pageOnly = ({ state, created, sort }: AxonView): string[] => [
-  ...(state ? [`only ${state} ones`] : []),
-  ...(created ? [`created ${created}`] : []),
-  ...(sort ? [`sorted by ${sort}`] : []),
-]
+/** A list of the console as it is shown now. */
+export interface ShownList<View extends ListView> {
+  source: Pick<ListSource<View, never, never, never>, 'noun' | 'nouns' | 'filters'>
+  view: View
+}
 
-const comment = (view: AxonView, mark: string): string => {
-  const parts = pageOnly(view)
+const read = <View extends ListView>({ source, view }: ShownList<View>) => {
+  const call = calls[source.nouns]
+  if (!call) throw new Error(`No call lists ${source.nouns}`)
+  const query = call.queryOf(view as never) as Record<string, unknown>
+  const parameters = encodeQuery(
+    Object.fromEntries(
+      Object.entries(query).filter(([name, value]) => value !== (pageDefaults as Record<string, unknown>)[name]),
+    ),
+  )
+  const ofPage = Object.entries(source.filters).filter(([name]) => query[name] !== view[name as keyof View])
+  const filters = Object.fromEntries(ofPage) as typeof source.filters
+  const texts = [
+    ...activeFilters({ filters, path: () => '' }, { ...view, metadata: undefined }).map(({ text }) => text),
+    ...(call.alsoOnPage?.(view as never) ?? []),
+  ]
+  return { call, parameters, texts }
+}
+
+const comment = (mark: string, texts: readonly string[]): string =>
   // No line end, so that nothing in it leaves the comment.
-  return parts.length > 0
-    ? `${mark} The page also shows them ${parts.join(', ').replace(/[\r\n\u2028\u2029]/g, ' ')}; the API does not.\n`
+  texts.length > 0
+    ? `${mark} The page also shows them so, which the API does not: ${texts.join('; ').replace(/[\r\n\u2028\u2029]/g, ' ')}\n`
     : ''
-}
 
-export const asCurl = (view: AxonView, serviceUrl: string): string => {
-  const parameters = parametersOf(view)
+export const asCurl = <View extends ListView>(list: ShownList<View>, serviceUrl: string): string => {
+  const { call, parameters, texts } = read(list)
   // Brackets are ranges to curl unless it is told otherwise; a quote would end the shell's.
-  const url = `${serviceUrl}/v1/axons${parameters && `?${parameters}`}`.replaceAll("'", '%27')
-  return `${comment(view, '#')}curl --globoff '${url}' \\\n  -H "Authorization: Bearer $DEVDECK_API_KEY"`
+  const url = `${serviceUrl}${call.path}${parameters && `?${parameters}`}`.replaceAll("'", '%27')
+  return `${comment('#', texts)}curl --globoff '${url}' \\\n  -H "Authorization: Bearer $DEVDECK_API_KEY"`
 }
 
-export const asTypeScript = (view: AxonView, serviceUrl: string): string => {
-  const fields = [...new URLSearchParams(parametersOf(view))].map(([name, value]) => {
+export const asTypeScript = <View extends ListView>(list: ShownList<View>, serviceUrl: string): string => {
+  const { call, parameters, texts } = read(list)
+  const fields = [...new URLSearchParams(parameters)].map(([name, value]) => {
     const isPlain = name === 'limit' || name === 'include_total_count'
     return `  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${isPlain ? value : JSON.stringify(value)},\n`
   })
-  const query = fields.length > 0 ? `{\n${fields.join('')}}` : ''
+  const asked = `client.${call.method}(${fields.length > 0 ? `{\n${fields.join('')}}` : ''})`
+  const { noun } = list.source
+  const rows = call.rows ? `const { ${call.rows} } = await ${asked}\nfor (const ${noun} of ${call.rows} ?? [])` : null
   return `${publicClient(serviceUrl)}
-${comment(view, '//')}for await (const axon of client.axons.list(${query})) console.log(axon.id, axon.name)
+${comment('//', texts)}${rows ?? `for await (const ${noun} of ${asked})`} console.log(${noun}.id, ${noun}.name)
 `
 }

@@ -5,6 +5,11 @@ export const preferenceCookies = {
   /** Of this browser session only. */
   isolationNotice: 'devdeck_isolation_notice',
   axonColumns: 'devdeck_axon_columns',
+  devboxColumns: 'devdeck_devbox_columns',
+  snapshotColumns: 'devdeck_snapshot_columns',
+  jobColumns: 'devdeck_job_columns',
+  runColumns: 'devdeck_run_columns',
+  scenarioColumns: 'devdeck_scenario_columns',
   timeZone: 'devdeck_time_zone',
   density: 'devdeck_density',
   letters: 'devdeck_letters',
@@ -39,8 +44,8 @@ export const rootChoices = (cookie: (name: string) => string | undefined) => {
 
 const yearSeconds = 365 * 24 * 3600
 
-/** Browsers drop a cookie that is longer than some 4 kB. */
-const maxValueLength = 2000
+/** Browsers drop a cookie that is longer than some 4 kB, and servers a request whose cookies are longer than some 16 kB together. */
+const maxValueLength = 1500
 
 /** The cookie as `document.cookie` takes it; an empty or an overlong value is forgotten. */
 export const preferenceCookie = (name: keyof typeof preferenceCookies, value: string): string => {

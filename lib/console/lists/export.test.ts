@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ExportColumn, exportName, toCsv, toJson } from './export.ts'
+import { type ExportColumn, exportColumns, exportName, timeField, toCsv, toJson, toJsonLines } from './export.ts'
 
 interface Row {
   name: unknown
@@ -61,4 +61,33 @@ it('writes JSON with the values as they are', () => {
 
 it('names files by what they hold and when', () => {
   expect(exportName('axons', 'csv', Date.UTC(2026, 10, 21, 13, 5))).toBe('axons-20261121-1305.csv')
+})
+
+it('writes JSON lines, one row each, whatever is in it', () => {
+  const lines = toJsonLines(
+    [
+      { name: 'a\nb', at: 1 },
+      { name: null, at: 2 },
+    ],
+    columns,
+  ).split('\n')
+  expect(lines.slice(0, -1).map((line) => JSON.parse(line))).toEqual([
+    { name: 'a\nb', at_ms: 1 },
+    { name: null, at_ms: 2 },
+  ])
+  expect(lines.at(-1)).toBe('')
+})
+
+it('takes the chosen columns in their order: a key of metadata, and several fields for one', () => {
+  const fields = {
+    created: timeField('created_ms', ({ at }: Row) => at),
+    agent: [
+      { name: 'agent_name', value: () => 'a' },
+      { name: 'model_name', value: () => null },
+    ],
+  }
+  const chosen = exportColumns([{ id: 'metadata.env' }, { id: 'agent' }, { id: 'created' }, { id: 'gone' }], fields)
+  const row = { name: '', at: 0, metadata: { env: 'prod' } }
+  expect(toJsonLines([row], chosen)).toBe('{"metadata.env":"prod","agent_name":"a","model_name":null,"created_ms":0}\n')
+  expect(toCsv([{ name: '', at: 0 }], chosen)).toContain('"","a","","1970-01-01T00:00:00.000Z"')
 })

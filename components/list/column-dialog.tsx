@@ -1,5 +1,5 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, Minus, Plus, X } from 'lucide-react'
 import { type FormEvent, useId, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
@@ -7,20 +7,14 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import {
-  type ColumnChoice,
-  type ColumnId,
-  defaultColumns,
-  fixedColumns,
-  metadataColumn,
-} from '#lib/console/address/axon-view.ts'
-import { axonQueries } from '#lib/console/queries/axons.ts'
-import { columnLabel } from './axon-columns.tsx'
+import { columnLabel, metadataColumnId, usualColumns } from '#lib/console/address/list-columns.ts'
+import type { ChosenColumns } from './use-columns.ts'
 
-interface ColumnDialogProps {
-  columns: readonly ColumnChoice[]
-  onChange: (columns: readonly ColumnChoice[]) => void
+export interface ColumnDialogProps {
+  columns: ChosenColumns
   onClose: () => void
+  /** Of all rows, where these have metadata and the service tells its keys. */
+  metadataKeys?: UseQueryOptions<{ keys: string[] }, Error, { keys: string[] }, QueryKey> | undefined
   /** Keys seen in the rows, for a service that does not list them. */
   seenKeys: () => readonly string[]
 }
@@ -29,9 +23,10 @@ const widthStep = 24
 const startWidth = 160
 
 /** Which columns there are, in which order and how wide; everything the pointer can do with a header and more. */
-export const ColumnDialog = ({ columns, onChange, onClose, seenKeys }: ColumnDialogProps) => {
+export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKeys }: ColumnDialogProps) => {
+  const { list, choices: columns, setColumns: onChange } = chosenBy
   const chosen = columns.map(({ id }) => id)
-  const others = fixedColumns.filter((id) => !chosen.includes(id))
+  const others = Object.keys(list.labels).filter((id) => !chosen.includes(id))
   const move = (at: number, by: number) => {
     const after = [...columns]
     after.splice(at + by, 0, ...after.splice(at, 1))
@@ -52,7 +47,7 @@ export const ColumnDialog = ({ columns, onChange, onClose, seenKeys }: ColumnDia
       description="Kept in this browser and in the address of the page."
       footer={
         <>
-          <Button onClick={() => onChange(defaultColumns)}>Use the default columns</Button>
+          <Button onClick={() => onChange(usualColumns(list))}>Use the default columns</Button>
           <Button variant="primary" onClick={onClose}>
             Done
           </Button>
@@ -61,7 +56,7 @@ export const ColumnDialog = ({ columns, onChange, onClose, seenKeys }: ColumnDia
     >
       <ol aria-label="Columns shown" className="divide-y divide-line">
         {columns.map(({ id, width }, at) => {
-          const label = columnLabel(id)
+          const label = columnLabel(id, list)
           return (
             <li key={id} className="flex min-h-9 items-center gap-1">
               <span className="min-w-0 flex-1">
@@ -108,30 +103,37 @@ export const ColumnDialog = ({ columns, onChange, onClose, seenKeys }: ColumnDia
             <legend className="mb-1.5 font-medium">Add a column</legend>
             {others.map((id) => (
               <Button key={id} size="sm" icon={Plus} onClick={() => onChange([...columns, { id }])}>
-                {columnLabel(id)}
+                {columnLabel(id, list)}
               </Button>
             ))}
           </fieldset>
         )}
-        <AddMetadataColumn chosen={chosen} seenKeys={seenKeys} onAdd={(id) => onChange([...columns, { id }])} />
+        {metadataKeys && (
+          <AddMetadataColumn
+            chosen={chosen}
+            metadataKeys={metadataKeys}
+            seenKeys={seenKeys}
+            onAdd={(id) => onChange([...columns, { id }])}
+          />
+        )}
       </div>
     </Dialog>
   )
 }
 
-interface AddMetadataColumnProps {
-  chosen: readonly ColumnId[]
-  seenKeys: () => readonly string[]
-  onAdd: (id: ColumnId) => void
+interface AddMetadataColumnProps extends Pick<ColumnDialogProps, 'seenKeys'> {
+  metadataKeys: NonNullable<ColumnDialogProps['metadataKeys']>
+  chosen: readonly string[]
+  onAdd: (id: string) => void
 }
 
-const AddMetadataColumn = ({ chosen, seenKeys, onAdd }: AddMetadataColumnProps) => {
+const AddMetadataColumn = ({ chosen, metadataKeys, seenKeys, onAdd }: AddMetadataColumnProps) => {
   const listId = useId()
   const [key, setKey] = useState('')
-  const known = useQuery({ ...axonQueries.metadataKeys(), retry: false })
+  const known = useQuery({ ...metadataKeys, retry: false })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (key !== '' && !chosen.includes(metadataColumn(key))) onAdd(metadataColumn(key))
+    if (key !== '' && !chosen.includes(metadataColumnId(key))) onAdd(metadataColumnId(key))
     setKey('')
   }
   return (
