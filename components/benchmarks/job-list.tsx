@@ -1,11 +1,14 @@
 'use client'
 import { Ban, ChartLine, CircleCheck, CircleHelp, CircleX, ClockAlert, Plus, Trophy, Upload } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { timeColumn } from '#components/list/columns.tsx'
+import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import { idColumn, timeColumn } from '#components/list/columns.tsx'
+import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useColumns } from '#components/list/use-columns.ts'
 import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -21,6 +24,7 @@ import {
   jobQueryOf,
   type jobSources,
 } from '#lib/console/address/job-list-view.ts'
+import { jobColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
@@ -62,7 +66,15 @@ const source = {
   },
 }
 
-export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
+const fields = async () => (await import('./export/job-fields.ts')).jobFields
+
+interface JobListProps {
+  serviceUrl: string
+  /** The columns this browser chose last, for addresses that name none. */
+  rememberedColumns: string
+}
+
+export const JobList = ({ serviceUrl, rememberedColumns }: JobListProps) => {
   const page = useListPage(source)
   const [isCreating, setIsCreating] = useState(false)
   /** Told apart by number: a second one that is dropped begins anew. */
@@ -70,6 +82,8 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
   const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
   const { view, narrow, selectedRows, onNearEnd } = page
   useEnoughRows(page)
+  const columns = useColumns(jobColumns, page, rememberedColumns)
+  const shownColumns = useMemo(() => chosenColumns(columns.choices, allColumns), [columns.choices])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create job
@@ -127,6 +141,7 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
           </FilterBar>
         }
         columns={8}
+        tools={<ListMenus source={source} page={page} columns={columns} fields={fields} serviceUrl={serviceUrl} />}
         none={
           <EmptyState
             icon={Trophy}
@@ -147,7 +162,8 @@ export const JobList = ({ serviceUrl }: { serviceUrl: string }) => {
         <DataTable
           {...page.table}
           caption="Benchmark jobs, newest first"
-          columns={columns}
+          columns={shownColumns}
+          onResize={columns.onResize}
           rowHref={({ id }) => paths.benchmarkJob(id)}
           selection={{ ...page.selection, labelOf }}
           onNearEnd={onNearEnd}
@@ -187,7 +203,7 @@ const ageWords: Record<(typeof jobAges)[number], string> = {
   '30d': 'Last 30 days',
 }
 
-const columns: Column<BenchmarkJob>[] = [
+const allColumns: Column<BenchmarkJob>[] = [
   {
     id: 'name',
     header: 'Name',
@@ -255,6 +271,7 @@ const columns: Column<BenchmarkJob>[] = [
     },
   },
   timeColumn('Created', ({ create_time_ms }) => create_time_ms),
+  idColumn,
 ]
 
 const Counts = ({ job: { benchmark_outcomes } }: { job: BenchmarkJob }) => {

@@ -2,11 +2,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { ListChecks } from 'lucide-react'
 import Link from 'next/link'
-import { useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
+import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
-import { durationColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import { chosenColumns } from '#components/list/chosen-columns.tsx'
+import { durationColumn, idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -14,6 +18,7 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { runColumns, withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
@@ -26,10 +31,13 @@ import { AgentLines } from './score.tsx'
 
 const RunSelection = loadOnUse(async () => (await import('./run-selection.tsx')).RunSelection)
 
+const RunListView = withColumns(BenchmarkRunListQuery, runColumns)
+type RunListView = z.output<typeof RunListView>
+
 const source = {
   noun: 'run',
   nouns: 'runs',
-  schema: BenchmarkRunListQuery,
+  schema: RunListView,
   path: paths.benchmarkRuns,
   filters: {
     search: 'id or name contains …',
@@ -37,21 +45,30 @@ const source = {
     state: 'state is …',
     benchmark_id: 'benchmark is …',
   },
-  pages: (query: BenchmarkRunListQuery) => benchmarkRunQueries.list(query),
-  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>) =>
-    benchmarkRunQueries.refresh(query, shown),
+  pages: (view: RunListView) => benchmarkRunQueries.list(withoutColumns(view)),
+  refresh: (view: RunListView, shown: () => Shown<BenchmarkRun>) =>
+    benchmarkRunQueries.refresh(withoutColumns(view), shown),
   rowsOf: ({ runs }: BenchmarkRunList) => runs,
 }
 
-export const RunList = () => {
+interface RunListProps {
+  serviceUrl: string
+  /** The columns this browser chose last, for addresses that name none. */
+  rememberedColumns: string
+}
+
+export const RunList = ({ serviceUrl, rememberedColumns }: RunListProps) => {
   const page = useListPage(source)
   const { view, narrow, selectedRows } = page
   const isAsked = page.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
   const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: isAsked })
-  const columns = useMemo(
-    () => columnsFor(view, !isAsked || !isPending, (run) => ownOrigin(run) ?? origins?.[run.id] ?? null),
-    [view, origins, isAsked, isPending],
+  const columns = useColumns(runColumns, page, rememberedColumns)
+  const originOf = useCallback((run: BenchmarkRun) => ownOrigin(run) ?? origins?.[run.id] ?? null, [origins])
+  const shownColumns = useMemo(
+    () => chosenColumns(columns.choices, columnsFor(view, !isAsked || !isPending, originOf)),
+    [columns.choices, view, originOf, isAsked, isPending],
   )
+  const fields = async () => (await import('./export/run-fields.ts')).runFields(originOf)
   return (
     <>
       <ListPage
@@ -75,6 +92,16 @@ export const RunList = () => {
           </FilterBar>
         }
         columns={5}
+        tools={
+          <ListMenus
+            source={source}
+            page={page}
+            columns={columns}
+            metadataKeys={benchmarkQueries.metadataKeys()}
+            fields={fields}
+            serviceUrl={serviceUrl}
+          />
+        }
         none={
           <EmptyState
             icon={ListChecks}
@@ -89,7 +116,8 @@ export const RunList = () => {
         <DataTable
           {...page.table}
           caption="Benchmark runs, newest first"
-          columns={columns}
+          columns={shownColumns}
+          onResize={columns.onResize}
           rowHref={({ id }) => paths.benchmarkRun(id)}
           selection={{ ...page.selection, labelOf }}
           onNearEnd={page.onNearEnd}
@@ -174,4 +202,5 @@ const columnsFor = (
   metadataColumn(query, paths.benchmarkRuns),
   durationColumn,
   timeColumn('Started', ({ start_time_ms }) => start_time_ms),
+  idColumn,
 ]

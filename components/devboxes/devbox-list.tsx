@@ -5,8 +5,11 @@ import Link from 'next/link'
 import { useMemo, useState } from 'react'
 import { EvictionBadge } from '#components/evictions/eviction-badge.tsx'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
+import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useColumns } from '#components/list/use-columns.ts'
 import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -16,6 +19,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
+import { devboxColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
@@ -63,14 +67,25 @@ const source = {
   },
 }
 
-export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
+interface DevboxListProps {
+  serviceUrl: string
+  /** The columns this browser chose last, for addresses that name none. */
+  rememberedColumns: string
+}
+
+export const DevboxList = ({ serviceUrl, rememberedColumns }: DevboxListProps) => {
   const page = useListPage(source)
   const { view, narrow, rows, loaded, selectedRows, onNearEnd } = page
   useEnoughRows(page, enoughLoaded)
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
-  const columns = useMemo(() => columnsFor(view, evictions), [view, evictions])
+  const columns = useColumns(devboxColumns, page, rememberedColumns)
+  const shownColumns = useMemo(
+    () => chosenColumns(columns.choices, columnsFor(view, evictions)),
+    [columns.choices, view, evictions],
+  )
+  const fields = async () => (await import('./export/devbox-fields.ts')).devboxFields(evictions)
   const matches = devboxesShownBy({ ...view, trials: 'shown' }, Date.now())
   const ofTrials = view.trials === 'only' ? 0 : loaded.filter((devbox) => isOfTrial(devbox) && matches(devbox)).length
   const isOnlyTrials = rows.length === 0 && ofTrials > 0
@@ -103,7 +118,19 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
           </FilterBar>
         }
         columns={7}
-        tools={ofTrials > 0 && <Trials view={view} count={ofTrials} />}
+        tools={
+          <>
+            {ofTrials > 0 && <Trials view={view} count={ofTrials} />}
+            <ListMenus
+              source={source}
+              page={page}
+              columns={columns}
+              metadataKeys={devboxQueries.metadataKeys()}
+              fields={fields}
+              serviceUrl={serviceUrl}
+            />
+          </>
+        }
         none={
           isOnlyTrials ? (
             <OnlyTrials view={view} count={ofTrials} />
@@ -123,7 +150,8 @@ export const DevboxList = ({ serviceUrl }: { serviceUrl: string }) => {
         <DataTable
           {...page.table}
           caption="Devboxes, newest first"
-          columns={columns}
+          columns={shownColumns}
+          onResize={columns.onResize}
           rowHref={({ id }) => paths.devbox(id)}
           selection={{ ...page.selection, labelOf }}
           onNearEnd={onNearEnd}
@@ -213,4 +241,5 @@ const columnsFor = (query: DevboxListView, evictions: ReadonlyMap<string, Evicti
       return left && <TimeLeftText left={left} brief />
     },
   },
+  timeColumn('Ended', ({ end_time_ms }) => end_time_ms),
 ]

@@ -1,11 +1,15 @@
 'use client'
 import { Camera } from 'lucide-react'
+import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
+import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { snapshotColumns, withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
@@ -15,20 +19,33 @@ import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)
 
+const SnapshotListView = withColumns(SnapshotListQuery, snapshotColumns)
+type SnapshotListView = z.output<typeof SnapshotListView>
+
 const source = {
   noun: 'snapshot',
   nouns: 'snapshots',
-  schema: SnapshotListQuery,
+  schema: SnapshotListView,
   path: paths.snapshots,
   filters: { devbox_id: 'devbox is …', source_blueprint_id: 'blueprint is …' },
-  pages: (query: SnapshotListQuery) => snapshotQueries.list(query),
-  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>) => snapshotQueries.refresh(query, shown),
+  pages: (view: SnapshotListView) => snapshotQueries.list(withoutColumns(view)),
+  refresh: (view: SnapshotListView, shown: () => Shown<Snapshot>) =>
+    snapshotQueries.refresh(withoutColumns(view), shown),
   rowsOf: ({ snapshots }: Snapshots) => snapshots,
 }
 
-export const SnapshotList = ({ serviceUrl }: { serviceUrl: string }) => {
+const fields = async () => (await import('./snapshot-fields.ts')).snapshotFields
+
+interface SnapshotListProps {
+  serviceUrl: string
+  /** The columns this browser chose last, for addresses that name none. */
+  rememberedColumns: string
+}
+
+export const SnapshotList = ({ serviceUrl, rememberedColumns }: SnapshotListProps) => {
   const page = useListPage(source)
   const { selectedRows } = page
+  const columns = useColumns(snapshotColumns, page, rememberedColumns)
   return (
     <>
       <ListPage
@@ -36,6 +53,16 @@ export const SnapshotList = ({ serviceUrl }: { serviceUrl: string }) => {
         page={page}
         filterBar={<FilterBar page={page} metadata={{ keys: snapshotQueries.metadataKeys() }} />}
         columns={5}
+        tools={
+          <ListMenus
+            source={source}
+            page={page}
+            columns={columns}
+            metadataKeys={snapshotQueries.metadataKeys()}
+            fields={fields}
+            serviceUrl={serviceUrl}
+          />
+        }
         none={
           <EmptyState
             icon={Camera}
@@ -52,6 +79,7 @@ export const SnapshotList = ({ serviceUrl }: { serviceUrl: string }) => {
           selection={{ ...page.selection, labelOf }}
           onNearEnd={page.onNearEnd}
           query={page.view}
+          chosen={columns}
           onDeleted={page.onDeleted}
         />
       </ListPage>

@@ -2,7 +2,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { Box, Pencil, Trash2 } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
+import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
+import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
@@ -24,23 +26,30 @@ const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.ts
 interface SnapshotTableProps
   extends Pick<DataTableProps<Snapshot>, 'rows' | 'busy' | 'inView' | 'selection' | 'onNearEnd'> {
   query: Partial<SnapshotListQuery>
+  /** Absent: all there are. */
+  chosen?: ChosenColumns
   onDeleted?: (id: string) => void
 }
 
 /** The snapshots with what can be done to them. */
-export const SnapshotTable = ({ query, onDeleted, ...table }: SnapshotTableProps) => {
+export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTableProps) => {
   const { rows } = table
   const [starting, setStarting] = useState<Snapshot>()
   const [editing, setEditing] = useState<Snapshot>()
   const [deleting, setDeleting] = useState<Snapshot>()
   const remove = useMutation(snapshotMutations.delete())
   const shown = useShownSnapshot()
-  const columns = useMemo(() => columnsFor(query, shown.show), [query, shown.show])
+  const choices = chosen?.choices
+  const columns = useMemo(() => {
+    const all = columnsFor(query, shown.show)
+    return choices ? chosenColumns(choices, all) : all
+  }, [query, shown.show, choices])
   return (
     <>
       <DataTable
         caption="Disk snapshots, newest first"
         columns={columns}
+        onResize={chosen?.onResize}
         {...table}
         rowKey={({ id }) => id}
         rowActions={(snapshot) => {

@@ -1,18 +1,20 @@
 import type { Metadata } from 'next'
 import { RunList } from '#components/benchmarks/run-list.tsx'
+import { runColumns } from '#lib/console/address/list-columns.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
+import { rememberedColumns } from '../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Benchmark runs' }
 
 export default async function RunListPage({ searchParams }: ListPageProps) {
-  const { api } = await requireSession()
+  const { api, service } = await requireSession()
   return readListPage(
     BenchmarkRunListQuery,
     await searchParams,
     (query) => benchmarkRunQueries.list(query, api),
-    <RunList />,
+    <RunList serviceUrl={service.url} rememberedColumns={await rememberedColumns(runColumns)} />,
   )
 }

@@ -1,25 +1,34 @@
 'use client'
 import { FlaskConical } from 'lucide-react'
+import { useMemo } from 'react'
+import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
+import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { scenarioColumns, withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
 import { DefinitionState } from './definition-state.tsx'
-import { scorerWords } from './scorer-words.ts'
+import { verifierKinds } from './scorer-words.ts'
+
+const ScenarioListView = withColumns(ScenarioListQuery, scenarioColumns)
+type ScenarioListView = z.output<typeof ScenarioListView>
 
 const source = {
   noun: 'scenario',
   nouns: 'scenarios',
-  schema: ScenarioListQuery,
+  schema: ScenarioListView,
   path: paths.scenarios,
   filters: {
     search: 'id or name contains …',
@@ -27,13 +36,23 @@ const source = {
     benchmark_id: 'benchmark is …',
     validation_type: 'validation is …',
   },
-  pages: (query: ScenarioListQuery) => scenarioQueries.list(query),
+  pages: (view: ScenarioListView) => scenarioQueries.list(withoutColumns(view)),
   rowsOf: ({ scenarios }: ScenarioList) => scenarios,
 }
 
-export const ScenarioListPage = () => {
+const fields = async () => (await import('./scenario-fields.ts')).scenarioFields
+
+interface ScenarioListPageProps {
+  serviceUrl: string
+  /** The columns this browser chose last, for addresses that name none. */
+  rememberedColumns: string
+}
+
+export const ScenarioListPage = ({ serviceUrl, rememberedColumns }: ScenarioListPageProps) => {
   const page = useListPage(source)
   const { view, narrow } = page
+  const columns = useColumns(scenarioColumns, page, rememberedColumns)
+  const shownColumns = useMemo(() => chosenColumns(columns.choices, columnsFor(view)), [columns.choices, view])
   return (
     <ListPage
       title="Scenarios"
@@ -53,6 +72,16 @@ export const ScenarioListPage = () => {
         </FilterBar>
       }
       columns={5}
+      tools={
+        <ListMenus
+          source={source}
+          page={page}
+          columns={columns}
+          metadataKeys={scenarioQueries.metadataKeys()}
+          fields={fields}
+          serviceUrl={serviceUrl}
+        />
+      }
       none={
         <EmptyState
           icon={FlaskConical}
@@ -67,7 +96,8 @@ export const ScenarioListPage = () => {
       <DataTable
         {...page.table}
         caption="Scenarios, newest first"
-        columns={columnsFor(view)}
+        columns={shownColumns}
+        onResize={columns.onResize}
         rowHref={({ id }) => paths.scenario(id)}
       />
     </ListPage>
@@ -88,10 +118,8 @@ const columnsFor = (query: ScenarioListQuery): Column<Scenario>[] => [
     header: 'Verifier',
     priority: 2,
     width: '14rem',
-    cell: ({ scoring_contract }) => {
-      const kinds = [
-        ...new Set(scoring_contract.scoring_function_parameters.map(({ scorer }) => scorerWords(scorer).kind)),
-      ]
+    cell: (scenario) => {
+      const kinds = verifierKinds(scenario)
       return kinds.length === 0 ? (
         <span className="text-muted">None</span>
       ) : (

@@ -1,4 +1,4 @@
-import type { Scorer } from '#lib/contract/scenarios.ts'
+import type { Scenario, Scorer } from '#lib/contract/scenarios.ts'
 
 export interface ScorerWords {
   kind: string
@@ -74,6 +74,11 @@ const unknownWords = (scorer: unknown): ScorerWords => {
     parts: scorer == null ? [] : [{ label: 'As it is', text: asText(scorer) }],
   }
 }
+
+/** The kinds of scorers a scenario has, each once. */
+export const verifierKinds = ({ scoring_contract }: Scenario): string[] => [
+  ...new Set(scoring_contract.scoring_function_parameters.map(({ scorer }) => scorerWords(scorer).kind)),
+]
 
 const asText = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 

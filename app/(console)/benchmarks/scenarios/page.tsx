@@ -1,18 +1,20 @@
 import type { Metadata } from 'next'
 import { ScenarioListPage } from '#components/benchmarks/scenarios/scenario-list.tsx'
+import { scenarioColumns } from '#lib/console/address/list-columns.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type ListPageProps, readListPage } from '../../read-page.tsx'
+import { rememberedColumns } from '../../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Scenarios' }
 
 export default async function ScenariosPage({ searchParams }: ListPageProps) {
-  const { api } = await requireSession()
+  const { api, service } = await requireSession()
   return readListPage(
     ScenarioListQuery,
     await searchParams,
     (query) => scenarioQueries.list(query, api),
-    <ScenarioListPage />,
+    <ScenarioListPage serviceUrl={service.url} rememberedColumns={await rememberedColumns(scenarioColumns)} />,
   )
 }

@@ -1,0 +1,43 @@
+import { type ExportFields, timeField } from '#lib/console/lists/export.ts'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { agentRows, type OutcomeCounts, outcomeCounts, progressOf } from '../job-figures.ts'
+
+/** What stands in a file for each column of the list of jobs. */
+export const jobFields: ExportFields<BenchmarkJob> = {
+  name: { name: 'name', value: ({ name }) => name },
+  state: { name: 'state', value: ({ state }) => state },
+  // The mean is over the attempts that completed.
+  agents: {
+    name: 'agents',
+    value: (job) =>
+      agentRows(job).map(({ name, model, outcome }) => ({
+        agent_name: name,
+        model_name: model,
+        average_score: outcome?.average_score ?? null,
+        n_completed: outcome ? outcomeCounts(outcome).completed : 0,
+      })),
+  },
+  source: { name: 'job_source', value: ({ job_source }) => job_source?.type },
+  progress: [
+    { name: 'n_finished', value: (job) => progressOf(job).finished },
+    { name: 'n_planned', value: (job) => progressOf(job).total },
+  ],
+  counts: [
+    { name: 'n_completed', value: (job) => sumOf(job, ({ completed }) => completed) },
+    { name: 'n_failed', value: (job) => sumOf(job, ({ failed }) => failed) },
+    { name: 'n_timeout', value: (job) => sumOf(job, ({ timedOut }) => timedOut) },
+    { name: 'n_canceled', value: (job) => sumOf(job, ({ cancelled }) => cancelled) },
+  ],
+  duration: {
+    name: 'longest_run_ms',
+    value: ({ benchmark_outcomes, in_progress_runs }) => {
+      const runs = [...(benchmark_outcomes ?? []), ...(in_progress_runs ?? [])]
+      return Math.max(0, ...runs.map(({ duration_ms }) => duration_ms ?? 0)) || null
+    },
+  },
+  created: timeField('create_time_ms', ({ create_time_ms }) => create_time_ms),
+  id: { name: 'id', value: ({ id }) => id },
+}
+
+const sumOf = ({ benchmark_outcomes }: BenchmarkJob, of: (counts: OutcomeCounts) => number): number =>
+  (benchmark_outcomes ?? []).reduce((sum, outcome) => sum + of(outcomeCounts(outcome)), 0)
