@@ -31,9 +31,10 @@ import { axonQueries } from '#lib/console/queries/axons.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { columnsFor } from './axon-columns.tsx'
 import { AxonFilters } from './axon-filters.tsx'
-import { AxonSelection } from './axon-selection.tsx'
 
 const CreateAxonDialog = loadOnUse(async () => (await import('./create-axon-dialog.tsx')).CreateAxonDialog)
+
+const AxonSelection = loadOnUse(async () => (await import('./axon-selection.tsx')).AxonSelection)
 
 const source = {
   noun: 'axon',

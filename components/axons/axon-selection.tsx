@@ -1,11 +1,11 @@
 'use client'
-import { Download, X } from 'lucide-react'
+import { Download } from 'lucide-react'
 import { exportItems } from '#components/list/list-menus.tsx'
+import { SelectionBar } from '#components/list/selection-bar.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
 import type { ExportFields } from '#lib/console/lists/export.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 
@@ -19,13 +19,7 @@ interface AxonSelectionProps {
 
 /** What can be done with the selected rows that are shown. */
 export const AxonSelection = ({ rows, onClear, ...exported }: AxonSelectionProps) => (
-  <section
-    aria-label="Selected axons"
-    className="animate-appear sticky bottom-3 z-10 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-md bg-overlay py-1 pr-1 pl-3 shadow-overlay"
-  >
-    <p role="status" className="tabular mr-2 font-medium">
-      {formatCount(rows.length)} selected
-    </p>
+  <SelectionBar noun="axon" nouns="axons" rows={rows} actions={[]} onClear={onClear}>
     <CopyButton what="ids" text={() => rows.map(({ id }) => id).join('\n')} />
     <DropdownMenu
       label="Export selected"
@@ -36,8 +30,5 @@ export const AxonSelection = ({ rows, onClear, ...exported }: AxonSelectionProps
       }
       items={exportItems('selected', rows, exported)}
     />
-    <Button size="sm" variant="ghost" icon={X} onClick={onClear}>
-      Clear selection
-    </Button>
-  </section>
+  </SelectionBar>
 )

@@ -1,19 +1,23 @@
 'use client'
-import { Check, Code, Columns3, Download } from 'lucide-react'
+import { Bookmark, Check, Code, Columns3, Download } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
+import { cutEnd } from '#components/ui/text.ts'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { ExportFields, ExportFormat } from '#lib/console/lists/export.ts'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
+import type { SavedView } from '#lib/console/lists/saved-views.ts'
 import type { ColumnDialogProps } from './column-dialog.tsx'
 import type { WholeExportProps } from './whole-export.tsx'
 
 // What only a press asks for comes with the press.
 const ColumnDialog = loadOnUse(async () => (await import('./column-dialog.tsx')).ColumnDialog)
 const WholeExport = loadOnUse<WholeExportProps>(async () => (await import('./whole-export.tsx')).WholeExport)
+const SavedViewsDialog = loadOnUse(async () => (await import('./saved-views-dialog.tsx')).SavedViewsDialog)
+const savedViews = () => import('#lib/console/lists/saved-views.ts')
 const snippets = () => import('#lib/console/api/snippets.ts')
 const exports = () => import('#lib/console/lists/export.ts')
 
@@ -28,7 +32,7 @@ interface ListMenusProps<View extends ListView, Page, Param, Row extends { id: s
   children?: ReactNode
 }
 
-/** What can be done with any list: choosing its columns, taking its rows away as a file, and copying it as a call. */
+/** What can be done with any list: choosing its columns, taking its rows away, copying it as a call, and naming it as it is. */
 export const ListMenus = <View extends ListView, Page, Param, Row extends { id: string }>(
   props: ListMenusProps<View, Page, Param, Row>,
 ) => {
@@ -36,6 +40,10 @@ export const ListMenus = <View extends ListView, Page, Param, Row extends { id: 
   const { view, rows, selectedRows } = page
   const { result, copy } = useCopy('the call')
   const [isChoosing, setIsChoosing] = useState(false)
+  const [isSaving, setIsSaving] = useState(false)
+  const [views, setViews] = useState<readonly SavedView[]>([])
+  // A view begins with the newest row there is when it is opened.
+  const href = source.path({ ...view, starting_after: undefined })
   /** Told apart by number: another one begins anew. */
   const [whole, setWhole] = useState<{ format: ExportFormat; number: number } | null>(null)
   return (
@@ -74,7 +82,21 @@ export const ListMenus = <View extends ListView, Page, Param, Row extends { id: 
           },
         ]}
       />
+      <DropdownMenu
+        label="Saved views"
+        trigger={
+          <Button size="sm" variant="ghost" icon={Bookmark}>
+            Views
+          </Button>
+        }
+        onOpenChange={(isOpen) => isOpen && void readViews(href).then(setViews)}
+        items={[
+          { label: 'Save or manage views …', onSelect: () => setIsSaving(true) },
+          ...views.map((view) => ({ label: cutEnd(view.name, 60), href: view.href })),
+        ]}
+      />
       {children}
+      {isSaving && <SavedViewsDialog nouns={source.nouns} href={href} onClose={() => setIsSaving(false)} />}
       {isChoosing && (
         <ColumnDialog
           columns={columns}
@@ -124,6 +146,11 @@ export const exportItems = <Row,>(
     const { saveRows, exportColumns } = await exports()
     saveRows(source.nouns, format, rows, exportColumns(columns.choices, await fields()))
   })
+
+const readViews = async (href: string) => {
+  const { readViews, browserStore, viewsOfList } = await savedViews()
+  return viewsOfList(readViews(browserStore()), href)
+}
 
 const seenKeys = (rows: readonly object[]): string[] =>
   [

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import type { LucideIcon as Icon } from 'lucide-react'
 import {
+  Bookmark,
   Box,
   Camera,
   Clapperboard,
@@ -29,6 +30,7 @@ import { useReturnFocus } from '#components/ui/use-return-focus.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { themes } from '#lib/console/frame/preferences.ts'
+import { browserStore, readViews } from '#lib/console/lists/saved-views.ts'
 import { type FoundKind, foundQuery, snapshotsLookedThrough } from '#lib/console/queries/found.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
@@ -78,6 +80,7 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()
   const [ofPage] = useState(pageActions)
+  const [savedViews] = useState(() => readViews(browserStore()))
   const [typed] = useState(typedAhead)
   const [text, setText] = useState(typed?.text ?? '')
   const input = useRef<HTMLInputElement>(null)
@@ -143,6 +146,21 @@ const Commands = ({ onClose, onHelp, typedAhead }: CommandPaletteProps) => {
             {ofPage.map(({ label, run }) => (
               <Entry key={label} value={`${label} on this page`} icon={Zap} onSelect={act(() => onceClosed(run))}>
                 {label}
+              </Entry>
+            ))}
+          </Group>
+        )}
+        {savedViews.length > 0 && (
+          <Group heading="Saved views">
+            {savedViews.map(({ name, href }) => (
+              <Entry
+                key={name}
+                value={`${name} saved view`}
+                icon={Bookmark}
+                hint={<span className="max-w-40 truncate text-sm text-muted">{href.split('?')[0]}</span>}
+                onSelect={go(href)}
+              >
+                <VisibleText max={80}>{name}</VisibleText>
               </Entry>
             ))}
           </Group>

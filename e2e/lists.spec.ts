@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { expect, isLive, test } from './product.ts'
+import { makeScenarios } from './small-jobs.ts'
+
+test.use({ journeys: 'lists' })
+
+test('two lists keep their own columns; one is exported whole and saved as a view', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { service } = product
+  await makeScenarios(
+    product,
+    Array.from({ length: 230 }, (_, number) => `listed ${number}`),
+  )
+  await service.devboxes.create({ body: { name: 'listed-box', metadata: { env: 'prod' } } })
+  const head = (name: string) => page.getByRole('columnheader', { name, exact: true })
+
+  await page.goto(`${product.url}/devboxes`)
+  await expect(page.getByRole('link', { name: 'listed-box' })).toBeVisible()
+  await page.getByRole('button', { name: 'Columns' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Columns' })
+  await dialog.getByLabel('Metadata key').fill('env')
+  await dialog.getByRole('button', { name: 'Add its values' }).click()
+  await dialog.getByRole('button', { name: 'Hide Lifetime' }).click()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect(head('env')).toBeVisible()
+  await expect(head('Lifetime')).toHaveCount(0)
+  await expect(page.getByRole('row', { name: /listed-box/ }).getByText('prod', { exact: true })).toBeVisible()
+  const columns = 'columns=name,status,id,metadata,created,time-left,metadata.env'
+  await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)
+
+  await page.goto(`${product.url}/benchmarks/scenarios?search=listed&columns=name,id,status`)
+  await expect(page.getByText('Showing 20 of 230')).toBeVisible()
+  await expect(head('Verifier')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: 'JSON lines, all that match' }).click()
+  const download = await downloading
+  await expect(page.getByRole('dialog')).toContainText(/230 saved in scenarios-[\d-]+\.ndjson/)
+  expect(download.suggestedFilename()).toMatch(/^scenarios-[\d-]+\.ndjson$/)
+  const rows = readFileSync(await download.path(), 'utf8')
+    .trimEnd()
+    .split('\n')
+  expect(rows).toHaveLength(230)
+  expect(Object.keys(JSON.parse(rows[0] ?? ''))).toEqual(['name', 'id', 'status'])
+  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+
+  await page.getByRole('button', { name: 'Views', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Save or manage views …' }).click()
+  const views = page.getByRole('dialog', { name: 'Saved views of scenarios' })
+  await views.getByLabel('Name this view').fill('All listed')
+  await views.getByRole('button', { name: 'Save view' }).click()
+  await expect(views.getByRole('link', { name: 'All listed' })).toBeVisible()
+  await views.getByRole('button', { name: 'Done' }).click()
+  await expect(views).toHaveCount(0)
+
+  // Each list remembers its own.
+  await page.goto(`${product.url}/devboxes`)
+  await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)
+  await expect(head('env')).toBeVisible()
+  await page.goto(`${product.url}/benchmarks/scenarios`)
+  await expect(head('Verifier')).toBeVisible()
+  await page.getByRole('button', { name: 'Views', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'All listed' }).click()
+  await expect(page).toHaveURL(`${product.url}/benchmarks/scenarios?search=listed&columns=name,id,status`)
+  await expect(head('Verifier')).toHaveCount(0)
+
+  await page.goto(`${product.url}/settings`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await isLive(page)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('option', { name: /^All listed/ }).click()
+  await expect(page.getByText('Showing 20 of 230')).toBeVisible()
+})
