@@ -26,7 +26,7 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(head('env')).toBeVisible()
   await expect(head('Lifetime')).toHaveCount(0)
-  await expect(page.getByRole('row', { name: /listed-box/ }).getByText('prod', { exact: true })).toBeVisible()
+  await expect(page.getByRole('row', { name: /listed-box/ }).getByTitle('prod', { exact: true })).toBeVisible()
   const columns = 'columns=name,status,id,metadata,created,time-left,metadata.env'
   await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)
 

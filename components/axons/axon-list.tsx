@@ -6,7 +6,7 @@ import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { ListAge } from '#components/list/list-age.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useColumns } from '#components/list/use-columns.ts'
+import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -21,7 +21,7 @@ import {
   nextSort,
   writeSort,
 } from '#lib/console/address/axon-view.ts'
-import { axonColumns } from '#lib/console/address/list-columns.ts'
+import { axonColumns } from '#lib/console/address/columns/axon-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatSize } from '#lib/console/frame/format.ts'
@@ -66,16 +66,18 @@ const fields = async () => (await import('#lib/console/lists/axon-fields.ts')).a
 
 interface AxonListProps {
   serviceUrl: string
-  /** The columns this browser chose last, for addresses that name none. */
-  rememberedColumns: string
+  drawnColumns: DrawnColumns
 }
 
-export const AxonList = ({ serviceUrl, rememberedColumns }: AxonListProps) => {
+export const AxonList = ({ serviceUrl, drawnColumns }: AxonListProps) => {
   const page = useListPage(source)
   const { view, change, list, rows, loaded, selectedRows } = page
   const [isCreating, setIsCreating] = useState(false)
-  const columns = useColumns(axonColumns, page, rememberedColumns)
-  const shownColumns = useMemo(() => chosenColumns(columns.choices, columnsFor(view)), [columns.choices, view])
+  const columns = useColumns(axonColumns, page, drawnColumns)
+  const shownColumns = useMemo(
+    () => chosenColumns(columns.choices, axonColumns, columnsFor(view)),
+    [columns.choices, view],
+  )
   const sort = sortOf(view)
   const pages = list.data?.pages ?? []
   const bringsAll = view.limit === undefined && fitsOneCall(pages) && !list.isPlaceholderData

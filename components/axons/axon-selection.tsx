@@ -1,6 +1,6 @@
 'use client'
 import { Download } from 'lucide-react'
-import { exportItems } from '#components/list/list-menus.tsx'
+import { exportItems } from '#components/list/list-tools.tsx'
 import { SelectionBar } from '#components/list/selection-bar.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
 import { Button } from '#components/ui/button.tsx'

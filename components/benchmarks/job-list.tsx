@@ -8,7 +8,7 @@ import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { idColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useColumns } from '#components/list/use-columns.ts'
+import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -17,6 +17,7 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { jobColumns } from '#lib/console/address/columns/job-columns.ts'
 import {
   JobListView,
   type jobAges,
@@ -24,7 +25,6 @@ import {
   jobQueryOf,
   type jobSources,
 } from '#lib/console/address/job-list-view.ts'
-import { jobColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
@@ -70,11 +70,10 @@ const fields = async () => (await import('./export/job-fields.ts')).jobFields
 
 interface JobListProps {
   serviceUrl: string
-  /** The columns this browser chose last, for addresses that name none. */
-  rememberedColumns: string
+  drawnColumns: DrawnColumns
 }
 
-export const JobList = ({ serviceUrl, rememberedColumns }: JobListProps) => {
+export const JobList = ({ serviceUrl, drawnColumns }: JobListProps) => {
   const page = useListPage(source)
   const [isCreating, setIsCreating] = useState(false)
   /** Told apart by number: a second one that is dropped begins anew. */
@@ -82,8 +81,8 @@ export const JobList = ({ serviceUrl, rememberedColumns }: JobListProps) => {
   const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
   const { view, narrow, selectedRows, onNearEnd } = page
   useEnoughRows(page)
-  const columns = useColumns(jobColumns, page, rememberedColumns)
-  const shownColumns = useMemo(() => chosenColumns(columns.choices, allColumns), [columns.choices])
+  const columns = useColumns(jobColumns, page, drawnColumns)
+  const shownColumns = useMemo(() => chosenColumns(columns.choices, jobColumns, allColumns), [columns.choices])
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
       Create job

@@ -10,7 +10,7 @@ import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { durationColumn, idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useColumns } from '#components/list/use-columns.ts'
+import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -18,7 +18,8 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { runColumns, withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
+import { runColumns } from '#lib/console/address/columns/run-columns.ts'
+import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { benchmarkRunQueries, ownOrigin, type RunOrigin } from '#lib/console/queries/benchmark-runs.ts'
 import { benchmarkQueries } from '#lib/console/queries/benchmarks.ts'
@@ -31,7 +32,7 @@ import { AgentLines } from './score.tsx'
 
 const RunSelection = loadOnUse(async () => (await import('./run-selection.tsx')).RunSelection)
 
-const RunListView = withColumns(BenchmarkRunListQuery, runColumns)
+const RunListView = withColumns(BenchmarkRunListQuery)
 type RunListView = z.output<typeof RunListView>
 
 const source = {
@@ -53,19 +54,18 @@ const source = {
 
 interface RunListProps {
   serviceUrl: string
-  /** The columns this browser chose last, for addresses that name none. */
-  rememberedColumns: string
+  drawnColumns: DrawnColumns
 }
 
-export const RunList = ({ serviceUrl, rememberedColumns }: RunListProps) => {
+export const RunList = ({ serviceUrl, drawnColumns }: RunListProps) => {
   const page = useListPage(source)
   const { view, narrow, selectedRows } = page
   const isAsked = page.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
   const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: isAsked })
-  const columns = useColumns(runColumns, page, rememberedColumns)
+  const columns = useColumns(runColumns, page, drawnColumns)
   const originOf = useCallback((run: BenchmarkRun) => ownOrigin(run) ?? origins?.[run.id] ?? null, [origins])
   const shownColumns = useMemo(
-    () => chosenColumns(columns.choices, columnsFor(view, !isAsked || !isPending, originOf)),
+    () => chosenColumns(columns.choices, runColumns, columnsFor(view, !isAsked || !isPending, originOf)),
     [columns.choices, view, originOf, isAsked, isPending],
   )
   const fields = async () => (await import('./export/run-fields.ts')).runFields(originOf)

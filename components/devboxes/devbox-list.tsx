@@ -9,7 +9,7 @@ import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useColumns } from '#components/list/use-columns.ts'
+import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useEnoughRows } from '#components/list/use-enough-rows.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -18,8 +18,8 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { Popover } from '#components/ui/popover.tsx'
+import { devboxColumns } from '#lib/console/address/columns/devbox-columns.ts'
 import { DevboxListView, devboxListPath, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
-import { devboxColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
@@ -69,20 +69,19 @@ const source = {
 
 interface DevboxListProps {
   serviceUrl: string
-  /** The columns this browser chose last, for addresses that name none. */
-  rememberedColumns: string
+  drawnColumns: DrawnColumns
 }
 
-export const DevboxList = ({ serviceUrl, rememberedColumns }: DevboxListProps) => {
+export const DevboxList = ({ serviceUrl, drawnColumns }: DevboxListProps) => {
   const page = useListPage(source)
   const { view, narrow, rows, loaded, selectedRows, onNearEnd } = page
   useEnoughRows(page, enoughLoaded)
   const [isCreating, setIsCreating] = useState(false)
   const { data: evictions } = useQuery({ ...evictionQueries.feed(), select: byDevbox })
   const moves = useDevboxMoves()
-  const columns = useColumns(devboxColumns, page, rememberedColumns)
+  const columns = useColumns(devboxColumns, page, drawnColumns)
   const shownColumns = useMemo(
-    () => chosenColumns(columns.choices, columnsFor(view, evictions)),
+    () => chosenColumns(columns.choices, devboxColumns, columnsFor(view, evictions)),
     [columns.choices, view, evictions],
   )
   const fields = async () => (await import('./export/devbox-fields.ts')).devboxFields(evictions)

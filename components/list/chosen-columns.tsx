@@ -1,6 +1,6 @@
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type ColumnChoice, metadataKeyOf } from '#lib/console/address/list-columns.ts'
+import { type ColumnChoice, type ListColumns, metadataKeyOf } from '#lib/console/address/list-columns.ts'
 
 interface ListedRow {
   id: string
@@ -9,10 +9,11 @@ interface ListedRow {
 
 /** The columns of a table as they were chosen; what the table does not have now is left out. */
 export const chosenColumns = <Row extends ListedRow>(
-  choices: readonly ColumnChoice[],
+  choices: readonly ColumnChoice[] | null,
+  { usual }: ListColumns,
   columns: readonly Column<Row>[],
 ): Column<Row>[] =>
-  choices.flatMap(({ id, width }) => {
+  (choices ?? usual.map((id): ColumnChoice => ({ id }))).flatMap(({ id, width }) => {
     const key = metadataKeyOf(id)
     const column = key === undefined ? columns.find((each) => each.id === id) : valueColumn(id, key)
     return column ? (width ? { ...column, width } : column) : []

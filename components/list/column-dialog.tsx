@@ -7,7 +7,9 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { columnLabel, metadataColumnId, usualColumns } from '#lib/console/address/list-columns.ts'
+import { columnLabel, metadataColumnId, usualColumns } from '#lib/console/address/columns/column-text.ts'
+import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
+import { choicesOf, keepColumns } from './keep-columns.ts'
 import type { ChosenColumns } from './use-columns.ts'
 
 export interface ColumnDialogProps {
@@ -24,7 +26,9 @@ const startWidth = 160
 
 /** Which columns there are, in which order and how wide; everything the pointer can do with a header and more. */
 export const ColumnDialog = ({ columns: chosenBy, onClose, metadataKeys, seenKeys }: ColumnDialogProps) => {
-  const { list, choices: columns, setColumns: onChange } = chosenBy
+  const { list } = chosenBy
+  const columns = choicesOf(chosenBy)
+  const onChange = (next: readonly ColumnChoice[]) => keepColumns(chosenBy, next)
   const chosen = columns.map(({ id }) => id)
   const others = Object.keys(list.labels).filter((id) => !chosen.includes(id))
   const move = (at: number, by: number) => {

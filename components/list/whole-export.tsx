@@ -22,7 +22,7 @@ interface Row {
   id: string
 }
 
-export interface WholeExportProps {
+interface WholeExportProps {
   source: ListSource<ListView, unknown, unknown, Row>
   view: ListView
   format: ExportFormat
@@ -125,8 +125,10 @@ export const WholeExport = ({ source, view, format, columns, fields, onClose }: 
       )}
       {progress.state === 'failed' && (
         <Banner tone="danger" role="alert" title="The list could not be read to its end" className="mt-3 rounded-md">
-          <VisibleText max={300}>{problemOf(progress.error).message}</VisibleText>. No file is saved yet. Trying again
-          goes on after the {formatCount(read.count)} that were read.
+          <p>
+            <VisibleText max={300}>{problemOf(progress.error).message}</VisibleText>
+          </p>
+          <p>No file is saved yet. Trying again goes on after the {formatCount(read.count)} that were read.</p>
         </Banner>
       )}
     </Dialog>

@@ -4,12 +4,13 @@ import type * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useColumns } from '#components/list/use-columns.ts'
+import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
-import { snapshotColumns, withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
+import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
+import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import type { Shown } from '#lib/console/queries/list/pages.ts'
@@ -19,7 +20,7 @@ import { SnapshotTable } from './snapshot-table.tsx'
 
 const SnapshotSelection = loadOnUse(async () => (await import('./snapshot-selection.tsx')).SnapshotSelection)
 
-const SnapshotListView = withColumns(SnapshotListQuery, snapshotColumns)
+const SnapshotListView = withColumns(SnapshotListQuery)
 type SnapshotListView = z.output<typeof SnapshotListView>
 
 const source = {
@@ -38,14 +39,13 @@ const fields = async () => (await import('./snapshot-fields.ts')).snapshotFields
 
 interface SnapshotListProps {
   serviceUrl: string
-  /** The columns this browser chose last, for addresses that name none. */
-  rememberedColumns: string
+  drawnColumns: DrawnColumns
 }
 
-export const SnapshotList = ({ serviceUrl, rememberedColumns }: SnapshotListProps) => {
+export const SnapshotList = ({ serviceUrl, drawnColumns }: SnapshotListProps) => {
   const page = useListPage(source)
   const { selectedRows } = page
-  const columns = useColumns(snapshotColumns, page, rememberedColumns)
+  const columns = useColumns(snapshotColumns, page, drawnColumns)
   return (
     <>
       <ListPage

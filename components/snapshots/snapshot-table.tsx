@@ -5,12 +5,12 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
+import { snapshotColumns } from '#lib/console/address/columns/snapshot-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
@@ -20,6 +20,7 @@ import { useShownSnapshot } from './use-shown-snapshot.ts'
 const CreateDevboxDialog = loadOnUse(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
 )
+const ConfirmDialog = loadOnUse(async () => (await import('#components/ui/confirm-dialog.tsx')).ConfirmDialog)
 const SnapshotSheet = loadOnUse(async () => (await import('./snapshot-sheet.tsx')).SnapshotSheet)
 const SnapshotDialog = loadOnUse(async () => (await import('./snapshot-dialog.tsx')).SnapshotDialog)
 
@@ -42,7 +43,7 @@ export const SnapshotTable = ({ query, chosen, onDeleted, ...table }: SnapshotTa
   const choices = chosen?.choices
   const columns = useMemo(() => {
     const all = columnsFor(query, shown.show)
-    return choices ? chosenColumns(choices, all) : all
+    return chosenColumns(choices ?? null, snapshotColumns, all)
   }, [query, shown.show, choices])
   return (
     <>

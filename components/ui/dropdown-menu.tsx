@@ -24,14 +24,15 @@ export interface DropdownMenuProps extends OverlayState {
   trigger: ReactElement
   label: string
   align?: 'start' | 'end'
-  items: readonly MenuItem[]
+  /** Undefined while they are on their way. */
+  items: readonly MenuItem[] | undefined
   /** Takes the focus on from the closed menu; else its trigger does. */
   onClosed?: () => void
 }
 
 const MenuContent = loadOnUse(async () => (await import('./overlay/menu-content.tsx')).MenuContent)
 
-export const DropdownMenu = ({ trigger, open, onOpenChange, ...rest }: DropdownMenuProps) => {
+export const DropdownMenu = ({ trigger, open, onOpenChange, items, ...rest }: DropdownMenuProps) => {
   const menu = useOverlay({ open, onOpenChange })
   const [isByKeyboard, setIsByKeyboard] = useState(false)
   const press = (event: PointerEvent) => {
@@ -52,9 +53,10 @@ export const DropdownMenu = ({ trigger, open, onOpenChange, ...rest }: DropdownM
       <Slot.Root {...menu.trigger} aria-haspopup="menu" onPointerDown={press} onKeyDown={strike}>
         {trigger}
       </Slot.Root>
-      {menu.isNear && (
+      {menu.isNear && items && (
         <MenuContent
           {...rest}
+          items={items}
           {...menu.content}
           isOpen={menu.isOpen}
           onOpenChange={menu.setIsOpen}

@@ -1,11 +1,11 @@
 import type { Metadata } from 'next'
 import { JobList } from '#components/benchmarks/job-list.tsx'
+import { jobColumns } from '#lib/console/address/columns/job-columns.ts'
 import { JobListView, jobQueryOf } from '#lib/console/address/job-list-view.ts'
-import { jobColumns } from '#lib/console/address/list-columns.ts'
 import { benchmarkJobQueries } from '#lib/console/queries/benchmark-jobs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
-import { rememberedColumns } from '../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Benchmark jobs' }
 
@@ -15,6 +15,6 @@ export default async function JobListPage({ searchParams }: ListPageProps) {
     JobListView,
     await searchParams,
     (view) => benchmarkJobQueries.list(jobQueryOf(view), api),
-    <JobList serviceUrl={service.url} rememberedColumns={await rememberedColumns(jobColumns)} />,
+    <JobList serviceUrl={service.url} drawnColumns={await drawnColumns(jobColumns, await searchParams)} />,
   )
 }

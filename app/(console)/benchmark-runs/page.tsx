@@ -1,11 +1,11 @@
 import type { Metadata } from 'next'
 import { RunList } from '#components/benchmarks/run-list.tsx'
-import { runColumns } from '#lib/console/address/list-columns.ts'
+import { runColumns } from '#lib/console/address/columns/run-columns.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
-import { rememberedColumns } from '../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Benchmark runs' }
 
@@ -15,6 +15,6 @@ export default async function RunListPage({ searchParams }: ListPageProps) {
     BenchmarkRunListQuery,
     await searchParams,
     (query) => benchmarkRunQueries.list(query, api),
-    <RunList serviceUrl={service.url} rememberedColumns={await rememberedColumns(runColumns)} />,
+    <RunList serviceUrl={service.url} drawnColumns={await drawnColumns(runColumns, await searchParams)} />,
   )
 }

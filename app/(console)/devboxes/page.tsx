@@ -1,11 +1,11 @@
 import type { Metadata } from 'next'
 import { DevboxList } from '#components/devboxes/devbox-list.tsx'
+import { devboxColumns } from '#lib/console/address/columns/devbox-columns.ts'
 import { DevboxListView, devboxQueryOf } from '#lib/console/address/devbox-list-view.ts'
-import { devboxColumns } from '#lib/console/address/list-columns.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { drawnColumns } from '../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../read-page.tsx'
-import { rememberedColumns } from '../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Devboxes' }
 
@@ -15,6 +15,6 @@ export default async function DevboxesPage({ searchParams }: ListPageProps) {
     DevboxListView,
     await searchParams,
     (view) => devboxQueries.list(devboxQueryOf(view), api),
-    <DevboxList serviceUrl={service.url} rememberedColumns={await rememberedColumns(devboxColumns)} />,
+    <DevboxList serviceUrl={service.url} drawnColumns={await drawnColumns(devboxColumns, await searchParams)} />,
   )
 }

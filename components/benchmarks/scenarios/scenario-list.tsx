@@ -8,21 +8,22 @@ import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { useColumns } from '#components/list/use-columns.ts'
+import { type DrawnColumns, useColumns } from '#components/list/use-columns.ts'
 import { useListPage } from '#components/list/use-list-page.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { scenarioColumns, withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
+import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.ts'
+import { withColumns, withoutColumns } from '#lib/console/address/list-columns.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { type Scenario, type ScenarioList, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
 import { DefinitionState } from './definition-state.tsx'
-import { verifierKinds } from './scorer-words.ts'
+import { verifierKinds } from './scorer-kind.ts'
 
-const ScenarioListView = withColumns(ScenarioListQuery, scenarioColumns)
+const ScenarioListView = withColumns(ScenarioListQuery)
 type ScenarioListView = z.output<typeof ScenarioListView>
 
 const source = {
@@ -44,15 +45,17 @@ const fields = async () => (await import('./scenario-fields.ts')).scenarioFields
 
 interface ScenarioListPageProps {
   serviceUrl: string
-  /** The columns this browser chose last, for addresses that name none. */
-  rememberedColumns: string
+  drawnColumns: DrawnColumns
 }
 
-export const ScenarioListPage = ({ serviceUrl, rememberedColumns }: ScenarioListPageProps) => {
+export const ScenarioListPage = ({ serviceUrl, drawnColumns }: ScenarioListPageProps) => {
   const page = useListPage(source)
   const { view, narrow } = page
-  const columns = useColumns(scenarioColumns, page, rememberedColumns)
-  const shownColumns = useMemo(() => chosenColumns(columns.choices, columnsFor(view)), [columns.choices, view])
+  const columns = useColumns(scenarioColumns, page, drawnColumns)
+  const shownColumns = useMemo(
+    () => chosenColumns(columns.choices, scenarioColumns, columnsFor(view)),
+    [columns.choices, view],
+  )
   return (
     <ListPage
       title="Scenarios"

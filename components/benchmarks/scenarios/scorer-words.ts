@@ -1,4 +1,5 @@
-import type { Scenario, Scorer } from '#lib/contract/scenarios.ts'
+import type { Scorer } from '#lib/contract/scenarios.ts'
+import { scorerKind } from './scorer-kind.ts'
 
 export interface ScorerWords {
   kind: string
@@ -13,19 +14,19 @@ export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
   switch (scorer?.type) {
     case 'command_scorer':
       return {
-        kind: 'Command',
+        kind: scorerKind(scorer),
         means: '1 when the command exits with status 0, else 0',
         parts: partsOf([['Command', scorer.command]]),
       }
     case 'bash_script_scorer':
       return {
-        kind: 'Bash script',
+        kind: scorerKind(scorer),
         means: 'the number in the line score=… of its output',
         parts: partsOf([['Script', scorer.bash_script]]),
       }
     case 'python_script_scorer':
       return {
-        kind: 'Python script',
+        kind: scorerKind(scorer),
         means: 'the number it prints',
         parts: partsOf([
           ['Script', scorer.python_script],
@@ -35,7 +36,7 @@ export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
       }
     case 'test_based_scorer':
       return {
-        kind: 'Tests',
+        kind: scorerKind(scorer),
         means: '1 when the command exits with status 0, else 0',
         parts: partsOf([
           ['Command', scorer.test_command],
@@ -47,7 +48,7 @@ export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
       }
     case 'ast_grep_scorer':
       return {
-        kind: 'ast-grep pattern',
+        kind: scorerKind(scorer),
         means: '1 when the pattern is found',
         parts: partsOf([
           ['Pattern', scorer.pattern],
@@ -57,7 +58,7 @@ export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
       }
     case 'custom_scorer':
       return {
-        kind: `Custom: ${scorer.custom_scorer_type}`,
+        kind: scorerKind(scorer),
         means: 'what the registered scorer of that type gives',
         parts: partsOf([['Parameters', scorer.scorer_params == null ? null : asText(scorer.scorer_params)]]),
       }
@@ -67,18 +68,12 @@ export const scorerWords = (scorer: Scorer | null | undefined): ScorerWords => {
 }
 
 const unknownWords = (scorer: unknown): ScorerWords => {
-  const type = (scorer as { type?: unknown } | null | undefined)?.type
   return {
-    kind: typeof type === 'string' ? type : 'Unknown',
+    kind: scorerKind(scorer),
     means: 'a scorer this console does not know',
     parts: scorer == null ? [] : [{ label: 'As it is', text: asText(scorer) }],
   }
 }
-
-/** The kinds of scorers a scenario has, each once. */
-export const verifierKinds = ({ scoring_contract }: Scenario): string[] => [
-  ...new Set(scoring_contract.scoring_function_parameters.map(({ scorer }) => scorerWords(scorer).kind)),
-]
 
 const asText = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 

@@ -6,7 +6,8 @@ import { type RefObject, useRef } from 'react'
 import { classes } from '../classes.ts'
 import type { DropdownMenuProps, MenuAction, MenuItem } from '../dropdown-menu.tsx'
 
-interface MenuContentProps extends Omit<DropdownMenuProps, 'trigger' | 'open' | 'onOpenChange'> {
+interface MenuContentProps extends Omit<DropdownMenuProps, 'trigger' | 'open' | 'onOpenChange' | 'items'> {
+  items: readonly MenuItem[]
   anchor: RefObject<HTMLElement | null>
   id: string
   isOpen: boolean

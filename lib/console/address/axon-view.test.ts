@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { AxonView, axonViewPath, nextSort, readRange, readSort, writeRange, writeSort } from './axon-view.ts'
+import { axonColumns } from './columns/axon-columns.ts'
 import {
-  axonColumns,
-  type ColumnChoice,
   metadataColumnId,
   readColumns as readColumnsOf,
   usualColumns,
   writeColumns as writeColumnsOf,
-} from './list-columns.ts'
+} from './columns/column-text.ts'
+import type { ColumnChoice } from './list-columns.ts'
 
 const readColumns = (text: string) => readColumnsOf(text, axonColumns)
 const writeColumns = (columns: readonly ColumnChoice[]) => writeColumnsOf(columns, axonColumns)

@@ -2,7 +2,9 @@ import * as z from 'zod/mini'
 import { type Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import { queryInt } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/paging.ts'
-import { axonColumns, columnsField, metadataKeyOf, readColumnId, writeColumnId } from './list-columns.ts'
+import { axonColumns } from './columns/axon-columns.ts'
+import { readColumnId, readColumns, writeColumnId } from './columns/column-text.ts'
+import { metadataKeyOf } from './list-columns.ts'
 import { searchOf } from './search.ts'
 
 /**
@@ -19,7 +21,10 @@ export const AxonView = z.extend(AxonListQuery, {
   ),
   /** A column, after a `-` in descending order. Absent: as the service orders, newest first. */
   sort: z.optional(z.string().check(z.refine((text) => readSort(text) !== null, 'must name a column'))),
-  ...columnsField(axonColumns),
+  /** The columns in their order, with their widths: `name:320,state,metadata.env`. */
+  columns: z.optional(
+    z.string().check(z.refine((text) => readColumns(text, axonColumns) !== null, 'must name columns')),
+  ),
 })
 export type AxonView = z.output<typeof AxonView>
 

@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { DevboxListQuery, type DevboxStatus, devboxStatuses } from '#lib/contract/devboxes.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
 import { isAge } from './age.ts'
-import { columnsField, devboxColumns } from './list-columns.ts'
 import { paths } from './paths.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
@@ -32,7 +31,8 @@ export const DevboxListView = z.extend(DevboxListQuery, {
   /** Created longer ago than that. */
   older_than: z.optional(Age),
   younger_than: z.optional(Age),
-  ...columnsField(devboxColumns),
+  /** Which of its columns the page shows. */
+  columns: z.optional(z.string()),
 })
 export type DevboxListView = z.output<typeof DevboxListView>
 

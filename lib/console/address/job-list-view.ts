@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { BenchmarkJobListQuery, benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
-import { columnsField, jobColumns } from './list-columns.ts'
 import { paths } from './paths.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
@@ -18,7 +17,8 @@ export const JobListView = z.extend(BenchmarkJobListQuery, {
   agent: z.optional(z.string()),
   /** Created within so long. */
   created: z.optional(z.enum(jobAges, `must be one of ${jobAges.join(', ')}`)),
-  ...columnsField(jobColumns),
+  /** Which of its columns the page shows. */
+  columns: z.optional(z.string()),
 })
 export type JobListView = z.output<typeof JobListView>
 

@@ -1,11 +1,11 @@
 import type { Metadata } from 'next'
 import { ScenarioListPage } from '#components/benchmarks/scenarios/scenario-list.tsx'
-import { scenarioColumns } from '#lib/console/address/list-columns.ts'
+import { scenarioColumns } from '#lib/console/address/columns/scenario-columns.ts'
 import { scenarioQueries } from '#lib/console/queries/scenarios.ts'
 import { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { drawnColumns } from '../../drawn-columns.ts'
 import { type ListPageProps, readListPage } from '../../read-page.tsx'
-import { rememberedColumns } from '../../remembered-columns.ts'
 
 export const metadata: Metadata = { title: 'Scenarios' }
 
@@ -15,6 +15,9 @@ export default async function ScenariosPage({ searchParams }: ListPageProps) {
     ScenarioListQuery,
     await searchParams,
     (query) => scenarioQueries.list(query, api),
-    <ScenarioListPage serviceUrl={service.url} rememberedColumns={await rememberedColumns(scenarioColumns)} />,
+    <ScenarioListPage
+      serviceUrl={service.url}
+      drawnColumns={await drawnColumns(scenarioColumns, await searchParams)}
+    />,
   )
 }

@@ -1,0 +1,17 @@
+import { remember } from '#components/layout/remember.ts'
+import { usualColumns, writeColumns } from '#lib/console/address/columns/column-text.ts'
+import type { ColumnChoice } from '#lib/console/address/list-columns.ts'
+import type { ChosenColumns } from './use-columns.ts'
+
+export const choicesOf = ({ choices, list }: Pick<ChosenColumns, 'choices' | 'list'>): readonly ColumnChoice[] =>
+  choices ?? usualColumns(list)
+
+/** Shows other columns from now on, here and when this browser comes to the list again. */
+export const keepColumns = (
+  { list, show }: Pick<ChosenColumns, 'list' | 'show'>,
+  next: readonly ColumnChoice[],
+): void => {
+  const text = writeColumns(next, list) ?? ''
+  remember(list.cookie, text)
+  show({ text, choices: text === '' ? null : next })
+}
