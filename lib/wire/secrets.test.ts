@@ -54,6 +54,20 @@ const leaks: [string, string, string][] = [
   ['command', `agent --password=${s}`, s],
   ['config', `{"api_key": "${s}", "mode": "fast"}`, s],
   ['connection', `Server=db;User=me;Password=${s};`, s],
+  ['connection', `me:${s}@tcp(db:3306)/x`, s],
+  ['apiKey2', s, s],
+  ['token2', s, s],
+  ['password1', s, s],
+  ['STRIPE_SK', s, s],
+  ['wallet_mnemonic', s, s],
+  ['csrf', s, s],
+  ['command', `curl -u me:${s} https://x`, s],
+  ['netrc', `machine example.org login me password ${s}`, s],
+  ['escaped', JSON.stringify(JSON.stringify({ password: s })), s],
+  ['escaped', JSON.stringify({ deep: JSON.stringify({ deep: JSON.stringify({ api_key: s }) }) }), s],
+  ['python', `os.environ["API_KEY"] = "${s}"`, s],
+  ['xml', `<settings><password>${s}</password></settings>`, s],
+  ['bot', `123456789:AA${random}xxxxxxxxx`, random],
 ]
 
 const plain: [string, string][] = [
@@ -78,6 +92,9 @@ const plain: [string, string][] = [
   ['id', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'],
   ['command', 'python -m pytest -q tests/test_outputs.py --maxfail 3'],
   ['SSH_KEY_PATH', '/root/.ssh/id_ed25519'],
+  ['command', 'docker run -u 1000:1000 image'],
+  ['document', '<h1>Password</h1><name>a word</name>'],
+  ['python', 'os.environ["MODE"] = "fast"'],
   ['prompt', 'Solve the task in /app, then run the tests: be brief.'],
 ]
 
@@ -137,6 +154,12 @@ describe('a job file', () => {
     ['arguments', 'args:\n  - --api-key\n  - SENTINEL\nmode: fast'],
     ['arguments in a row', 'args: ["--api-key", "SENTINEL"]\nmode: fast'],
     ['names and values', 'env:\n  - name: API_KEY\n    value: SENTINEL\nmode: fast'],
+    ['values and names', 'env:\n  - value: SENTINEL\n    name: API_KEY\nmode: fast'],
+    [
+      'names and values in a row',
+      'env: [{name: API_KEY, value: SENTINEL}, {"value": "SENTINEL", "name": "API_KEY"}]\nmode: fast',
+    ],
+    ['a map in a text', 'config: "{\\"token\\": \\"SENTINEL\\"}"\nmode: fast'],
     ['a comment', '# API_KEY: SENTINEL\nmode: fast'],
     ['a value with a comment', 'api_key: SENTINEL # mine\nmode: fast'],
     ['an anchor', 'api_key: &key SENTINEL\nmode: fast'],

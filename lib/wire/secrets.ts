@@ -5,17 +5,19 @@ import { mask } from './mask.ts'
  * in every answer; the rules are rather too strict than too lax, because a name or a value alone has to tell.
  */
 
-/** The words of `OPENAI_API_KEY`, `dbPassword`, `x-auth-token`. */
+/** The words of `OPENAI_API_KEY`, `dbPassword2`, `x-auth-token`, without numbers at their ends. */
 const wordsOf = (name: string): string[] =>
   name
     .slice(-128)
+    .normalize('NFKC')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
+    .map((word) => word.replace(/\d+$/, ''))
 
 const secretWord =
-  /^(key|token|secret|password|passwd|pwd|pass|pw|passphrase|passcode|pin|otp|credential|cred|auth|authorization|bearer|cookie|private|dsn|jwt|pat|webhook|signature|sig|hmac|salt)s?$/
+  /^(key|token|secret|password|passwd|pwd|pass|pw|passphrase|passcode|pin|otp|credential|cred|auth|authorization|bearer|cookie|csrf|xsrf|private|dsn|jwt|pat|sk|mnemonic|webhook|signature|sig|hmac|salt)s?$/
 const secretEnding =
   /(password|passwd|passphrase|passcode|secret|token|apikey|accesskey|secretkey|privatekey|credential)s?$/
 const personalWord = /^(\w*(password|passwd|passphrase|passcode|secret)|pwd|pass|pw|pin|otp)$/
@@ -57,10 +59,23 @@ const webhook =
   /\b(hooks\.slack\.com\/\w{1,20}|discord(?:app)?\.com\/api\/webhooks|\w{1,60}\.webhook\.office\.com)\/[^\s"']{1,512}/gi
 const bearer = /\b(Bearer|Token)([ \t]+)(?=[^\s"']*[\d_.~+/=-])[^\s"',]{6,4096}/gi
 const basic = /\b(Basic[ \t]+)(?=[\w+/]*[\d+/=A-Z])[A-Za-z0-9+/]{8,1024}={0,2}/g
+/** As programs take a user and a password in one: `curl -u me:…`, `me:…@tcp(host)`, `login me password …`. */
+const userPassword = /(?<![\w-])((?:-u|--user|--proxy-user|-U)[ \t=]{1,4}["']?[^\s:"']{1,100}:)(?!\d+\b)[^\s"']{1,256}/g
+const dialPassword = /(?<![^\s:@/"'])([^\s:@/"']{1,100}:)[^\s@"']{1,128}(?=@(?:tcp|unix)\()/g
+const loginPassword = /\b(login[ \t]+\S{1,256}[ \t]+password[ \t]+)\S{1,1024}/g
+const telegram = /(?<!\w)\d{8,10}:[\w-]{35}(?!\w)/g
+const element = /<([A-Za-z][\w.-]{0,60})>([^<\n]{1,4096})(?=<\/\1>)/g
 /** The name and the sign of `name: value`, `"name": "value"`, `--name=value`, also within a line; then the value. */
-const pairName = /(?<![\w.$-])(["']?)-{0,2}([A-Za-z_$][\w.-]{0,100})\1[ \t]{0,8}[:=][ \t]{0,8}/g
+const pairName = /(?<![\w.$-])(\\{0,7}["']|)-{0,2}([A-Za-z_$][\w.-]{0,100})\1\]?[ \t]{0,8}[:=][ \t]{0,8}/g
 const pairValue =
-  /\$?\{\{[^{}\n]{0,100}\}\}|\$\{[^}\n]{0,100}\}|"(?:[^"\\\n]|\\.){0,4096}"|'[^'\n]{0,4096}'|[^\s,;&}\])"']{1,4096}/y
+  /\$?\{\{[^{}\n]{0,100}\}\}|\$\{[^}\n]{0,100}\}|\\{1,7}"[^"\n]{0,4096}"|"(?:[^"\\\n]|\\.){0,4096}"|'[^'\n]{0,4096}'|[^\s,;&}\])"']{1,4096}/y
+/** `{name: API_KEY, value: …}`, in either order. */
+const naming = `["']?\\b(?:name|key|variable|var)["']?[ \\t]{0,8}[:=][ \\t]{0,8}["']?([\\w.-]{1,100})["']?`
+const valued = `["']?\\b(?:value|val|default)["']?[ \\t]{0,8}[:=][ \\t]{0,8}`
+// Captured ahead and repeated, so that it is not tried again shorter: a long text would take seconds.
+const given = `(?=(?<given>"[^"\\n]{0,4096}"|'[^'\\n]{0,4096}'|[^\\s,}\\]"']{1,1024}))\\k<given>`
+const namedValue = new RegExp(`(${naming}[ \\t]{0,8},[ \\t]{0,8}${valued})${given}`, 'gi')
+const valueNamed = new RegExp(`(${valued})${given}(?=[ \\t]{0,8},[ \\t]{0,8}${naming})`, 'gi')
 /** `--name value`, `"--name", "value"`. */
 const flag = /(["']?)(--?[A-Za-z][\w-]{1,60})(["']?(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,4}))(["']?)([^\s,"'\]]{1,4096})\4/g
 const run = /[A-Za-z0-9+/=]{20,4096}/g
@@ -69,8 +84,15 @@ const run = /[A-Za-z0-9+/=]{20,4096}/g
 export const maskText = (text: string): string =>
   maskPairs(
     maskKeys(text)
+      .replace(namedValue, (found, lead: string, name: string, value: string) => maskedAs(name, value, lead) ?? found)
+      .replace(valueNamed, (found, lead: string, value: string, name: string) => maskedAs(name, value, lead) ?? found)
       .replace(urlPassword, `$1:${mask}@`)
       .replace(urlToken, `$1${mask}@`)
+      .replace(userPassword, `$1${mask}`)
+      .replace(dialPassword, `$1${mask}`)
+      .replace(loginPassword, `$1${mask}`)
+      .replace(telegram, mask)
+      .replace(element, (found, name: string, value: string) => (isHidden(name, value) ? `<${name}>${mask}` : found))
       .replace(webhook, `$1/${mask}`)
       .replace(bearer, `$1$2${mask}`)
       .replace(basic, `$1${mask}`),
@@ -92,16 +114,23 @@ const maskPairs = (text: string): string => {
     pairValue.lastIndex = start
     const [value] = pairValue.exec(text) ?? []
     if (value === undefined) continue
-    const bare = unquoted(value)
+    const { quote, bare } = unquoted(value)
     if (isPlain(name, bare)) continue
-    const quote = bare === value ? '' : value[0]
     masked += `${text.slice(at, start)}${quote}${mask}${quote}`
     at = start + value.length
   }
   return masked + text.slice(at)
 }
 
-const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value
+const unquoted = (value: string): { quote: string; bare: string } => {
+  const [, quote = '', bare = value] = /^(\\{0,7}["'])(.*)\1$/s.exec(value) ?? []
+  return { quote, bare }
+}
+
+const maskedAs = (name: string, value: string, lead: string): string | undefined => {
+  const { quote, bare } = unquoted(value)
+  return isHidden(name, bare) ? `${lead}${quote}${mask}${quote}` : undefined
+}
 
 const isHidden = (name: string, value: string): boolean => isSecretName(name) && !isPlain(name, value)
 
@@ -192,7 +221,7 @@ export const maskYaml = (yaml: string): string => {
   let flagged: string | undefined
   const lines = maskKeys(yaml)
     .split('\n')
-    .map((line) => {
+    .map((line, at, all) => {
       const indent = /^\s*/.exec(line)?.[0].length ?? 0
       if (line.trim() === '') return line
       if (hidden) {
@@ -204,7 +233,7 @@ export const maskYaml = (yaml: string): string => {
       const before = flagged
       flagged = undefined
       if (item) {
-        const text = unquoted((item[2] ?? '').trim())
+        const { bare: text } = unquoted((item[2] ?? '').trim())
         if (before && !text.startsWith('-') && isHidden(before, text)) return `${item[1]}${mask}`
         if (/^--?[A-Za-z][\w-]*$/.test(text)) flagged = text
       }
@@ -214,19 +243,30 @@ export const maskYaml = (yaml: string): string => {
       const column = lead.length
       const value = rest.replace(/\s+#.*$/, '').trim()
       const isValue = /^(value|val|default)$/i.test(name) && named?.column === column
-      const asked = isValue && named ? named.name : name
-      if (/^(name|key|variable|var)$/i.test(name)) named = { name: unquoted(value), column }
+      const asked = (isValue ? named?.name : nameBelow(all, at, name, column)) ?? name
+      if (/^(name|key|variable|var)$/i.test(name)) named = { name: unquoted(value).bare, column }
       const opens = value === '' || /^[|>]/.test(value)
       const isMap = /^[{[]/.test(value)
       if (!isSecretName(asked)) return line
-      if (opens || isMap || !isPlain(asked, unquoted(value))) hidden = { column, isText: value !== '' }
-      if (opens || isPlain(asked, unquoted(value))) return line
+      if (opens || isMap || !isPlain(asked, unquoted(value).bare)) hidden = { column, isText: value !== '' }
+      if (opens || isPlain(asked, unquoted(value).bare)) return line
       const [, open = ''] = /^(["'])/.exec(rest) ?? []
       const tail = /(\s*)$/.exec(line)?.[1] ?? ''
       const closes = open !== '' && value.length > 1 && value.endsWith(open)
       return `${lead}${quote}${name}${quote}${sign}${open}${mask}${closes ? open : ''}${tail}`
     })
   return maskText(lines.join('\n'))
+}
+
+/** Of a `value` that stands above its `name`, in the lines of one map. */
+const nameBelow = (lines: readonly string[], at: number, field: string, column: number): string | undefined => {
+  if (!/^(value|val|default)$/i.test(field)) return undefined
+  for (const line of lines.slice(at + 1, at + 9)) {
+    const [, lead = '', , name = '', , rest = ''] = keyLine.exec(line) ?? []
+    if (line.trim() !== '' && (/^\s*/.exec(line)?.[0].length ?? 0) < column) return undefined
+    if (lead.length === column && /^(name|key|variable|var)$/i.test(name)) return unquoted(rest.trim()).bare
+  }
+  return undefined
 }
 
 /** Private keys reach over lines, so they are hidden before those are looked at. */
