@@ -225,7 +225,7 @@ export class Devboxes {
     const { launch_parameters, status } = this.#spec(id)
     if (status !== 'running') return
     const gigabytes = (usedBytes / 2 ** 30).toFixed(2)
-    const message = `Out of disk: ${gigabytes} of ${resourcesOf(launch_parameters).diskGb} GiB are used, and the devbox is suspended. Resume it to remove files: it may be used as long as it does not grow`
+    const message = `Out of disk: ${gigabytes} of ${resourcesOf(launch_parameters).diskGb} GiB are used, each file counting as 4 KiB at least, and the devbox is suspended. Resume it to remove files: it may be used as long as it does not grow`
     this.#options.logs.append(id, { level: 'error', source: 'kmsg', message })
     void this.#suspendUnasked(id)
   }
