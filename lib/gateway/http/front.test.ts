@@ -104,6 +104,18 @@ describe('every answer', () => {
     expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
+  it('is a refusal to what the pages of Next post, however many at once, and others are answered meanwhile', async () => {
+    const posts = ['next-action', 'rsc', 'next-router-state-tree', 'next-router-prefetch'].flatMap((name) =>
+      Array.from({ length: 50 }, () =>
+        gateway.fetch('/devboxes', { method: 'POST', headers: { [name]: '1' }, body: '["x"]' }),
+      ),
+    )
+    const meanwhile = gateway.fetch('/api/session')
+    expect((await meanwhile).status).toBe(401)
+    const refused = new Set((await Promise.all(posts)).map(({ status }) => status))
+    expect([...refused].sort()).toEqual([404, 405])
+  })
+
   it('is a 404 to a server action', async () => {
     const response = await gateway.fetch('/', { method: 'POST', headers: { 'next-action': 'x' }, body: '[]' })
     expect(response.status).toBe(404)
