@@ -14,31 +14,35 @@ import { Countdown } from './countdown.tsx'
 
 export { claimAlarms } from '#lib/console/alerts/announced.ts'
 
-/** Beyond this many at once, one toast speaks for all. */
-const maxToasts = 3
+/** Beyond this many at once, one toast and one notification speak for all. */
+const maxAlone = 3
 const toastMs = 30_000
 
 /** Makes alarms heard in this tab: by toasts, and by what the settings of this browser allow. */
 export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string, show: (alert: Alert) => void) => {
   const { notifications, sound } = alertSettings.read()
   if (sound) void playAlertSound().catch(() => undefined)
-  if (notificationState(notifications).is === 'on')
-    for (const alert of alerts) void notify(alert, alertLeftMs(feed, alert, Date.now()), account, () => show(alert))
+  const isNotified = notificationState(notifications).is === 'on'
   const [first] = alerts
   if (!first) return
   const leftMs = alertLeftMs(feed, first, Date.now())
-  if (alerts.length > maxToasts) {
+  if (alerts.length > maxAlone) {
+    const isEviction = alerts.every(({ kind }) => kind === 'eviction')
+    const line = isEviction
+      ? `${alerts.length} devboxes will be evicted, the first`
+      : `${alerts.length} alerts${hasHappened(first) ? '' : ', the first'}`
+    const description = isEviction ? 'They will be suspended: their disks stay, their processes end.' : undefined
+    if (isNotified) {
+      const title = hasHappened(first) ? line : `${line} in ${formatCountdown(leftMs)}`
+      void notify({ alert: first, title, body: description, leftMs, account }, () => show(first))
+    }
     toast.attention(
       <News alert={first} leftMs={leftMs}>
-        {alerts.every(({ kind }) => kind === 'eviction')
-          ? `${alerts.length} devboxes will be evicted, the first`
-          : `${alerts.length} alerts${hasHappened(first) ? '' : ', the first'}`}
+        {line}
       </News>,
       {
         id: alarmOf(first),
-        description: alerts.every(({ kind }) => kind === 'eviction')
-          ? 'They will be suspended: their disks stay, their processes end.'
-          : undefined,
+        description,
         action: { label: 'Show alerts', onClick: () => show(first) },
         durationMs: toastTime(first, leftMs),
       },
@@ -47,6 +51,11 @@ export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string,
   }
   for (const alert of alerts) {
     const ownMs = alertLeftMs(feed, alert, Date.now())
+    if (isNotified) {
+      const title = alertLine(alert, ownMs, !hasHappened(alert))
+      const body = alertCost(alert) ?? 'This is how an eviction is announced.'
+      void notify({ alert, title, body, leftMs: ownMs, account }, () => show(alert))
+    }
     toast[toneOf(alert)](
       alert.kind === 'test' ? (
         <span role="alert">Test alert: this is how an eviction is announced</span>
@@ -87,15 +96,23 @@ const News = ({ alert, leftMs, children }: { alert: Alert; leftMs: number; child
   </>
 )
 
-const notify = async (alert: Alert, leftMs: number, account: string, show: () => void) => {
+interface Notice {
+  /** The one it leads to. */
+  alert: Alert
+  title: string
+  body: string | undefined
+  leftMs: number
+  account: string
+}
+
+const notify = async ({ alert, title, body = '', leftMs, account }: Notice, show: () => void) => {
   // `renotify` is not among the types of every browser.
   const options = {
-    body: alertCost(alert) ?? 'This is how an eviction is announced.',
+    body,
     tag: alert.job?.id ?? alert.devbox_id,
     renotify: true,
     requireInteraction: !hasHappened(alert) && leftMs <= lastCallMs,
   }
-  const title = alertLine(alert, leftMs, !hasHappened(alert))
   const path = paths.evictions({ alert: alert.id })
   try {
     await showNotification({ title, options, alarm: alarmOf(alert), path, account }, show)

@@ -21,9 +21,10 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
     showPresence(leaving.signal)
     return () => leaving.abort()
   }, [])
-  useAnnouncements(account)
+  const alarms = useAlarms()
+  useAnnouncements(account, alarms)
   useNotificationClicks(account)
-  useWithdrawals()
+  useWithdrawals(alarms)
   useTitle()
   useIcon()
   return null
@@ -38,17 +39,32 @@ const useNotificationClicks = (account: string) => {
   }, [account, router])
 }
 
+/** The alarms of what nobody has taken on, as one text: it changes with the alerts, and when the time of a silence is over. */
+const useAlarms = (): string => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  return useClock((nowMs) =>
+    loudAlerts(feed, nowMs)
+      .filter(({ state }) => state === 'new')
+      .map(alarmOf)
+      .join(' '),
+  )
+}
+
 /** What the tab that is looked at has not announced by then, another does. */
 const takeoverMs = 1_500
+/** What comes this soon after an announcement is announced together, and is claimed no earlier than that. */
+const gatherMs = 2_000
 
-const useAnnouncements = (account: string) => {
+const useAnnouncements = (account: string, alarms: string) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const router = useRouter()
   const latest = useRef(feed)
   latest.current = feed
+  const toldMs = useRef(Number.NEGATIVE_INFINITY)
   const { open, silences } = feed
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a silence that ends makes its alerts heard
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was not due yet is looked at with every change again
   useEffect(() => {
+    if (alarms === '') return
     const announce = async () => {
       const nowMs = Date.now()
       const due = loudAlerts(latest.current, nowMs).filter(
@@ -57,37 +73,39 @@ const useAnnouncements = (account: string) => {
       if (due.length === 0) return
       const { claimAlarms, tell } = await import('./alert-announcement.tsx')
       const claimed = await claimAlarms(due, account)
-      if (claimed.length > 0)
-        tell(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
+      if (claimed.length === 0) return
+      toldMs.current = performance.now()
+      tell(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
     let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
     void isAnotherTabVisible().then((isLeft) => {
-      if (isLeft) timer = setTimeout(announce, takeoverMs)
-      else void announce()
+      const waitMs = Math.max(isLeft ? takeoverMs : 0, toldMs.current + gatherMs - performance.now())
+      if (isOver) return
+      // The timers of a hidden tab are late.
+      if (waitMs <= 0) void announce()
+      else timer = setTimeout(announce, waitMs)
     })
-    return () => clearTimeout(timer)
-  }, [open, silences, account, router])
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [alarms, open, silences, account, router])
 }
 
 /** Takes back the toast and the notification of an alarm that somebody took on, or that is over or silenced. */
-const useWithdrawals = () => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const current = useClock((nowMs) =>
-    loudAlerts(feed, nowMs)
-      .filter(({ state }) => state === 'new')
-      .map(alarmOf)
-      .join(' '),
-  )
+const useWithdrawals = (alarms: string) => {
   const before = useRef<string[]>([])
   useEffect(() => {
-    const alarms = current.split(' ')
+    const current = alarms.split(' ')
+    const left = new Set(current)
     for (const alarm of before.current) {
-      if (alarm === '' || alarms.includes(alarm)) continue
+      if (alarm === '' || left.has(alarm)) continue
       toast.dismiss(alarm)
       void closeNotification(alarm).catch(() => undefined)
     }
-    before.current = alarms
-  }, [current])
+    before.current = current
+  }, [alarms])
 }
 
 /** `(2) 01:42 · Devboxes`: how many alerts there are, and how long until the first deadline when that is soon. */
