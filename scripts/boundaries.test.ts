@@ -66,7 +66,7 @@ const mostLines: Record<string, number> = {
   'lib/service': 25_600,
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
-  'lib/wire': 1_010,
+  'lib/wire': 1_020,
   scripts: 650,
   'server.ts': 180,
 }

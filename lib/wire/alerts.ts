@@ -141,9 +141,12 @@ export interface AlertHealth {
 /** Tells of what has happened, so that there is nothing to count down to. */
 export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean => kind === 'failure' || kind === 'job'
 
+/** A test stands behind what is ahead, or it would hide the next eviction for its minute; before what has happened. */
+const rank = (alert: Alert) => (hasHappened(alert) ? 2 : Number(alert.kind === 'test'))
+
 /** What is ahead before what has happened; the earliest deadline first, then the latest news. */
 export const byUrgency = (a: Alert, b: Alert): number =>
-  Number(hasHappened(a)) - Number(hasHappened(b)) ||
+  rank(a) - rank(b) ||
   (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
   (a.id < b.id ? -1 : 1)
 

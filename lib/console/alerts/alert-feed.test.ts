@@ -71,3 +71,11 @@ it('tells how urgent a deadline is by what it costs and by the time that is left
   expect(urgencies(false)).toEqual(['neutral', 'attention', 'attention', 'danger', 'danger'])
   expect(urgencies(true)).toEqual(['neutral', 'danger', 'danger', 'danger', 'danger'])
 })
+
+it('lists a test behind what is ahead, and counts it as no danger', () => {
+  const test = alert({ id: 'test@1000', kind: 'test', devbox_id: 'test', deadline_ms: 1_000 })
+  const failure = alert({ id: 'dbx_1:failure', kind: 'failure', deadline_ms: 1 })
+  expect(told(test, failure, alert()).open.map(({ kind }) => kind)).toEqual(['eviction', 'test', 'failure'])
+  const feed = told(test)
+  expect(urgencyOf(feed.open, feed, 0)).toBe('attention')
+})

@@ -2,7 +2,6 @@ import {
   type Alert,
   type AlertItem,
   byUrgency,
-  hasHappened,
   isOpen,
   isSilenced,
   lastCallMs,
@@ -80,7 +79,7 @@ export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: numb
   const isDanger = (alert: Alert) =>
     alert.kind === 'end' ||
     alert.kind === 'failure' ||
-    (!hasHappened(alert) && urgencyOfTime(alertLeftMs(feed, alert, nowMs), false) === 'danger')
+    (alert.kind === 'eviction' && urgencyOfTime(alertLeftMs(feed, alert, nowMs), false) === 'danger')
   if (unheard.some(isDanger)) return 'danger'
   return unheard.length > 0 ? 'attention' : 'neutral'
 }
