@@ -304,7 +304,8 @@ test('ten tabs announce each eviction once, hidden and after the one that spoke 
     ;(globalThis as unknown as Heard).timersRest = true
   })
   const { shownMs } = await countdownOf(rested, first.deadlineMs)
-  await expect.poll(async () => (await countdownOf(ticking, first.deadlineMs)).shownMs).toBeLessThan(shownMs - 3_000)
-  expect(await countdownError(rested, first.deadlineMs, true)).toBeLessThanOrEqual(1_500)
+  await expect.poll(async () => (await countdownOf(ticking, first.deadlineMs)).shownMs).toBeLessThan(shownMs - 8_000)
+  // A busy machine may tell the page its clock late: half of what it missed is far from both.
+  expect(await countdownError(rested, first.deadlineMs, true)).toBeLessThanOrEqual(4_000)
   for (const { id } of [first, second]) await product.service.devboxes.shutdown({ params: { id } })
 })

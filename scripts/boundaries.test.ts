@@ -57,17 +57,17 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_080,
-  components: 33_800,
+  app: 1_050,
+  components: 33_350,
   'lib/client': 380,
-  'lib/console': 8_450,
-  'lib/contract': 2_950,
-  'lib/gateway': 9_800,
-  'lib/service': 25_600,
+  'lib/console': 8_350,
+  'lib/contract': 2_880,
+  'lib/gateway': 9_450,
+  'lib/service': 25_420,
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
   'lib/wire': 1_020,
-  scripts: 650,
+  scripts: 640,
   'server.ts': 180,
 }
 
