@@ -15,7 +15,7 @@ const budgets = [
   { name: 'devboxes', path: '/devboxes', budgetKiB: 238 },
   { name: 'snapshots', path: '/snapshots', budgetKiB: 232 },
   { name: 'benchmark jobs', path: '/benchmark-jobs', budgetKiB: 236 },
-  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 251 },
+  { name: 'benchmark job', path: '/benchmark-jobs/{job}', budgetKiB: 253 },
   { name: 'benchmark runs', path: '/benchmark-runs', budgetKiB: 236 },
   { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 232 },
   { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 234 },
@@ -25,6 +25,9 @@ const budgets = [
   { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 232 },
   { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 364 },
 ]
+
+// An alert that another journey left would load on every page.
+test.use({ journeys: 'first loads' })
 
 test('every page loads within its budget of JavaScript', async ({ browser, product }) => {
   const { service } = product

@@ -133,12 +133,24 @@ test('a service that answers less than it promised still has pages, and one that
   let refuses = false
   const answers: Record<string, unknown> = {
     '/v1/accounts/me': { id: 'acc', name: 'Odd' },
-    '/v1/devboxes': { devboxes: [{ id: 'dbx_1', name: 'odd-box', status: 'hibernating', metadata: null }, null] },
+    '/v1/devboxes': {
+      devboxes: [
+        { id: 'dbx_1', name: 'odd-box', status: 'hibernating', metadata: null },
+        { id: 'dbx_2', status: 'late', state_transitions: [{ status: 'late', transition_time_ms: 'soon' }] },
+        null,
+      ],
+    },
     '/v1/devboxes/dbx_1': { id: 'dbx_1', name: 'odd-box', status: 'hibernating', state_transitions: null },
     '/v1/axons': { axons: null, has_more: false },
     '/v1/axons/axn_1': { id: 'axn_1', name: 'odd-axon', metadata: { count: 3 } },
   }
+  const log = [{ timestamp_ms: 'soon', message: 'odd line' }, { timestamp_ms: 9e15 }, null]
   const service = createServer(({ url = '' }, response) => {
+    if (!refuses && url.startsWith('/v1/devboxes/dbx_1/logs/tail')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const record of log) response.write(`data: ${JSON.stringify(record)}\n\n`)
+      return
+    }
     const answer = refuses ? undefined : answers[url.replace(/\?.*/, '')]
     response.writeHead(answer ? 200 : refuses ? 401 : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer ?? { code: 'x', message: 'no', request_id: 'r' }))
@@ -151,7 +163,9 @@ test('a service that answers less than it promised still has pages, and one that
   for (const [path, shown] of [
     ['/', 'odd-box'],
     ['/devboxes', 'hibernating'],
+    ['/devboxes', 'late'],
     ['/devboxes/dbx_1', 'hibernating'],
+    ['/devboxes/dbx_1?tab=log', 'odd line'],
     ['/devboxes/dbx_1?tab=terminal', 'The devbox is hibernating'],
     ['/axons', 'No axons yet'],
     ['/axons/axn_1', 'odd-axon'],

@@ -6,9 +6,9 @@ import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
-import { formatExact, formatTimeOfDay, toDate } from '#components/ui/time-text.ts'
+import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, isoTime } from '#lib/console/frame/format.ts'
 import { type Gap, type LogRow, newSince } from '#lib/console/live/event-log.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { EventDetails } from './event-details.tsx'
@@ -180,7 +180,7 @@ const EventRow = memo(({ axonId, event, isOpen, onOpen }: EventRowProps) => {
         />
         <span className="tabular min-w-8 shrink-0 text-right text-muted">{sequence}</span>
         <time
-          dateTime={toDate(timestamp_ms)?.toISOString()}
+          dateTime={isoTime(timestamp_ms)}
           title={formatExact(timestamp_ms)}
           className="tabular shrink-0 text-muted max-sm:hidden"
         >

@@ -1,7 +1,7 @@
 'use client'
 import { formatExact, formatRelative } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
 import { type Devbox, hasEnded } from '#lib/contract/devboxes.ts'
 
 /** From creation to the end, or until now. */
@@ -27,7 +27,7 @@ export const StatusSince = ({ devbox }: { devbox: Devbox }) => {
   return (
     <time
       suppressHydrationWarning
-      dateTime={new Date(since).toISOString()}
+      dateTime={isoTime(since)}
       onPointerEnter={({ currentTarget }) => {
         currentTarget.title = `Since ${formatExact(since)}`
       }}

@@ -12,7 +12,7 @@ import { Select } from '#components/ui/select.tsx'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
-import { formatCount } from '#lib/console/frame/format.ts'
+import { formatCount, isoTime } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import { styledPieces, withoutStyles } from '#lib/console/live/ansi.ts'
 import { logLine, logText, type NumberedRecord } from '#lib/console/live/log-feed.ts'
@@ -235,7 +235,7 @@ const Line = memo(({ record, wraps, onSend, onExecution }: LineProps) => {
   return (
     <div className="group flex gap-x-3 px-3 py-px [contain-intrinsic-size:auto_1.25rem] [content-visibility:auto] hover:bg-surface-1 max-sm:flex-wrap">
       <time
-        dateTime={new Date(record.timestamp_ms).toISOString()}
+        dateTime={isoTime(record.timestamp_ms)}
         title={formatExact(record.timestamp_ms)}
         className="tabular shrink-0 text-muted"
       >

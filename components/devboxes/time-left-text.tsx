@@ -4,7 +4,7 @@ import { Countdown } from '#components/evictions/countdown.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { type Urgency, urgencyOfTime } from '#lib/console/alerts/alert-feed.ts'
-import { formatDurationMs } from '#lib/console/frame/format.ts'
+import { formatDurationMs, isoTime } from '#lib/console/frame/format.ts'
 import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { TimeLeft } from './time-left.ts'
@@ -23,7 +23,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
         'tabular inline-flex shrink-0 items-baseline justify-end gap-1.5 whitespace-nowrap',
         timeClasses[urgency],
       )}
-      title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${new Date(at_ms).toISOString()}`}
+      title={`${sentenceOf(left)}${is_at_least ? ', at the earliest: the service does not say when' : ''}, at ${isoTime(at_ms) ?? 'a time the service did not tell'}`}
     >
       {(!brief || is_at_least) && (
         <span className="text-sm">

@@ -1,6 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useClock } from '#components/ui/use-clock.ts'
+import { isoTime } from '#lib/console/frame/format.ts'
 import { formatCountdown, remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 
@@ -9,7 +10,7 @@ export const Countdown = ({ deadlineMs }: { deadlineMs: number }) => {
   const { data: feed } = useQuery(evictionQueries.feed())
   const text = useClock((nowMs) => formatCountdown(remainingMs(feed, { eviction_deadline_ms: deadlineMs }, nowMs)))
   return (
-    <span role="timer" aria-live="off" className="tabular" title={new Date(deadlineMs).toISOString()}>
+    <span role="timer" aria-live="off" className="tabular" title={isoTime(deadlineMs)}>
       {text}
     </span>
   )

@@ -6,6 +6,7 @@ import { Banner } from '#components/ui/banner.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { formatTimeOfDay, formatZone } from '#components/ui/time-text.ts'
 import { evictionBehind, evictionOfStep } from '#lib/console/alerts/evicted.ts'
+import { isoTime } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 
@@ -54,8 +55,7 @@ export const EvictedStep = ({
   if (!eviction) return null
   return (
     <p className="mt-1 text-attention">
-      Evicted, at the deadline{' '}
-      <time dateTime={new Date(eviction.deadline_ms).toISOString()}>{timeOf(eviction.deadline_ms)}</time>
+      Evicted, at the deadline <time dateTime={isoTime(eviction.deadline_ms)}>{timeOf(eviction.deadline_ms)}</time>
     </p>
   )
 }

@@ -5,9 +5,9 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told. */
+/** "12 s ago", "in 3 min", "5 d ago"; from 30 days on the date. Both in epoch milliseconds; NaN is a time nobody told, and so is null, which it becomes as JSON. */
 export const formatRelative = (ms: number, nowMs: number, timeZone = shownZone()): string => {
-  if (Number.isNaN(ms)) return 'unknown'
+  if (!Number.isFinite(ms)) return 'unknown'
   const distance = Math.abs(nowMs - ms)
   if (distance < 5 * second) return 'just now'
   if (distance >= 30 * day) return formatExact(ms, timeZone).split(' ')[0] ?? ''
@@ -45,7 +45,7 @@ const isKnown = (timeZone: string): boolean => {
 /** Date, time with seconds and the zone. */
 export const formatExact = (ms: number, timeZone = shownZone()): string => {
   const date = toDate(ms)
-  if (!date) return Number.isNaN(ms) ? 'The service did not tell the time' : String(ms)
+  if (!date) return Number.isFinite(ms) ? String(ms) : 'The service did not tell the time'
   const { time, zone } = formatsOf(timeZone)
   const name = zone.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value
   return `${time.format(date)} ${name ?? timeZone}`
@@ -88,4 +88,5 @@ const formatsOf = (timeZone: string): Formats => {
 }
 
 /** The date of a time, or null when it is outside what a date can hold. */
-export const toDate = (ms: number): Date | null => (Math.abs(ms) <= 8.64e15 ? new Date(ms) : null)
+export const toDate = (ms: number): Date | null =>
+  Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms) : null

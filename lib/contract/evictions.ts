@@ -2,8 +2,10 @@ import * as z from 'zod/mini'
 import { Empty, EpochMs, Id, maxEpochMs } from './common.ts'
 import { defineEndpoints, events, json } from './endpoint.ts'
 
+const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
+
 /** A devbox stays running until its deadline; after it, it is suspended. */
-export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: EpochMs })
+export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: Deadline })
 export type Eviction = z.infer<typeof Eviction>
 
 export const evictions = defineEndpoints('evictions', 'stable', {
@@ -11,7 +13,7 @@ export const evictions = defineEndpoints('evictions', 'stable', {
   schedule: {
     method: 'POST',
     path: '/local/evictions',
-    body: z.object({ devbox_id: Id, eviction_deadline_ms: EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs)) }),
+    body: z.object({ devbox_id: Id, eviction_deadline_ms: Deadline }),
     response: json(Eviction),
     scope: 'local',
   },

@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest'
-import { formatBytes, formatClock, formatCount, formatDurationMs, formatShown } from './format.ts'
+import { formatBytes, formatClock, formatCount, formatDurationMs, formatShown, isoTime } from './format.ts'
 
 it('groups the digits of a count', () => {
   expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567'])
+})
+
+it('tells a time that a date can hold, and none for another', () => {
+  expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z')
+  expect([Number.NaN, 9e15, -9e15, Number.POSITIVE_INFINITY].map(isoTime)).toEqual(Array(4).fill(undefined))
 })
 
 it('tells bytes in binary units with three digits', () => {

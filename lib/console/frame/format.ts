@@ -1,4 +1,3 @@
-/** 1234567 as "1,234,567". */
 /** `12.3K`: a number of tokens in few digits. */
 export const formatTokens = (tokens: number): string =>
   new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
@@ -7,7 +6,12 @@ export const formatTokens = (tokens: number): string =>
 export const formatUsd = (usd: number): string =>
   usd === 0 || usd >= 0.01 ? `$${usd.toFixed(2)}` : `$${Number(usd.toPrecision(2))}`
 
+/** 1234567 as "1,234,567". */
 export const formatCount = (count: number): string => new Intl.NumberFormat('en-US').format(count)
+
+/** A time for machines and files; undefined for one that nobody told (NaN, or null, as JSON has it) or no date can hold. */
+export const isoTime = (ms: number): string | undefined =>
+  Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined
 
 /** Binary units with three digits: "1.21 MiB". */
 export const formatBytes = (bytes: number): string => {

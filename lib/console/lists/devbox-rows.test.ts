@@ -55,3 +55,10 @@ it('shows what is older or younger, or both', () => {
   expect(shown({ older_than: '24h', younger_than: '7d' })).toEqual(['suspended'])
   expect(shown({ older_than: '24h', status: 'shutdown', source: 'none' })).toEqual([])
 })
+
+it('shows a devbox whose age is not told unless an age is asked for', () => {
+  const ageless = devbox('ageless', Number.NaN)
+  expect(devboxesShownBy({}, now)(ageless)).toBe(true)
+  expect(devboxesShownBy({ older_than: '24h' }, now)(ageless)).toBe(false)
+  expect(devboxesShownBy({ younger_than: '24h' }, now)(ageless)).toBe(false)
+})

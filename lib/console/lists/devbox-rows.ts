@@ -12,15 +12,16 @@ export const devboxesShownBy = (
 ): ((devbox: Devbox) => boolean) => {
   const { trials, source, size, older_than, younger_than } = view
   const statuses: readonly string[] = statusesOf(view)
-  const beforeMs = older_than ? nowMs - ageInMs(older_than) : Number.POSITIVE_INFINITY
-  const afterMs = younger_than ? nowMs - ageInMs(younger_than) : Number.NEGATIVE_INFINITY
+  const beforeMs = older_than && nowMs - ageInMs(older_than)
+  const afterMs = younger_than && nowMs - ageInMs(younger_than)
   return (devbox) =>
     (statuses.length === 0 || statuses.includes(devbox.status)) &&
     (trials === 'shown' || isOfTrial(devbox) === (trials === 'only')) &&
     (source === undefined || sourceOf(devbox) === source) &&
     (size === undefined || (devbox.launch_parameters.resource_size_request ?? 'default') === size) &&
-    devbox.create_time_ms < beforeMs &&
-    devbox.create_time_ms > afterMs
+    // A devbox whose service does not tell its age is left out only where an age is asked for.
+    (!beforeMs || devbox.create_time_ms < beforeMs) &&
+    (!afterMs || devbox.create_time_ms > afterMs)
 }
 
 /** A snapshot wins: a blueprint beside it is where that came from. */

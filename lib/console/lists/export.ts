@@ -1,5 +1,6 @@
 import { csvLines } from '#lib/wire/csv.ts'
 import { type ColumnChoice, metadataKeyOf } from '../address/list-columns.ts'
+import { isoTime } from '../frame/format.ts'
 
 /** Rows of a table as files. Both hold the same rows in the same order and the same columns. */
 export interface ExportColumn<Row> {
@@ -52,8 +53,7 @@ export const timeField = <Row>(name: string, value: (row: Row) => number | null 
   text: (row) => toIso(value(row)),
 })
 
-const toIso = (ms: unknown): string =>
-  typeof ms === 'number' && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : ''
+const toIso = (ms: unknown): string => (typeof ms === 'number' && isoTime(ms)) || ''
 
 export const exportFormats = { csv: 'CSV', json: 'JSON', ndjson: 'JSON lines' } as const
 export type ExportFormat = keyof typeof exportFormats

@@ -247,10 +247,11 @@ describe('the stream of the service', () => {
     await page.is('live')
     const text =
       ': a comment\r\nid: 1\r\nevent: eviction\r\ndata:{"devbox_id":"dbx_é",\r\ndata: "eviction_deadline_ms":9000000000000}\r\n\r\n' +
-      'data: {"devbox_id":7}\n\ndata: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000,"new":1}\n\n'
+      'data: {"devbox_id":7}\n\ndata: {"devbox_id":"dbx_far","eviction_deadline_ms":9000000000000000}\n\n' +
+      'data: {"devbox_id":"dbx_2","eviction_deadline_ms":9000000000000,"new":1}\n\n'
     for (const byte of Buffer.from(text)) watches[0]?.write(Buffer.from([byte]))
     await expect.poll(() => page.feed().pending.map(({ devbox_id }) => devbox_id), soon).toEqual(['dbx_2', 'dbx_é'])
-    expect(await streamHealth(opened.cookie)).toMatchObject({ unreadable: 1 })
+    expect(await streamHealth(opened.cookie)).toMatchObject({ unreadable: 2 })
   })
 })
 

@@ -1,4 +1,5 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { isoTime } from '../frame/format.ts'
 import { isReadByFiles } from './files-mark.ts'
 import { FollowedRecords, notFollowed, type RecordSource, type RecordsState } from './followed-records.ts'
 
@@ -54,9 +55,7 @@ export class LogFeed extends FollowedRecords<LogSnapshot> {
 
 /** A record as one line of text, for the clipboard and for a file. */
 export const logLine = ({ timestamp_ms, level, source, shell_name, ...record }: LogRecord): string =>
-  [new Date(timestamp_ms).toISOString(), level, source, shell_name && `[${shell_name}]`, logText(record)]
-    .filter(Boolean)
-    .join(' ')
+  [isoTime(timestamp_ms), level, source, shell_name && `[${shell_name}]`, logText(record)].filter(Boolean).join(' ')
 
 /** What a record says, without when and where. */
 export const logText = ({ cmd, exit_code, message }: Pick<LogRecord, 'cmd' | 'exit_code' | 'message'>): string =>

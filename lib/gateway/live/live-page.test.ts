@@ -197,6 +197,16 @@ describe('a subscription', () => {
     ])
   })
 
+  it('passes on what is odd as far as a page can read it, and leaves out what is nothing', async () => {
+    const page = await open()
+    page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: 'dbx_1' } } })
+    await expect.poll(() => opened).toHaveLength(1)
+    for (const each of [null, 7, { timestamp_ms: 'soon', message: { odd: true } }, [], { timestamp_ms: 2 }])
+      say(opened[0]?.response, each)
+    const odd = { timestamp_ms: null, level: '', source: '', message: '{"odd":true}' }
+    await expect.poll(() => page.items(1)).toEqual([odd, { timestamp_ms: 2, level: '', source: '' }])
+  })
+
   it('begins anew when the log no longer begins with what it began with', async () => {
     const record = (message: string) => ({ timestamp_ms: 1, level: 'info', source: 'exec', message })
     const page = await open()

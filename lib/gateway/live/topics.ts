@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
+import type * as z from 'zod/mini'
 import { pause } from '#lib/client/backoff.ts'
 import type { Client } from '#lib/client/client.ts'
-import { axons } from '#lib/contract/axons.ts'
+import { AxonEvent, axons } from '#lib/contract/axons.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
-import { executions, type OutputChunk } from '#lib/contract/executions.ts'
-import { type LogRecord, logs } from '#lib/contract/logs.ts'
+import { executions, OutputChunk } from '#lib/contract/executions.ts'
+import { readLeniently } from '#lib/contract/lenient.ts'
+import { LogRecord, logs } from '#lib/contract/logs.ts'
 import type { LiveEndpoint } from '#lib/wire/live.ts'
 
 /** One item as JSON and where it leads, or the place from which everything follows anew. */
@@ -33,6 +35,12 @@ type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch' | 'alerts.watch'>
 const jobPollMs = 2_000
 const runPollMs = 1_000
 
+/** What a stream tells, as far as it is what the contract says: a page must survive the rest. */
+async function* readable<S extends z.ZodMiniType>(schema: S, items: AsyncIterable<unknown>) {
+  for await (const item of items)
+    if (typeof item === 'object' && item && !Array.isArray(item)) yield readLeniently(schema, item)
+}
+
 type Output = (call: {
   params: { devbox_id: string; execution_id: string }
   query: { offset: number }
@@ -43,8 +51,8 @@ type Output = (call: {
 const byOffset = (outputOf: (client: Client) => Output) =>
   async function* ({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
     let offset = Number(position ?? 0)
-    for await (const chunk of outputOf(client)({ params, query: { offset }, signal })) {
-      offset = chunk.offset ?? offset + Buffer.byteLength(chunk.output)
+    for await (const chunk of readable(OutputChunk, outputOf(client)({ params, query: { offset }, signal }))) {
+      offset = chunk.offset || offset + Buffer.byteLength(chunk.output)
       yield { text: JSON.stringify(chunk), position: String(offset) }
     }
   }
@@ -60,7 +68,7 @@ async function* byCount({ client, params, query, position, signal }: Asked): Asy
   let skipped = Number(known) || 0
   let count = 0
   let first = ''
-  for await (const record of client.logs.tail({ params, signal }) as AsyncIterable<LogRecord>) {
+  for await (const record of readable(LogRecord, client.logs.tail({ params, signal }))) {
     const text = JSON.stringify(record)
     if (count === 0) {
       first = createHash('sha256').update(text).digest('base64url').slice(0, 12)
@@ -78,8 +86,9 @@ async function* byCount({ client, params, query, position, signal }: Asked): Asy
 /** A sequence is a position. What a stream that begins again tells twice is not passed on. */
 async function* bySequence({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
   let last = position === undefined ? undefined : Number(position)
-  for await (const event of client.axons.subscribe({ params, query: { after_sequence: last }, signal })) {
-    if (last !== undefined && event.sequence <= last) continue
+  const events = client.axons.subscribe({ params, query: { after_sequence: last }, signal })
+  for await (const event of readable(AxonEvent, events)) {
+    if (Number.isNaN(event.sequence) || event.sequence <= (last ?? -1)) continue
     last = event.sequence
     yield { text: JSON.stringify(event), position: String(last) }
   }
