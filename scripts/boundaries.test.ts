@@ -58,16 +58,16 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
   app: 1_050,
-  components: 33_350,
+  components: 33_900,
   'lib/client': 380,
-  'lib/console': 8_350,
+  'lib/console': 8_600,
   'lib/contract': 2_880,
-  'lib/gateway': 9_450,
-  'lib/service': 25_420,
+  'lib/gateway': 9_700,
+  'lib/service': 26_100,
   'lib/statistics': 1_000,
   'lib/terminal': 3_750,
-  'lib/wire': 1_020,
-  scripts: 640,
+  'lib/wire': 1_060,
+  scripts: 700,
   'server.ts': 180,
 }
 
