@@ -40,8 +40,9 @@ export class TerminalRecording {
   /** Refused when the account has too many recordings, or the data folder cannot be written. */
   static async start({ account_id, devbox_id, name, cols, rows, title }: Start): Promise<TerminalRecording> {
     const folder = folderOf(account_id)
-    // Ids sorted by name are sorted by time.
-    const id = `rec_${Date.now().toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
+    // Ids sorted by name are sorted by time, also those of one millisecond.
+    latestIdMs = Math.max(Date.now(), latestIdMs + 1)
+    const id = `rec_${latestIdMs.toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       if ((await idsIn(folder)).length >= maxRecordings)
@@ -134,6 +135,7 @@ const Header = z.object({
 })
 type Header = z.infer<typeof Header>
 
+let latestIdMs = 0
 const idPattern = /^rec_[0-9a-z]{9,12}[0-9a-f]{16}$/
 
 /** The folder of the account. Accounts of different services may have the same id. */
