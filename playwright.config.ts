@@ -13,5 +13,6 @@ export default defineConfig({
   timeout: 240_000,
   expect: { timeout: 60_000 },
   reporter: [['list'], ['./e2e/line-reporter.ts']],
-  use: { launchOptions: await findChromium(), trace: 'retain-on-failure', viewport: { width: 1440, height: 900 } },
+  // A trace of each journey costs a fifth of the whole run: `--trace on` writes one of what is looked into.
+  use: { launchOptions: await findChromium(), viewport: { width: 1440, height: 900 } },
 })
