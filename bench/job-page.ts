@@ -8,7 +8,7 @@ import { createBenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
 import { databaseName } from '#lib/service/store/data-dir.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
-import { report, reportLong, reportParts, tracedTasks } from './page-tasks.ts'
+import { report, reportTasks, tracedTasks } from './page-tasks.ts'
 
 const agents = 8
 const scenarios = 1_250
@@ -107,8 +107,6 @@ const seed = async ({ service, output }: Product): Promise<string> => {
 interface GridObserved {
   /** When something was last pressed, chosen or typed. */
   actedAt: number
-  /** The time that tasks took which were longer than 50 ms. */
-  longTasks: number[]
   /** What the grid showed, and when that was painted. */
   shown: { words: string; paintedAt: number }[]
 }
@@ -120,11 +118,8 @@ declare global {
 
 /** Runs in the page before anything of it. */
 const observe = () => {
-  const observed: GridObserved = { actedAt: 0, longTasks: [], shown: [] }
+  const observed: GridObserved = { actedAt: 0, shown: [] }
   window.gridObserved = observed
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) observed.longTasks.push(duration)
-  }).observe({ type: 'longtask' })
   for (const kind of ['click', 'change', 'input'])
     addEventListener(
       kind,
@@ -176,21 +171,8 @@ const benchScroll = async (page: Page) => {
   for (const [what, step] of [
     ['the grid by screens', 600],
     ['by many screens', 9_000],
-  ] as const) {
-    await page.evaluate(() => {
-      window.gridObserved.longTasks = []
-    })
-    const frames = await tracedTasks(page, () => page.evaluate(throughGrid, step))
-    reportLong(what, await page.evaluate(() => window.gridObserved.longTasks))
-    reportParts(
-      '  each frame of it: 50, 95, 99 % and worst',
-      frames.map(({ ms }) => ms),
-    )
-    reportParts(
-      '  the same in processor time',
-      frames.map(({ cpuMs }) => cpuMs),
-    )
-  }
+  ] as const)
+    reportTasks(what, await tracedTasks(page, () => page.evaluate(throughGrid, step)))
 }
 
 /** Runs in the page: down through the grid, `step` pixels with each frame, and back. */
@@ -210,29 +192,31 @@ const throughGrid = async (step: number) => {
 const benchChanges = async (page: Page) => {
   const grid = page.getByRole('grid')
   const sort = ['model-3', 'model-3', 'model-8', 'Scenario', 'model-1', 'model-1']
-  report(
-    'another order is painted',
-    await timesOf(page, sort, (label) => grid.getByRole('button', { name: label, exact: true }).click()),
-    '<= 150',
+  await benchChange(page, 'another order', sort, (label) =>
+    grid.getByRole('button', { name: label, exact: true }).click(),
   )
   const state = page.getByRole('combobox', { name: 'State' })
-  report(
-    'a filter of states is painted',
-    await timesOf(page, ['FAILED', 'COMPLETED', 'FAILED', ''], (value) => state.selectOption(value)),
-    '<= 150',
-  )
+  const states = ['FAILED', 'COMPLETED', 'FAILED', '']
+  await benchChange(page, 'a filter of states', states, (value) => state.selectOption(value))
   const search = page.getByRole('searchbox', { name: 'Search scenarios' })
-  report(
-    'a key in the search is painted',
-    await timesOf(page, ['7', '1', '2', 'Backspace', 'Backspace', 'Backspace'], (key) => search.press(key)),
-    '<= 150',
-  )
+  const keys = ['7', '1', '2', 'Backspace', 'Backspace', 'Backspace']
+  await benchChange(page, 'a key in the search', keys, (key) => search.press(key))
   const groups = page.getByRole('combobox', { name: 'Groups' })
-  report(
-    'groups are painted',
-    await timesOf(page, ['prefix', '', 'prefix', ''], (value) => groups.selectOption(value)),
-    '<= 150',
-  )
+  await benchChange(page, 'groups', ['prefix', '', 'prefix', ''], (value) => groups.selectOption(value))
+}
+
+const benchChange = async <Act>(
+  page: Page,
+  what: string,
+  acts: readonly Act[],
+  perform: (act: Act) => Promise<unknown>,
+) => {
+  let times: number[] = []
+  const tasks = await tracedTasks(page, async () => {
+    times = await timesOf(page, acts, perform)
+  })
+  report(`${what}, until it is painted`, times, '<= 150')
+  reportTasks(what, tasks)
 }
 
 /** From each act until what it changes is painted. */
