@@ -72,4 +72,13 @@ test('two lists keep their own columns; one is exported whole and saved as a vie
   await page.keyboard.press('Control+k')
   await page.getByRole('option', { name: /^All listed/ }).click()
   await expect(page.getByText('Showing 20 of 230')).toBeVisible()
+  // On a phone rows are selected too, and what can be done with them fits.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${product.url}/devboxes`)
+  await page.getByRole('checkbox', { name: 'Select listed-box' }).click()
+  const selected = page.getByRole('region', { name: 'Selected devboxes' })
+  await expect(selected.getByRole('button', { name: 'Shut down 1' })).toBeInViewport()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  await selected.getByRole('button', { name: 'Clear selection' }).click()
+  await expect(selected).toHaveCount(0)
 })

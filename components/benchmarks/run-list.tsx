@@ -148,7 +148,7 @@ const columnsFor = (
     // The end of a name tells the agent: it may take a second line.
     cell: ({ name }) =>
       name ? (
-        <VisibleText max={160} className="line-clamp-2 leading-4">
+        <VisibleText max={160} className="line-clamp-2 leading-4 whitespace-normal">
           {name}
         </VisibleText>
       ) : (

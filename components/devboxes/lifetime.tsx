@@ -31,7 +31,7 @@ export const StatusSince = ({ devbox }: { devbox: Devbox }) => {
       onPointerEnter={({ currentTarget }) => {
         currentTarget.title = `Since ${formatExact(since)}`
       }}
-      className="tabular relative z-1 truncate text-sm text-muted"
+      className="tabular relative z-1 hidden truncate text-sm text-muted @2xl:block"
     >
       {isPast ? ago : `for ${ago.slice(0, -' ago'.length)}`}
     </time>

@@ -50,9 +50,9 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         className={classes(rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
       >
         {isSelected !== undefined && (
-          <td className={classes(cellClasses, wideOnly, 'px-0!', isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
+          <td className={classes(cellClasses, selectClasses, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
             {/* With the line below it the cell would be a pixel higher than the rows are reckoned to be. */}
-            <label className="relative z-[1] -mb-px flex h-(--row-height) w-9 cursor-pointer items-center justify-center select-none">
+            <label className="relative z-[1] -mb-px flex h-(--row-height) min-w-(--select-width) cursor-pointer items-center justify-center select-none">
               <input
                 type="checkbox"
                 aria-label={props.selectLabel?.(row)}
@@ -66,6 +66,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         {columns.map((column, at) => {
           const className = classes(
             column.lines ? growingClasses : valueClasses,
+            at === 0 ? nameWidth : valueWidth,
             column.align === 'right' && 'tabular text-right',
             column.mono && 'font-mono text-sm',
             column.priority === 3 && wideOnly,
@@ -96,7 +97,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           )
         })}
         {rowActions && (
-          <td className={classes(cellClasses, wideOnly, 'text-right')}>
+          <td className={classes(cellClasses, wideOnly, 'px-2! text-right')}>
             <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
               {rowActions(row)}
             </div>
@@ -115,7 +116,7 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
         )}
       </tr>
       {hasCard && isOpen && (
-        <CardRow onHeight={(height) => props.onCardHeight(rowId, height)}>
+        <CardRow cells={isSelected === undefined ? 3 : 4} onHeight={(height) => props.onCardHeight(rowId, height)}>
           <Card row={row} columns={columns} rowActions={rowActions} />
         </CardRow>
       )}
@@ -126,7 +127,14 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
 /** Scrolling draws the table anew, but only the rows that come into it. */
 export const TableRow = memo(TableRowView) as typeof TableRowView
 
-const CardRow = ({ onHeight, children }: { onHeight: (height: number) => void; children: ReactNode }) => {
+interface CardRowProps {
+  /** How many cells the row above has on a narrow screen. */
+  cells: number
+  onHeight: (height: number) => void
+  children: ReactNode
+}
+
+const CardRow = ({ cells, onHeight, children }: CardRowProps) => {
   const element = useRef<HTMLTableRowElement>(null)
   const report = useRef(onHeight)
   useEffect(() => {
@@ -143,7 +151,7 @@ const CardRow = ({ onHeight, children }: { onHeight: (height: number) => void; c
   }, [])
   return (
     <tr ref={element} className={classes(narrowOnly, 'bg-surface-1')}>
-      <td colSpan={3} className="border-b border-line px-3 py-3">
+      <td colSpan={cells} className="border-b border-line px-3 py-3">
         {children}
       </td>
     </tr>
@@ -175,8 +183,13 @@ const Card = <Row,>({
 )
 
 export const wideOnly = 'hidden @2xl:table-cell'
+/** On a narrow screen the name has what the value beside it leaves, which is as wide as what it holds. */
+export const nameWidth = 'max-w-0 @2xl:max-w-none'
+export const valueWidth = 'max-w-[45cqw] @2xl:max-w-none'
+/** Wide enough for a thumb where there is no pointer. */
+export const selectClasses = 'w-(--select-width) px-0! [--select-width:2.75rem] @2xl:[--select-width:2.25rem]'
 export const narrowOnly = '@2xl:hidden'
-const cellClasses = 'h-(--row-height) border-b border-line px-3 py-0'
+const cellClasses = 'h-(--row-height) border-b border-line px-2 @2xl:px-3 py-0'
 // A row keeps its height whatever it holds.
 const valueClasses = `${cellClasses} truncate [&_.flex-wrap]:flex-nowrap`
 const growingClasses = `${cellClasses} py-0.5! break-words`

@@ -12,7 +12,7 @@ import {
   useState,
 } from 'react'
 import { classes } from './classes.ts'
-import { type Column, narrowOnly, TableRow, wideOnly } from './data-table-row.tsx'
+import { type Column, nameWidth, narrowOnly, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
 
@@ -113,7 +113,7 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
             focusedKey !== null && !currentTarget.contains(relatedTarget) && setFocusedKey(null)
           }
           className={classes(
-            'w-full table-fixed border-separate border-spacing-0 text-left @2xl:min-w-(--table-min)',
+            'w-full table-auto border-separate @2xl:table-fixed border-spacing-0 text-left @2xl:min-w-(--table-min)',
             busy && 'opacity-60 transition-opacity',
           )}
         >
@@ -121,15 +121,15 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
           <thead>
             <tr aria-rowindex={1}>
               {selection && (
-                <th scope="col" className={classes(headClasses, wideOnly, 'w-9 px-0!')}>
+                <th scope="col" className={classes(headClasses, selectClasses)}>
                   <SelectAll rows={rows} rowKey={rowKey} {...selection} />
                 </th>
               )}
               {columns.map((column) => (
-                <HeadCell key={column.id} column={column} {...props} />
+                <HeadCell key={column.id} column={column} isFirst={column === columns[0]} {...props} />
               ))}
               {rowActions && (
-                <th scope="col" className={classes(headClasses, wideOnly, 'w-20')}>
+                <th scope="col" className={classes(headClasses, wideOnly, 'w-20 px-2!')}>
                   <span className="sr-only">Actions</span>
                 </th>
               )}
@@ -192,25 +192,32 @@ const Spacer = ({ height }: { height: number }) => (
 
 interface HeadCellProps<Row> extends Pick<DataTableProps<Row>, 'sort' | 'onSort' | 'onResize'> {
   column: Column<Row>
+  isFirst: boolean
 }
 
-const HeadCell = <Row,>({ column, sort, onSort, onResize }: HeadCellProps<Row>) => {
+const HeadCell = <Row,>({ column, isFirst, sort, onSort, onResize }: HeadCellProps<Row>) => {
   const { id, header, width, align, priority, sortable } = column
   const isSorted = sort?.column === id
   const Arrow = isSorted && sort.descending ? ArrowDown : ArrowUp
   return (
     <th
       scope="col"
-      style={{ width }}
+      style={{ '--column-width': typeof width === 'number' ? `${width}px` : width } as React.CSSProperties}
       aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : undefined}
-      className={classes(headClasses, align === 'right' && 'text-right', priority === 3 && wideOnly)}
+      className={classes(
+        headClasses,
+        '@2xl:w-[var(--column-width,auto)]',
+        isFirst ? `${nameWidth} w-full` : valueWidth,
+        align === 'right' && 'text-right',
+        priority === 3 && wideOnly,
+      )}
     >
       {sortable && onSort ? (
         <button
           type="button"
           onClick={() => onSort(id)}
           className={classes(
-            'group/sort -mx-1 inline-flex h-6 max-w-full items-center gap-1 rounded-sm px-1 hover:text-text',
+            'group/sort -mx-1 inline-flex h-6 items-center @2xl:max-w-full gap-1 rounded-sm px-1 hover:text-text',
             align === 'right' && 'flex-row-reverse',
             isSorted && 'text-text',
           )}
@@ -248,7 +255,7 @@ const ResizeHandle = ({ onResize }: { onResize: (width: number | undefined) => v
       Math.round(Math.min(widestColumn, Math.max(narrowestColumn, startWidth + x - startX)))
     // Straight to the cell: a render for each move of the pointer would lag behind it.
     handle.onpointermove = ({ clientX }) => {
-      cell.style.width = `${widthAt(clientX)}px`
+      cell.style.setProperty('--column-width', `${widthAt(clientX)}px`)
     }
     handle.onpointerup = ({ clientX }) => {
       handle.onpointermove = null
@@ -275,7 +282,7 @@ const SelectAll = <Row,>({
 }: RowSelection<Row> & Pick<DataTableProps<Row>, 'rows' | 'rowKey'>) => {
   const isAll = rows.length > 0 && selected.size >= rows.length && rows.every((row) => selected.has(rowKey(row)))
   return (
-    <label className="flex h-8 w-9 cursor-pointer items-center justify-center">
+    <label className="flex h-8 min-w-(--select-width) cursor-pointer items-center justify-center">
       <input
         type="checkbox"
         aria-label={isAll ? 'Select none of the rows' : 'Select all rows shown'}
@@ -318,4 +325,4 @@ const minWidthOf = (columns: readonly Column<never>[]): number =>
   }, 0)
 
 const headClasses =
-  'relative z-10 h-8 @4xl:sticky @4xl:top-(--head-top) border-b border-line bg-surface-0 px-3 text-sm font-medium whitespace-nowrap text-muted'
+  'relative z-10 h-8 @4xl:sticky @4xl:top-(--head-top) border-b border-line bg-surface-0 px-2 @2xl:px-3 text-sm font-medium whitespace-nowrap text-muted'
