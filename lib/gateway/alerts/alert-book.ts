@@ -10,7 +10,6 @@ import {
   byUrgency,
   hasHappened,
   isOpen,
-  isSilenced,
   type LooksHealth,
   type Silence,
 } from '#lib/wire/alerts.ts'
@@ -32,7 +31,9 @@ import {
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
 import { type Look, ServiceLooks } from './service-looks.ts'
+import { WatchHealth } from './watch-health.ts'
 import type { Webhook } from './webhook.ts'
+import { WebhookAlerts } from './webhook-alerts.ts'
 
 /** What the service tells of a devbox for an alert. */
 export interface DevboxFacts {
@@ -65,7 +66,6 @@ const describeMs = 500
 const lingerMs = 30_000
 /** After a connection the service has repeated what is pending within this time. */
 const repeatedMs = 3_000
-const maxGaps = 20
 const testMs = 60_000
 
 export type AlertListener = (item: AlertItem) => void
@@ -81,8 +81,8 @@ export class AlertBook implements EvictionListener {
   /** The ids of evictions that were scheduled here to practise, until they are reported. */
   readonly #drills = new Set<string>()
   readonly #open = new Map<string, Alert>()
-  /** The ids of alerts that the webhook was not told of, as they were silenced then. */
-  readonly #withheld = new Set<string>()
+  readonly #webhookAlerts: WebhookAlerts
+  readonly #watchHealth = new WatchHealth()
   readonly #listeners = new Set<AlertListener>()
   #leaveWatch: (() => void) | undefined
   #linger: NodeJS.Timeout | undefined
@@ -93,23 +93,12 @@ export class AlertBook implements EvictionListener {
   #catchingUp: NodeJS.Timeout | undefined
   /** Since this book joined the watch; undefined once those that are open were compared with it. */
   #reported: Set<string> | undefined
-  #hasBeenLive = false
-  #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable'> = {
-    state: 'retrying',
-    since_ms: Date.now(),
-    last_event_ms: null,
-    reconnects: 0,
-    gaps: [],
-  }
 
   constructor(options: Options) {
     this.#options = options
-    const silences = this.silences()
-    for (const alert of options.store.open(options.account.id)) {
-      this.#open.set(alert.id, alert)
-      const before = silences.filter(({ created_ms }) => created_ms <= alert.raised_ms)
-      if (isSilenced(alert, before, Date.now())) this.#withheld.add(alert.id)
-    }
+    for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
+    const { webhook, urlOf } = options
+    this.#webhookAlerts = new WebhookAlerts({ webhook, urlOf, silences: () => this.silences() }, this.#open.values())
     this.#followedJobs = options.store.followedJobs(options.account.id)
     this.#looks = new ServiceLooks({
       client: options.client,
@@ -150,7 +139,7 @@ export class AlertBook implements EvictionListener {
   }
 
   health(): AlertStreamHealth {
-    return { ...this.#health, ...this.#options.watched() }
+    return { ...this.#watchHealth.health, ...this.#options.watched() }
   }
 
   looksHealth(): LooksHealth {
@@ -222,7 +211,7 @@ export class AlertBook implements EvictionListener {
     const isThere = this.#options.store.deleteSilence(this.#account, id)
     if (isThere) {
       this.#tell({ event: 'silences', data: this.silences() })
-      this.#sendWithheld()
+      this.#webhookAlerts.sendWithheld(this.#open)
     }
     return isThere
   }
@@ -253,7 +242,7 @@ export class AlertBook implements EvictionListener {
   tell({ event, data }: RelayEvent): void {
     if (event === 'upstream') this.#enter(data)
     if (event === 'upstream' || event === 'heartbeat' || event === 'snapshot') return
-    this.#health = { ...this.#health, last_event_ms: Date.now() }
+    this.#watchHealth.heardEvent()
     if (event === 'eviction') void this.#report(data)
     else for (const alert of this.#ofKind('eviction')) if (alert.devbox_id === data.devbox_id) void this.#settle(alert)
   }
@@ -287,7 +276,7 @@ export class AlertBook implements EvictionListener {
   /** After a connection the service repeats what is pending; what it tells later is new. */
   #caughtUpSoon(): void {
     clearTimeout(this.#catchingUp)
-    if (this.#health.state !== 'live') return
+    if (!this.#watchHealth.isLive) return
     this.#catchingUp = setTimeout(() => {
       this.#isCatchingUp = false
       const reported = this.#reported
@@ -297,22 +286,10 @@ export class AlertBook implements EvictionListener {
     }, repeatedMs)
   }
 
-  #enter({ state, since_ms }: RelayUpstream): void {
-    const { state: before, since_ms: sinceMs, reconnects, gaps } = this.#health
-    if (state === before) return
-    const isBack = state === 'live' && this.#hasBeenLive
-    this.#health = {
-      ...this.#health,
-      state,
-      since_ms,
-      reconnects: isBack ? reconnects + 1 : reconnects,
-      gaps: isBack ? [{ from_ms: sinceMs, to_ms: since_ms }, ...gaps].slice(0, maxGaps) : gaps,
-    }
-    if (state !== 'live') this.#isCatchingUp = true
-    else {
-      this.#hasBeenLive = true
-      this.#caughtUpSoon()
-    }
+  #enter(upstream: RelayUpstream): void {
+    if (!this.#watchHealth.enter(upstream)) return
+    if (this.#watchHealth.isLive) this.#caughtUpSoon()
+    else this.#isCatchingUp = true
   }
 
   #ofKind(wanted: Alert['kind']): Alert[] {
@@ -442,23 +419,7 @@ export class AlertBook implements EvictionListener {
   }
 
   #send(event: AlertEventName, alert: Alert): void {
-    const { webhook, urlOf } = this.#options
-    const isQuiet = isSilenced(alert, this.silences(), Date.now())
-    if (isQuiet && event === 'alert.raised') this.#withheld.add(alert.id)
-    else this.#withheld.delete(alert.id)
-    if (webhook && !isQuiet) void webhook.send(event, alert, urlOf(alert.id))
-    if (isQuiet) this.#lookAgain()
-  }
-
-  /** A silence that is over leaves nothing unsaid that still waits for somebody. */
-  #sendWithheld(): void {
-    const silences = this.silences()
-    for (const id of this.#withheld) {
-      const alert = this.#open.get(id)
-      if (alert && isSilenced(alert, silences, Date.now())) continue
-      this.#withheld.delete(id)
-      if (alert?.state === 'new') this.#send('alert.raised', alert)
-    }
+    if (!this.#webhookAlerts.send(event, alert)) this.#lookAgain()
   }
 
   /** Looks at the clock again when something may be due. */
@@ -466,8 +427,8 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#look)
     if (this.#open.size === 0 || !this.#leaveWatch) return
     const nowMs = Date.now()
-    const silencesEnd = this.#withheld.size > 0 ? this.silences().map(({ until_ms }) => until_ms) : []
-    const dueMs = Math.min(...[...this.#open.values()].map((alert) => nextLookMs(alert, nowMs)), ...silencesEnd)
+    const alertsDueMs = [...this.#open.values()].map((alert) => nextLookMs(alert, nowMs))
+    const dueMs = Math.min(...alertsDueMs, ...this.#webhookAlerts.silencesEndMs)
     this.#look = setTimeout(() => this.#lookNow(), dueMs - nowMs + 1)
   }
 
@@ -483,7 +444,7 @@ export class AlertBook implements EvictionListener {
       } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
       else if (nowMs >= alert.deadline_ms + settledMs) void this.#settleIfOver(alert)
     }
-    this.#sendWithheld()
+    this.#webhookAlerts.sendWithheld(this.#open)
     this.#lookAgain()
   }
 

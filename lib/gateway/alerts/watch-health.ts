@@ -1,0 +1,45 @@
+import type { AlertStreamHealth } from '#lib/wire/alerts.ts'
+import type { RelayUpstream } from '#lib/wire/evictions.ts'
+
+const maxGaps = 20
+
+/** How an account's watch of evictions has fared: since when it is as it is, and when it was away. */
+export class WatchHealth {
+  #hasBeenLive = false
+  #health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable'> = {
+    state: 'retrying',
+    since_ms: Date.now(),
+    last_event_ms: null,
+    reconnects: 0,
+    gaps: [],
+  }
+
+  get health() {
+    return this.#health
+  }
+
+  get isLive(): boolean {
+    return this.#health.state === 'live'
+  }
+
+  /** An eviction was told, or that one is over. */
+  heardEvent(): void {
+    this.#health = { ...this.#health, last_event_ms: Date.now() }
+  }
+
+  /** False when the watch was in this state before. */
+  enter({ state, since_ms }: RelayUpstream): boolean {
+    const { state: before, since_ms: sinceMs, reconnects, gaps } = this.#health
+    if (state === before) return false
+    const isBack = state === 'live' && this.#hasBeenLive
+    this.#health = {
+      ...this.#health,
+      state,
+      since_ms,
+      reconnects: isBack ? reconnects + 1 : reconnects,
+      gaps: isBack ? [{ from_ms: sinceMs, to_ms: since_ms }, ...gaps].slice(0, maxGaps) : gaps,
+    }
+    this.#hasBeenLive ||= this.isLive
+    return true
+  }
+}
