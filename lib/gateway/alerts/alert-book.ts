@@ -23,11 +23,11 @@ import {
   endSubject,
   evictionSubject,
   isEndNear,
-  newsMs,
-  nextLookMs,
+  nextDueMs,
   raised,
   type Subject,
   settledMs,
+  unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
 import { type Look, ServiceLooks } from './service-looks.ts'
@@ -86,7 +86,7 @@ export class AlertBook implements EvictionListener {
   readonly #listeners = new Set<AlertListener>()
   #leaveWatch: (() => void) | undefined
   #linger: NodeJS.Timeout | undefined
-  #look: NodeJS.Timeout | undefined
+  #dueTimer: NodeJS.Timeout | undefined
   #stays = false
   /** True while what is told may have been told before without anybody here to hear it. */
   #isCatchingUp = true
@@ -260,12 +260,12 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#linger)
     this.#leaveWatch ??= this.#options.watch(this)
     this.#looks.start()
-    this.#lookAgain()
+    this.#waitUntilDue()
   }
 
   #unlisten(): void {
     clearTimeout(this.#linger)
-    clearTimeout(this.#look)
+    clearTimeout(this.#dueTimer)
     clearTimeout(this.#catchingUp)
     this.#looks.stop()
     this.#leaveWatch?.()
@@ -322,8 +322,8 @@ export class AlertBook implements EvictionListener {
     const nowMs = Date.now()
     const { store } = this.#options
     const lookedMs = store.lookedMs(this.#account)
-    // What failed before this console first looked is no news; what failed while it did not look is, and says so.
-    const sinceMs = Math.max(lookedMs ?? nowMs, nowMs - newsMs)
+    // No alert is made of what failed before this console first looked. What failed while it did not look is found late.
+    const sinceMs = Math.max(lookedMs ?? nowMs, nowMs - unseenMs)
     const isLate = lookedMs !== null && nowMs - lookedMs > lateLookMs
     store.setLookedMs(this.#account, atMs)
 
@@ -345,7 +345,7 @@ export class AlertBook implements EvictionListener {
       const at = devbox.end_time_ms ?? devbox.create_time_ms
       const id = `${devbox.id}:failure`
       // A second of slack: the two clocks need not agree, and no alert is made twice.
-      // A service may leave the time out: then nobody can tell that it is news.
+      // A service may leave the time out: then nobody can tell whether it failed since.
       if (!(at >= sinceMs - clockSlackMs) || store.get(this.#account, id)) continue
       this.#raiseAndTell(
         { id, kind: 'failure', devbox_id: devbox.id, deadline_ms: at },
@@ -377,7 +377,7 @@ export class AlertBook implements EvictionListener {
     const isDrill = this.#drills.delete(id)
     this.#open.set(id, this.#raise(isDrill ? { ...subject, is_drill: true } : subject, told))
     const describing = this.#options.describe(eviction.devbox_id)
-    const isNamed = await Promise.race([describing, wait(describeMs)])
+    const soonEnough = await Promise.race([describing, wait(describeMs)])
     // It may have been moved or settled meanwhile, and an alert that nobody was told of is then still written down.
     const describe = (facts: DevboxFacts | undefined) => {
       const current = this.#open.get(id)
@@ -386,8 +386,8 @@ export class AlertBook implements EvictionListener {
       const { name, metadata, scenario_run_id } = facts
       this.#keep({ ...current, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
     }
-    describe(isNamed)
-    if (!isNamed) describe(await describing)
+    describe(soonEnough)
+    if (!soonEnough) describe(await describing)
     const current = this.#open.get(id)
     if (current && current.state === 'new') this.#send('alert.raised', current)
   }
@@ -411,7 +411,7 @@ export class AlertBook implements EvictionListener {
     else this.#open.delete(alert.id)
     this.#options.store.put(this.#account, alert)
     this.#tell({ event: 'alert', data: alert })
-    this.#lookAgain()
+    this.#waitUntilDue()
   }
 
   #tell(item: AlertItem): void {
@@ -419,20 +419,20 @@ export class AlertBook implements EvictionListener {
   }
 
   #send(event: AlertEventName, alert: Alert): void {
-    if (!this.#webhookAlerts.send(event, alert)) this.#lookAgain()
+    if (!this.#webhookAlerts.send(event, alert)) this.#waitUntilDue()
   }
 
-  /** Looks at the clock again when something may be due. */
-  #lookAgain(): void {
-    clearTimeout(this.#look)
+  /** An alert is due when it is raised again, over, or no longer silenced. */
+  #waitUntilDue(): void {
+    clearTimeout(this.#dueTimer)
     if (this.#open.size === 0 || !this.#leaveWatch) return
     const nowMs = Date.now()
-    const alertsDueMs = [...this.#open.values()].map((alert) => nextLookMs(alert, nowMs))
+    const alertsDueMs = [...this.#open.values()].map((alert) => nextDueMs(alert, nowMs))
     const dueMs = Math.min(...alertsDueMs, ...this.#webhookAlerts.silencesEndMs)
-    this.#look = setTimeout(() => this.#lookNow(), dueMs - nowMs + 1)
+    this.#dueTimer = setTimeout(() => this.#doWhatIsDue(), dueMs - nowMs + 1)
   }
 
-  #lookNow(): void {
+  #doWhatIsDue(): void {
     const nowMs = Date.now()
     for (const alert of [...this.#open.values()]) {
       const again = afterTime(alert, nowMs)
@@ -440,12 +440,12 @@ export class AlertBook implements EvictionListener {
         this.#keep(again)
         this.#send('alert.raised', again)
       } else if (hasHappened(alert)) {
-        if (nowMs >= alert.first_heard_ms + newsMs) this.#close(alert, 'passed')
+        if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
       } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
       else if (nowMs >= alert.deadline_ms + settledMs) void this.#settleIfOver(alert)
     }
     this.#webhookAlerts.sendWithheld(this.#open)
-    this.#lookAgain()
+    this.#waitUntilDue()
   }
 
   /** Right after the deadline: a devbox that still runs then is on its way out, or was spared; the watch will tell. */

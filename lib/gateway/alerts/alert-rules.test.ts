@@ -8,7 +8,7 @@ import {
   endSubject,
   evictionSubject,
   isEndNear,
-  nextLookMs,
+  nextDueMs,
   raised,
 } from './alert-rules.ts'
 
@@ -71,12 +71,12 @@ it.each([
   expect(closingState(raise(minute), status, nowMs)).toBe(state)
 })
 
-it('looks at the clock when something may be due, and never never', () => {
-  expect(nextLookMs(raise(10.5 * minute), 0)).toBe(minute / 2)
-  expect(nextLookMs(raise(10 * minute), 7.5 * minute)).toBe(8 * minute)
-  expect(nextLookMs(raise(10 * minute), 9.5 * minute)).toBe(10 * minute + 2_000)
-  expect(nextLookMs(raise(1000 * minute), 0)).toBe(minute)
-  expect(nextLookMs(raise(minute), 20 * minute)).toBe(21 * minute)
+it('is due when time may change an alert, and at the latest in a minute', () => {
+  expect(nextDueMs(raise(10.5 * minute), 0)).toBe(minute / 2)
+  expect(nextDueMs(raise(10 * minute), 7.5 * minute)).toBe(8 * minute)
+  expect(nextDueMs(raise(10 * minute), 9.5 * minute)).toBe(10 * minute + 2_000)
+  expect(nextDueMs(raise(1000 * minute), 0)).toBe(minute)
+  expect(nextDueMs(raise(minute), 20 * minute)).toBe(21 * minute)
 })
 
 describe('an end that deletes a disk', () => {

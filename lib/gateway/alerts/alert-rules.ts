@@ -94,16 +94,16 @@ const activeStatuses = ['running', 'provisioning', 'initializing', 'resuming']
 /** Only then is the disk gone. */
 const endedStatuses = ['shutdown', 'failure']
 
-/** When an open alert has to be looked at next. */
-export const nextLookMs = (alert: Alert, nowMs: number): number => {
+/** When time may change an open alert next; at the latest in a minute. */
+export const nextDueMs = (alert: Alert, nowMs: number): number => {
   const times = [alert.deadline_ms - reminderMs, alert.deadline_ms - lastCallMs, alert.deadline_ms + settledMs].filter(
     (time) => time > nowMs,
   )
-  return Math.min(...times, nowMs + mostMs)
+  return Math.min(...times, nowMs + maxWaitMs)
 }
 
 /** A devbox is suspended this long after its deadline at most, as a rule. */
 export const settledMs = 2_000
 /** What has happened and nobody took note of is left to the history after a day. */
-export const newsMs = 24 * 3_600_000
-const mostMs = 60_000
+export const unseenMs = 24 * 3_600_000
+const maxWaitMs = 60_000

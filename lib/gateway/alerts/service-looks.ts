@@ -123,14 +123,14 @@ export class ServiceLooks {
       devboxes.list({ query: { ...counted, status: 'failure', limit: maxFailed } }),
       Promise.all(this.#options.followedJobs().map((id) => orMissing(benchmarkJobs.get({ params: { id } }), id))),
     ])
-    const runs = new Set(running.devboxes.map(({ id }) => id))
-    const isKnown = new Set(failures.devboxes.map(({ id }) => id))
-    const gone = running.has_more ? [] : [...this.#ran].filter((id) => !runs.has(id) && !isKnown.has(id))
+    const runningIds = new Set(running.devboxes.map(({ id }) => id))
+    const failedIds = new Set(failures.devboxes.map(({ id }) => id))
+    const gone = running.has_more ? [] : [...this.#ran].filter((id) => !runningIds.has(id) && !failedIds.has(id))
     const found = await Promise.all(
       gone.slice(0, maxGone).map((id) => devboxes.get({ params: { id } }).catch(() => undefined)),
     )
-    this.#ran = runs
-    for (const id of this.#keptAliveMs.keys()) if (!runs.has(id)) this.#keptAliveMs.delete(id)
+    this.#ran = runningIds
+    for (const id of this.#keptAliveMs.keys()) if (!runningIds.has(id)) this.#keptAliveMs.delete(id)
     return {
       running: running.devboxes.map((devbox) => ({
         devbox,

@@ -24,8 +24,8 @@ export const relayTimes = {
   refreshMs: 60_000,
   /** A refused key is tried again no sooner than this, and only when a browser asks. */
   refusedMs: 60_000,
-  /** A new browser waits this long for the first news of the service, so that it starts with all of it. */
-  firstNewsMs: 2_000,
+  /** A new browser waits at most this long for what the service tells first, so that it starts with all of it. */
+  firstAnswerMs: 2_000,
 }
 type RelayTimes = typeof relayTimes
 
@@ -87,7 +87,7 @@ export class EvictionHub {
   lastHeardMs: number | null = null
   /** Events of the service's stream that could not be understood, since it was first watched. */
   unreadable = 0
-  #hasNews = Promise.resolve()
+  #answered = Promise.resolve()
   /** What the connection of the moment has told. */
   #reported = new Set<string>()
   #settling: NodeJS.Timeout | undefined
@@ -106,7 +106,7 @@ export class EvictionHub {
     this.#listeners.add(listener)
     clearTimeout(this.#linger)
     this.#watchAgain()
-    void this.#hasNews.then(() => this.#listeners.has(listener) && listener.start(this.everything()))
+    void this.#answered.then(() => this.#listeners.has(listener) && listener.start(this.everything()))
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
       this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
@@ -160,9 +160,9 @@ export class EvictionHub {
     const { state, since_ms } = this.#upstream
     if (state === 'refused' && Date.now() - since_ms < this.#times.refusedMs) return
     this.#isWatching = true
-    const news = Promise.withResolvers<void>()
-    this.#hasNews = news.promise
-    setTimeout(news.resolve, this.#times.firstNewsMs)
+    const answered = Promise.withResolvers<void>()
+    this.#answered = answered.promise
+    setTimeout(answered.resolve, this.#times.firstAnswerMs)
     void subscribe({
       apiKey: this.#apiKey,
       topic: { endpoint: evictions.watch, read: (asked) => this.#read(asked) },
@@ -178,13 +178,13 @@ export class EvictionHub {
         room: () => undefined,
         resync: () => undefined,
         state: (state) => {
-          if (state === 'live') return this.#begin(news.resolve)
+          if (state === 'live') return this.#begin(answered.resolve)
           this.#setUpstream('retrying', this.#upstream.attempt + 1)
-          news.resolve()
+          answered.resolve()
         },
         end: () => {
           this.#setUpstream('refused', this.#upstream.attempt)
-          news.resolve()
+          answered.resolve()
         },
       },
     }).finally(() => {
@@ -192,9 +192,9 @@ export class EvictionHub {
     })
   }
 
-  #begin(onNews: () => void): void {
+  #begin(onAnswered: () => void): void {
     this.#setUpstream('live', 0)
-    setTimeout(onNews, gatherMs)
+    setTimeout(onAnswered, gatherMs)
     this.#reported = new Set()
     this.#settling = setTimeout(() => this.#removeAllBut(this.#reported), this.#times.settleMs)
   }
