@@ -3,7 +3,7 @@ import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import { exitStatusOf } from '#lib/service/sandbox/processes.ts'
 import { bashCommand } from '#lib/service/sandbox/run-file.ts'
 import { type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
-import type { CommandLog } from '#lib/service/store/logs.ts'
+import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 
 const notStarted = 126
 

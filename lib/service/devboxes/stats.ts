@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { processStat, readProc } from '#lib/service/kit/proc.ts'
-import type { DevboxLogs } from '#lib/service/store/logs.ts'
+import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 
 /** Unspecified: how often a running devbox logs what it uses. */
 const intervalMs = 30_000

@@ -10,7 +10,7 @@ import type { Stream } from '#lib/service/sandbox/output-pipes.ts'
 import type { Pipes } from '#lib/service/sandbox/pipes.ts'
 import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
-import type { DevboxLogs } from '#lib/service/store/logs.ts'
+import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import { killedStatus, LiveExecution } from './live-execution.ts'
 import { decodeChunks, readFinished, readTail } from './output-buffer.ts'
 

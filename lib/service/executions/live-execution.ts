@@ -8,7 +8,7 @@ import { exitStatusOf, signal, statusOfSignal, waitUntil } from '#lib/service/sa
 import { bashCommand } from '#lib/service/sandbox/run-file.ts'
 import { type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
-import type { CommandLog } from '#lib/service/store/logs.ts'
+import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { shellFileName, shellScript } from './shell-script.ts'
 import { Stdin } from './stdin.ts'

@@ -1,15 +1,10 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LogQuery, LogRecord, LogSource } from '#lib/contract/logs.ts'
+import type { LogRecord } from '#lib/contract/logs.ts'
 import { Condition } from '#lib/service/kit/condition.ts'
 import { ifMissing } from '#lib/service/kit/errors.ts'
-import { wholeLength } from '#lib/service/kit/utf8.ts'
 
-/** Unspecified: how long a message may be; the rest of a longer line is cut, and the record says so. */
-const maxMessageBytes = 8 * 1024
-/** Unspecified: how much one command may add to the log. The streams of an execution carry all it wrote. */
-const maxCommandBytes = 256 * 1024
 /** Unspecified: how much of a devbox's log is kept: the last two files of this size. */
 const maxFileBytes = 8 * 1024 * 1024
 // Records that wait for a slow disk. Beyond this they are counted and lost, so that memory stays bounded.
@@ -17,179 +12,12 @@ const maxPendingBytes = 4 * 1024 * 1024
 // Long enough for a short command to be logged whole in one write, short enough to look immediate.
 const batchMs = 10
 const readBytes = 64 * 1024
-// Log files kept in memory while nothing is written to them.
-const maxIdle = 256
 const newline = 10
 /** Unspecified: the source of records about the log itself: the known source that no command writes to. */
 const ownSource = 'kmsg'
 
-export interface LoggedCommand {
-  source: LogSource
-  cmd: string
-  cmd_id?: string
-  shell_name?: string | null
-}
-
-/** Takes the output of a command; it is logged by line, up to a limit. */
-export interface CommandLog {
-  output(stream: 'stdout' | 'stderr', chunk: Uint8Array): void
-  end(exitCode: number): void
-}
-
-/**
- * What happened in each devbox, kept in files below `folderOf(devbox)/log`; still there after its end. Writing never
- * waits: records go to the disk in the order they came, soon after. What a full disk refuses is lost, and counted.
- */
-export class DevboxLogs {
-  readonly #folderOf: (devboxId: string) => string
-  readonly #open = new Map<string, LogFile>()
-
-  constructor(folderOf: (devboxId: string) => string) {
-    this.#folderOf = folderOf
-  }
-
-  append(devboxId: string, record: Omit<LogRecord, 'timestamp_ms'>): void {
-    this.#file(devboxId).append(record)
-  }
-
-  command(devboxId: string, command: LoggedCommand): CommandLog {
-    return logCommand(this.#file(devboxId), command)
-  }
-
-  async list(devboxId: string, query: LogQuery): Promise<LogRecord[]> {
-    const file = this.#file(devboxId)
-    const records: LogRecord[] = []
-    await file.written()
-    for await (const record of file.read(new AbortController().signal, () => true))
-      if (matches(record, query)) records.push(record)
-    return records
-  }
-
-  /** The records kept, then new ones, until `signal` aborts or `isOver` answers that the devbox has ended. */
-  async *follow(
-    devboxId: string,
-    query: LogQuery,
-    signal: AbortSignal,
-    isOver: () => boolean,
-  ): AsyncGenerator<LogRecord> {
-    const file = this.#file(devboxId)
-    for await (const record of file.read(signal, () => isOver() && file.isQuiet()))
-      if (matches(record, query)) yield record
-  }
-
-  /** To be called when the devbox changes its status: `follow` asks `isOver` again. */
-  wake(devboxId: string): void {
-    this.#open.get(devboxId)?.wake()
-  }
-
-  /** Resolves when everything appended so far is in the files. */
-  async flush(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((file) => file.written()))
-  }
-
-  #file(devboxId: string): LogFile {
-    const known = this.#open.get(devboxId)
-    if (known) return known
-    const file: LogFile = new LogFile(join(this.#folderOf(devboxId), 'log'), () => this.#forgetSome())
-    this.#open.set(devboxId, file)
-    return file
-  }
-
-  #forgetSome() {
-    if (this.#open.size <= maxIdle) return
-    for (const [devboxId, file] of this.#open) if (file.isIdle()) this.#open.delete(devboxId)
-  }
-}
-
-const matches = ({ cmd_id, shell_name }: LogRecord, query: LogQuery): boolean =>
-  (query.execution_id === undefined || cmd_id === query.execution_id) &&
-  (query.shell_name === undefined || shell_name === query.shell_name)
-
-/** Logs a command: itself, each line it writes, its exit code. */
-const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCommand): CommandLog => {
-  const about = { source, ...(cmd_id && { cmd_id }), ...(shell_name && { shell_name }) }
-  let left = maxCommandBytes
-  const log = (level: 'info' | 'warn', message: string) => {
-    if (left <= 0) return
-    left -= file.append({ level, ...about, message })
-    if (left <= 0)
-      file.append({
-        level: 'warn',
-        ...about,
-        message: 'The log of this command is full; what it wrote after this is not in it',
-      })
-  }
-  // Unspecified: the level of a line on stderr. Much that is written there is no error.
-  const lines = {
-    stdout: new Lines((line) => log('info', line)),
-    stderr: new Lines((line) => log('warn', line)),
-  }
-  file.begin()
-  file.append({ level: 'info', ...about, cmd: cut(Buffer.from(cmd)) })
-  return {
-    output(stream, chunk) {
-      if (left > 0) lines[stream].push(chunk)
-    },
-    end(exitCode) {
-      lines.stdout.end()
-      lines.stderr.end()
-      file.append({ level: exitCode === 0 ? 'info' : 'error', ...about, exit_code: exitCode })
-      file.finish()
-    },
-  }
-}
-
-/** Cuts bytes into lines of text; never holds more of one than is logged. */
-class Lines {
-  readonly #emit: (line: string) => void
-  #held: Buffer[] = []
-  #heldBytes = 0
-  #length = 0
-
-  constructor(emit: (line: string) => void) {
-    this.#emit = emit
-  }
-
-  push(chunk: Uint8Array) {
-    let start = 0
-    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      this.#hold(chunk.subarray(start, end))
-      this.#line()
-      start = end + 1
-    }
-    this.#hold(chunk.subarray(start))
-  }
-
-  end() {
-    if (this.#length > 0) this.#line()
-  }
-
-  #hold(piece: Uint8Array) {
-    this.#length += piece.length
-    const room = maxMessageBytes + 1 - this.#heldBytes
-    if (room <= 0 || piece.length === 0) return
-    const kept = Buffer.from(piece.subarray(0, room))
-    this.#held.push(kept)
-    this.#heldBytes += kept.length
-  }
-
-  #line() {
-    this.#emit(cut(Buffer.concat(this.#held), this.#length))
-    this.#held = []
-    this.#heldBytes = 0
-    this.#length = 0
-  }
-}
-
-/** The text of a line, of which `bytes` is the beginning; what is no UTF-8 in it becomes U+FFFD. */
-const cut = (bytes: Buffer, length = bytes.length): string => {
-  if (length <= maxMessageBytes) return bytes.toString('utf8').replace(/\r$/, '')
-  const end = wholeLength(bytes.subarray(0, maxMessageBytes))
-  return `${bytes.toString('utf8', 0, end)} … (${length - end} more bytes)`
-}
-
 /** Numbered files of one record a line; the highest number is the one that grows, the one before it is kept. */
-class LogFile {
+export class LogFile {
   readonly #folder: string
   readonly #becameIdle: () => void
   #readers = 0
