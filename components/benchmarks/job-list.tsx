@@ -220,7 +220,7 @@ const allColumns: Column<BenchmarkJob>[] = [
   },
   {
     id: 'agents',
-    header: <span title="Means over the attempts that completed, of all">Agents and scores</span>,
+    header: <span title="Means over the attempts that completed, of all">Agents and scores, failures left out</span>,
     priority: 3,
     lines: (job) => Math.min(agentRows(job).length, mostAgents + 1),
     cell: (job) => <AgentScores job={job} />,
@@ -229,7 +229,7 @@ const allColumns: Column<BenchmarkJob>[] = [
     id: 'source',
     header: 'Source',
     priority: 3,
-    width: '5.5rem',
+    width: '6.5rem',
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>

@@ -3,6 +3,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'
+import { countOf, probability } from './job/verdict.ts'
 
 /** How sure a difference between two agents is: the columns that every table of pairs has. */
 export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): Column<Pair>[] => [
@@ -46,20 +47,18 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'settled',
     header: 'Settled',
     priority: 3,
-    width: '15rem',
+    width: '17.5rem',
     cell: ({ settled, scenarios_to_settle, reasons }) => (
       <span className="inline-flex items-center gap-2">
         <Badge tone={settled ? 'ok' : 'neutral'} icon={settled ? CircleCheck : CircleHelp}>
           {settled ? 'Settled' : 'Not settled'}
         </Badge>
         {!settled && (
-          <span className="truncate text-sm text-muted" title={reasons.scenarios_to_settle}>
-            {scenarios_to_settle === null ? '' : `needs about ${formatCount(scenarios_to_settle)}`}
+          <span className="truncate text-xs text-muted" title={reasons.scenarios_to_settle}>
+            {scenarios_to_settle === null ? '' : `needs about ${countOf(scenarios_to_settle, 'scenario')}`}
           </span>
         )}
       </span>
     ),
   },
 ]
-
-const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))

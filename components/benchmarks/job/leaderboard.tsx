@@ -168,10 +168,10 @@ const columns: Column<Row>[] = [
   },
   {
     id: 'counts',
-    header: <span title="Attempts completed, E failed, T timed out, C cancelled">Attempts</span>,
+    header: 'Attempts',
     priority: 3,
-    width: '8rem',
-    lines: () => 1,
+    width: '9.5rem',
+    lines: () => 2,
     cell: ({ agent, figures }) => <Counts agent={agent} figures={figures} />,
   },
 ]
@@ -237,23 +237,21 @@ const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow 
   )
 }
 
-/** How the attempts of an agent ended, by the letters of the grid; what there is none of is left out. */
+/** How the attempts of an agent ended; what there is none of is left out. */
 const Counts = ({ agent: { outcome }, figures }: { agent: AgentRow; figures: AgentFigures | null }) => {
   const of = figures ?? { ...outcome, n_cancelled: 0, n_other: 0 }
-  const counts: [count: number | undefined, letter: string, word: string][] = [
-    [of.n_completed, '', 'completed'],
-    [of.n_failed, '\u00a0E', 'failed'],
-    [of.n_timeout, '\u00a0T', 'timed out'],
-    [of.n_cancelled, '\u00a0C', 'cancelled'],
-    [of.n_other, '\u00a0?', 'other'],
+  const counts: [count: number | undefined, word: string][] = [
+    [of.n_completed, 'completed'],
+    [of.n_failed, 'failed'],
+    [of.n_timeout, 'timed out'],
+    [of.n_cancelled, 'cancelled'],
+    [of.n_other, 'other'],
   ]
-  const some = counts.flatMap(([count, ...words]) => (count ? [[formatCount(count), ...words] as const] : []))
-  if (some.length === 0) return <span className="text-muted">none yet</span>
-  const words = some.map(([count, , word]) => `${count} ${word}`).join(', ')
+  const [first, ...rest] = counts.flatMap(([count, word]) => (count ? [`${formatCount(count)}\u00a0${word}`] : []))
+  if (first === undefined) return <span className="text-muted">none yet</span>
   return (
-    <span className="tabular block leading-4" title={words}>
-      <span aria-hidden>{some.map(([count, letter]) => count + letter).join(' · ')}</span>
-      <span className="sr-only">{words}</span>
+    <span className="tabular block leading-4">
+      {first} {rest.length > 0 && <span className="block text-xs leading-4 text-muted">{rest.join(', ')}</span>}
     </span>
   )
 }

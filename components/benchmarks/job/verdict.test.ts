@@ -78,9 +78,16 @@ describe('the verdict', () => {
 
   it('says why a difference is not settled whose interval leaves out 0', () => {
     const unsure = pair({ ci_low: 0.011, p_value: 0.125, p_adjusted: 0.5 })
-    expect(verdict(two, [unsure]).more).toEqual([
-      'The interval leaves out 0, but p is 0.1250, and 0.5000 with all pairs regarded; settled is below 0.05.',
-    ])
+    expect(verdict(two, [unsure]).more).toEqual(['The interval leaves out 0, but p is 0.1250; settled is below 0.05.'])
+  })
+
+  it('says by which p a difference is settled, and by how much several pairs raise it', () => {
+    const sure = pair({ settled: true, p_value: 0.00390625, p_adjusted: 0.0078125 })
+    const third = pair({ a: identity('C'), p_value: 0.00001, p_adjusted: 0.00003 })
+    expect(verdict(two, [sure]).more).toEqual(['p is 0.0039; settled is below 0.05.'])
+    expect(verdict(two, [sure, third]).more[0]).toBe(
+      'p is 0.0039, and 0.0078 with all 2 pairs regarded; settled is below 0.05.',
+    )
   })
 
   it('is about what is known so far while the job runs', () => {

@@ -40,7 +40,7 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
       : []
   return {
     lead: soFar + (pair ? pairSentence(pair) : `${labelOf(best)} and ${labelOf(second)} were not compared.`),
-    more: [...doubtOf(pair), ...others, ...controlsSentence(controls), ...excluded, ...unscored],
+    more: [...doubtOf(pair, pairs.length), ...others, ...controlsSentence(controls), ...excluded, ...unscored],
     tone: pair?.settled ? 'ok' : 'attention',
   }
 }
@@ -55,14 +55,14 @@ const controlsSentence = (controls: readonly AgentFigures[]): string[] =>
         `${controls.map(({ agent_name, mean }) => `${agent_name} (${three(mean ?? 0)})`).join(' and ')} ${controls.length === 1 ? 'checks the tasks and is' : 'check the tasks and are'} not compared here.`,
       ]
 
-/** Why a difference is not settled although its own interval leaves out 0. */
-const doubtOf = (pair: PairFigures | undefined): string[] => {
-  if (!pair || pair.settled || pair.p_adjusted == null || pair.ci_low === null || pair.ci_high === null) return []
-  return pair.ci_low > 0 || pair.ci_high < 0
-    ? [
-        `The interval leaves out 0, but p is ${pair.p_value?.toFixed(4)}, and ${pair.p_adjusted.toFixed(4)} with all pairs regarded; settled is below 0.05.`,
-      ]
-    : []
+/** By what a difference counts as settled; its own interval may leave out 0 all the same. */
+const doubtOf = (pair: PairFigures | undefined, pairs: number): string[] => {
+  if (pair?.p_value == null || pair.p_adjusted == null) return []
+  const { p_value, p_adjusted, settled, ci_low, ci_high } = pair
+  const isBeside = ci_low !== null && ci_high !== null && (ci_low > 0 || ci_high < 0)
+  const p = `${isBeside && !settled ? 'The interval leaves out 0, but p' : 'p'} is ${probability(p_value)}`
+  const adjusted = pairs > 1 ? `, and ${probability(p_adjusted)} with all ${pairs} pairs regarded` : ''
+  return [`${p}${adjusted}; settled is below 0.05.`]
 }
 
 const isOf = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
@@ -101,7 +101,7 @@ export const turned = (pair: PairFigures): PairFigures => {
 
 const pairSentence = (given: PairFigures): string => {
   const pair = turned(given)
-  const { a, b, difference, ci_low, ci_high, n, settled, scenarios_to_settle, reasons } = pair
+  const { a, b, difference, ci_low, ci_high, n, reasons } = pair
   if (difference === null)
     return `${labelOf(a)} and ${labelOf(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
   const stand =
@@ -112,15 +112,20 @@ const pairSentence = (given: PairFigures): string => {
     ci_low === null || ci_high === null
       ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
       : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
-  const close = settled
-    ? 'settled'
-    : scenarios_to_settle === null
-      ? 'not settled'
-      : `not settled; about ${countOf(scenarios_to_settle, 'scenario')} would settle it`
-  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')}): ${close}.`
+  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')}): ${settledWords(pair)}.`
+}
+
+export const settledWords = ({ settled, scenarios_to_settle }: PairFigures): string => {
+  if (settled) return 'settled'
+  return scenarios_to_settle === null
+    ? 'not settled'
+    : `not settled; about ${countOf(scenarios_to_settle, 'scenario')} would settle it`
 }
 
 /** Differences and the ends of intervals, which are compared by eye. */
 export const three = (value: number): string => value.toFixed(3).replace(/^-(0\.000)$/, '$1')
 
-const countOf = (count: number, noun: string) => `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+export const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))
+
+export const countOf = (count: number, noun: string) =>
+  `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
