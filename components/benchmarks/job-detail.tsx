@@ -1,6 +1,6 @@
 'use client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { ChartLine, Upload } from 'lucide-react'
+import { ChartLine, GitCompareArrows, Upload } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { memo, useEffect, useMemo } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
@@ -14,6 +14,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleLines } from '#components/ui/visible-text.tsx'
 import { WhenNear } from '#components/ui/when-near.tsx'
 import { JobView, jobViewPath, type Suspicion } from '#lib/console/address/job-view.ts'
+import { paths } from '#lib/console/address/paths.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkJobQueries, followJob } from '#lib/console/queries/benchmark-jobs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
@@ -108,6 +109,9 @@ const Header = memo(({ job, unscored }: { job: BenchmarkJob; unscored: Unscored 
         <>
           <ButtonLink href={trendPath({ job: job.id })} prefetch={false} icon={ChartLine}>
             Trend
+          </ButtonLink>
+          <ButtonLink href={paths.compare([job.id])} prefetch={false} icon={GitCompareArrows}>
+            Compare
           </ButtonLink>
           <JobActions job={job} unscored={unscored} />
         </>

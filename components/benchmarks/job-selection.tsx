@@ -4,13 +4,12 @@ import { Ban, ChartLine, GitCompareArrows } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { type RowAction, SelectionBar } from '#components/list/selection-bar.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { mostCompared } from '#lib/console/address/compare-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { trendPath } from '#lib/console/address/trend-view.ts'
 import { benchmarkRunMutations } from '#lib/console/queries/benchmark-runs.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { goingRuns } from './job-figures.ts'
-
-const mostCompared = 10
 
 interface JobSelectionProps {
   jobs: readonly BenchmarkJob[]

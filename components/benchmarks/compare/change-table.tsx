@@ -3,10 +3,12 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type ChangeKind, changeKinds } from '#lib/console/address/compare-view.ts'
+import { jobViewPath } from '#lib/console/address/job-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import type { CompareReport, ScenarioChange } from '#lib/wire/reports.ts'
+import type { AgentIdentity, CompareReport, ScenarioChange } from '#lib/wire/reports.ts'
 import { formatScore } from '../job-figures.ts'
+import { comparedWords } from './compare-words.ts'
 import { sideNames } from './side-names.ts'
 
 interface ChangeTableProps {
@@ -25,6 +27,8 @@ const words: Record<ChangeKind, string> = {
 interface Row extends ScenarioChange {
   side: string
   key: string
+  /** Where the outcomes of the baseline and of the side are. */
+  places: readonly [before: string, after: string]
 }
 
 /** The scenarios that are not as they were, one kind of change at a time. */
@@ -32,13 +36,16 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
   const name = sideNames(report)
   const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + pair[kind].length, 0)
   const kind = chosen ?? changeKinds.find((each) => count(each) > 0) ?? 'new_failures'
-  const rows = report.pairs.flatMap((pair): Row[] =>
-    pair[kind].map((change) => ({
-      ...change,
-      side: name(pair.a),
-      key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
-    })),
-  )
+  const rows = report.pairs
+    .flatMap((pair): Row[] =>
+      pair[kind].map((change) => ({
+        ...change,
+        side: name(pair.a),
+        key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
+        places: [outcomePlace(pair.b, change), outcomePlace(pair.a, change)],
+      })),
+    )
+    .sort(orders[kind])
   const compared = report.pairs.reduce((sum, { n }) => sum + n, 0)
   return (
     <section aria-label="Scenarios that changed" className="space-y-2">
@@ -65,8 +72,8 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
         </fieldset>
       </div>
       <p role="status" className="tabular text-sm text-muted">
-        {formatCount(rows.length)} of {formatCount(compared)} compared{' '}
-        {kind === 'slower' ? '(by half and by a second at least)' : ''}
+        {formatCount(rows.length)} of {comparedWords(compared, report.pairs.length)}
+        {kind === 'slower' ? ', by half and by a second at least' : ''}
       </p>
       {rows.length > 0 && (
         <DataTable
@@ -80,7 +87,34 @@ export const ChangeTable = ({ report, chosen, onChoose }: ChangeTableProps) => {
   )
 }
 
+const outcomePlace = ({ job_id, benchmark_run_id }: AgentIdentity, { scenario_id }: ScenarioChange): string =>
+  jobViewPath(job_id)({ scenario: scenario_id, run: benchmark_run_id })
+
+const gain = ({ before, after }: ScenarioChange) => after - before
+const delay = ({ duration_before_ms, duration_after_ms }: ScenarioChange) =>
+  (duration_after_ms ?? 0) - (duration_before_ms ?? 0)
+
+/** What changed most comes first; of what fails still, what lost most. */
+const orders: Record<ChangeKind, (a: ScenarioChange, b: ScenarioChange) => number> = {
+  new_failures: (a, b) => gain(a) - gain(b),
+  new_passes: (a, b) => gain(b) - gain(a),
+  still_failing: (a, b) => gain(a) - gain(b),
+  slower: (a, b) => delay(b) - delay(a),
+}
+
 const duration = (ms: number | null) => (ms === null ? 'none' : formatDurationMs(ms))
+
+/** A score, which leads to its outcome with the log. */
+const OutcomeLink = ({ place, score, of }: { place: string; score: number; of: string }) => (
+  <Link
+    href={place}
+    prefetch={false}
+    title={`Open the outcome of ${of} and its log`}
+    className="relative z-1 text-accent underline underline-offset-2"
+  >
+    {formatScore(score)}
+  </Link>
+)
 
 const columns: Column<Row>[] = [
   {
@@ -108,7 +142,12 @@ const columns: Column<Row>[] = [
     priority: 2,
     width: '13rem',
     align: 'right',
-    cell: ({ before, after }) => `${formatScore(before)} to ${formatScore(after)}`,
+    cell: ({ before, after, places }) => (
+      <>
+        <OutcomeLink place={places[0]} score={before} of="the baseline" /> to{' '}
+        <OutcomeLink place={places[1]} score={after} of="the side" />
+      </>
+    ),
   },
   {
     id: 'duration',

@@ -10,7 +10,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { CompareView, comparePath } from '#lib/console/address/compare-view.ts'
+import { CompareView, comparePath, mostCompared } from '#lib/console/address/compare-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
 import { benchmarkJobQueries, compareAddress } from '#lib/console/queries/benchmark-jobs.ts'
@@ -19,6 +19,7 @@ import { Choice, RuleChoice } from '../choice.tsx'
 import { ReportNotes } from '../figure-text.tsx'
 import { ReportActions } from '../report-actions.tsx'
 import { ChangeTable } from './change-table.tsx'
+import { compareSummary } from './compare-words.ts'
 import { sideNames } from './side-names.ts'
 import { DifferenceTable, SideTable } from './side-tables.tsx'
 import { YamlDiffs } from './yaml-diffs.tsx'
@@ -83,8 +84,13 @@ export const ComparePage = () => {
               onChange={(baseline) => change({ baseline }, 'push')}
             />
             <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
+            <JobChoice
+              compared={report.jobs.map(({ id }) => id)}
+              onChoose={(ids) => change({ jobs: ids.join(','), ...(report.jobs.length === 1 && noBaseline) }, 'push')}
+            />
           </div>
           <Comparability report={report} />
+          <Summary report={report} />
           <SideTable report={report} />
           <DifferenceTable report={report} />
           {report.pairs.length > 0 && (
@@ -111,6 +117,38 @@ const baselineOptions = (report: CompareReport) => {
     })),
     ...report.agents.map((agent) => ({ value: agent.benchmark_run_id, label: name(agent) })),
   ]
+}
+
+const noBaseline = { baseline: undefined }
+
+/** One job more, of those that were made last. Beside a single job it becomes the baseline. */
+const JobChoice = ({ compared, onChoose }: { compared: readonly string[]; onChoose: (ids: string[]) => void }) => {
+  const recent = useQuery(benchmarkJobQueries.recent())
+  const others = (recent.data ?? []).filter(({ id }) => !compared.includes(id))
+  if (others.length === 0 || compared.length >= mostCompared) return null
+  return (
+    <Choice
+      label={compared.length === 1 ? 'Compare with' : 'Compare with one more'}
+      value=""
+      options={[
+        { value: '', label: compared.length === 1 ? 'Choose its baseline' : 'Choose a job' },
+        ...others.map(({ id, name }) => ({ value: id, label: name || id })),
+      ]}
+      onChange={(id) => id && onChoose(compared.length === 1 ? [id, ...compared] : [...compared, id])}
+    />
+  )
+}
+
+/** Whether it became better, before any table. */
+const Summary = ({ report }: { report: CompareReport }) => {
+  const summary = compareSummary(report)
+  return (
+    summary && (
+      <Banner tone={summary.tone} role="status" title={<VisibleText max={1200}>{summary.lead}</VisibleText>}>
+        <VisibleText max={1600}>{summary.more.join(' ')}</VisibleText>
+      </Banner>
+    )
+  )
 }
 
 /** Above the numbers: what makes them less than comparable. */

@@ -101,9 +101,9 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
     },
     {
       id: 'duration',
-      header: 'Median',
+      header: 'Median time',
       priority: 3,
-      width: '6.5rem',
+      width: '7rem',
       align: 'right',
       cell: ({ duration_median_ms, reasons }) =>
         duration_median_ms === null ? (

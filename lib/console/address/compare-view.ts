@@ -5,6 +5,8 @@ import { searchOf } from './search.ts'
 export const changeKinds = ['new_failures', 'new_passes', 'still_failing', 'slower'] as const
 export type ChangeKind = (typeof changeKinds)[number]
 
+export const mostCompared = 10
+
 /** What the address of the comparison says: what its report is asked for, and which changes are shown. */
 export const CompareView = z.object({
   /** Ids with commas between them. */
