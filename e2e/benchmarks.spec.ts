@@ -146,6 +146,10 @@ test('a job is refused at its lines, created, and watched to its end', async ({ 
   // The grid by keyboard alone: where the agents differ comes first, Enter opens the outcome, the arrows lead on.
   const grid = page.getByRole('grid')
   await grid.locator('td[tabindex="0"]').focus()
+  await page.keyboard.press('Control+End')
+  await expect(grid.locator('td:focus')).toHaveAttribute('data-column', '1')
+  await page.keyboard.press('Control+Home')
+  await expect(grid.locator('td:focus')).toHaveAttribute('data-column', '0')
   await page.keyboard.press('ArrowRight')
   await expect(grid.locator('td[tabindex="0"]')).toHaveAttribute('data-column', '1')
   await page.keyboard.press('Enter')
@@ -163,6 +167,12 @@ test('a job is refused at its lines, created, and watched to its end', async ({ 
   await expect(page).toHaveURL(/search=no-rew/)
   await page.getByRole('button', { name: 'Show as table' }).click()
   await expect(page.getByText('Showing 2 of 2 outcomes')).toBeVisible()
+  const outcomes = page.getByRole('table', { name: /^Outcomes of the scenarios shown/ })
+  await outcomes.getByRole('button', { name: 'no-reward' }).first().press('Enter')
+  await expect(sheet).toContainText('no-reward')
+  await page.keyboard.press('Escape')
+  await expect(sheet).toBeHidden()
+  await expect(outcomes.getByRole('button', { name: 'no-reward' }).first()).toBeFocused()
 
   const source = page.getByRole('region', { name: 'Source and configuration' })
   await expect(source).not.toContainText('hidden-from-view')

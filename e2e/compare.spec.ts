@@ -32,6 +32,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await page.waitForURL(`**/benchmark-jobs/compare?jobs=${before},${after}`)
   const differences = page.getByRole('region', { name: 'Differences' })
   await expect(differences.getByRole('row', { name: /over solver in before/ })).toContainText('+0.167 (n = 3)')
+  await expect(page.getByText(/solver in after the change is better than solver in before .* by 0\.167/)).toBeVisible()
   const changed = page.getByRole('region', { name: 'Scenarios that changed' })
   await expect(changed.getByRole('row', { name: /scenario 1/ })).toContainText('0.50 to 1.00')
   await page.getByRole('combobox', { name: 'Baseline' }).selectOption('after the change, agent by agent')
@@ -45,6 +46,17 @@ test('two jobs are found, selected and compared, and the address brings the comp
   const downloading = page.waitForEvent('download')
   await page.getByRole('link', { name: 'CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"solver"')
+
+  // From the page of a job to the comparison with another, and from a change to its outcome.
+  await page.goto(`${product.url}/benchmark-jobs/${after}`)
+  await page.getByRole('main').getByRole('link', { name: 'Compare' }).click()
+  await page.getByRole('combobox', { name: 'Compare with' }).selectOption(before)
+  await expect(differences.getByRole('row', { name: /over solver in before/ })).toContainText('+0.167 (n = 3)')
+  await changed
+    .getByRole('row', { name: /scenario 1/ })
+    .getByRole('link', { name: '1.00' })
+    .click()
+  await expect(page.getByRole('dialog')).toContainText('scenario 1')
 })
 
 /** A job of ten agents: a row has eight with their scores, nothing of them cut off, and opens to show the others. */

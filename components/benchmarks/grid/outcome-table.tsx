@@ -5,6 +5,7 @@ import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { JobView } from '#lib/console/address/job-view.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
@@ -13,19 +14,30 @@ import type { GridLine } from './grid-view.ts'
 
 interface Row extends ScenarioOutcome {
   key: string
+  place: Opened
   agent: string
   /** "2 of 3"; of one attempt nothing. */
   ofAttempts: string
+}
+
+/** The part of the address that opens an outcome. */
+type Opened = Pick<JobView, 'scenario' | 'run' | 'attempt'>
+
+interface OutcomeTableProps {
+  lines: readonly GridLine[]
+  agents: readonly AgentRow[]
+  onOpen: (place: Opened) => void
 }
 
 /** Rows of the first page and of each that is asked for: the rest of the page stays near. */
 const pageRows = 100
 
 /** The outcomes that the grid shows, one attempt to a row. */
-export const OutcomeTable = ({ lines, agents }: { lines: readonly GridLine[]; agents: readonly AgentRow[] }) => {
+export const OutcomeTable = ({ lines, agents, onOpen }: OutcomeTableProps) => {
   const [shown, setShown] = useState(pageRows)
   const rows = useMemo(() => outcomesOf(lines, agents), [lines, agents])
   const part = useMemo(() => rows.slice(0, shown), [rows, shown])
+  const columns = useMemo(() => columnsOf(onOpen), [onOpen])
   return (
     <>
       <DataTable
@@ -57,19 +69,27 @@ const outcomesOf = (lines: readonly GridLine[], agents: readonly AgentRow[]): Ro
           attempts.map((outcome, index) => ({
             ...outcome,
             key: `${line.key} ${column} ${index}`,
+            place: { scenario: line.row.id, run: agents[column]?.key, attempt: index === 0 ? undefined : index + 1 },
             agent: agentLabel(agents[column] ?? { name: '', model: null }),
             ofAttempts: attempts.length > 1 ? `${outcome.attempt ?? index + 1} of ${attempts.length}` : '',
           })),
         ),
   )
 
-const columns: Column<Row>[] = [
+const columnsOf = (onOpen: OutcomeTableProps['onOpen']): Column<Row>[] => [
   {
     id: 'scenario',
     header: 'Scenario',
     priority: 1,
-    cell: ({ scenario_name, scenario_definition_id }) => (
-      <VisibleText truncate>{scenario_name || scenario_definition_id}</VisibleText>
+    cell: ({ scenario_name, scenario_definition_id, place }) => (
+      <button
+        type="button"
+        title="Open the outcome and its log"
+        onClick={() => onOpen(place)}
+        className="relative z-1 block max-w-full text-left text-accent hover:underline"
+      >
+        <VisibleText truncate>{scenario_name?.trim() || scenario_definition_id}</VisibleText>
+      </button>
     ),
   },
   { id: 'agent', header: 'Agent', priority: 3, cell: ({ agent }) => <VisibleText truncate>{agent}</VisibleText> },

@@ -36,7 +36,8 @@ const headHeight = 41
 
 /**
  * Scenarios by agents in a scroll of its own, of which the lines near the view are in the page. One cell is in the tab
- * order; the arrow keys, Home, End and the page keys move it, Enter opens its outcome.
+ * order; the arrow keys, Home, End and the page keys move it, with Ctrl to the first and the last of all; Enter opens its
+ * outcome.
  */
 export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, onOpen }: ScenarioGridTableProps) => {
   const labels = useMemo(() => shortLabels(agents), [agents])
@@ -65,10 +66,13 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
   })
   const move = (event: KeyboardEvent) => {
     const cell = cellOf(event.target)
-    if (!cell || !current || event.ctrlKey || event.metaKey || event.altKey) return
+    const isWhole = (event.ctrlKey || event.metaKey) && (event.key === 'Home' || event.key === 'End')
+    if (!cell || !current || event.altKey || ((event.ctrlKey || event.metaKey) && !isWhole)) return
     if (event.key === 'Enter' || event.key === ' ') onOpen(current)
     else {
-      const place = stepFrom(event.key, lines, currentIndex, current.column, agents.length)
+      const place = isWhole
+        ? cornerOf(event.key, lines, agents.length)
+        : stepFrom(event.key, lines, currentIndex, current.column, agents.length)
       if (!place) return
       flushSync(() => setFocused(place))
       virtualizer.scrollToIndex(indexOf.get(place.key) ?? 0, { align: 'auto' })
@@ -113,6 +117,7 @@ export const ScenarioGridTable = ({ lines, agents, rule, sort, onSort, opened, o
             <th
               scope="col"
               aria-colindex={1}
+              aria-sort={sort === 'name' ? 'ascending' : undefined}
               className="sticky top-0 left-0 z-20 w-64 border-b border-line bg-surface-0 p-0 max-sm:w-36"
             >
               <SortButton label="Scenario" up="name" sort={sort} onSort={onSort} />
@@ -270,6 +275,13 @@ const SortButton = ({ label, title, up, down, sort, onSort }: SortButtonProps) =
 
 const cellOf = (target: EventTarget): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>('td[data-column]') : null
+
+/** The first cell of all, or the last. */
+const cornerOf = (key: string, lines: readonly GridLine[], columns: number): GridPlace | null => {
+  const isScenario = ({ kind }: GridLine) => kind === 'scenario'
+  const line = key === 'Home' ? lines.find(isScenario) : lines.findLast(isScenario)
+  return line ? { key: line.key, column: key === 'Home' ? 0 : columns - 1 } : null
+}
 
 const pageLines = 12
 

@@ -1,6 +1,6 @@
 'use client'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
-import { useId, useMemo } from 'react'
+import { useCallback, useId, useMemo } from 'react'
 import { FilterInput } from '#components/filters/filter-input.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
@@ -40,6 +40,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
   const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
   const open = (row: string, column: number) =>
     change({ scenario: row, run: agents[column]?.key, attempt: undefined }, 'replace')
+  const openPlace = useCallback((part: Partial<JobView>) => change(part, 'replace'), [change])
   return (
     <section id={scenarioSectionId} aria-label="Scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Scenarios</h2>
@@ -58,7 +59,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
         )}
       </div>
       {rows.length === 0 ? (
-        <p className="text-muted">The job has not told its scenarios yet.</p>
+        <p className="text-muted">The job tells no scenarios.</p>
       ) : shown === 0 ? (
         <p className="py-6 text-center text-muted">
           No scenario matches.{' '}
@@ -67,7 +68,7 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
           </Button>
         </p>
       ) : view.as === 'table' ? (
-        <OutcomeTable lines={lines} agents={agents} />
+        <OutcomeTable lines={lines} agents={agents} onOpen={openPlace} />
       ) : (
         <>
           <ScenarioGridTable

@@ -4,6 +4,7 @@ import { VisibleLines, VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { type FailedAttempt, type FailureGroup, failureGroups } from './failure-groups.ts'
+import { countOf } from './verdict.ts'
 
 interface FailureListProps {
   agents: readonly AgentRow[]
@@ -26,8 +27,8 @@ export const FailureList = ({ agents, onOpen }: FailureListProps) => {
       <h2 className="text-lg font-medium">Failures</h2>
       <p className="tabular text-sm text-muted">
         {total === 0
-          ? `None of ${formatCount(attempts)} outcomes has a failure.`
-          : `${formatCount(total)} of ${formatCount(attempts)} outcomes have a failure, of ${formatCount(groups.length)} ${groups.length === 1 ? 'kind' : 'kinds'}. Numbers, ids and paths in a message are taken as the same.`}
+          ? `None of ${countOf(attempts, 'outcome')} has a failure.`
+          : `${formatCount(total)} of ${countOf(attempts, 'outcome')} ${total === 1 ? 'has' : 'have'} a failure, of ${formatCount(groups.length)} ${groups.length === 1 ? 'kind' : 'kinds'}. Numbers, ids and paths in a message are taken as the same.`}
       </p>
       <ul className="divide-y divide-line border-y border-line empty:hidden">
         {shown.map((group) => (

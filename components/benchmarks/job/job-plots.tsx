@@ -8,6 +8,7 @@ import { groupingOf } from '../grid/grouping.ts'
 import type { ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, agentLabel } from '../job-figures.ts'
 import { binOf, groupPasses, scoreBins, scoreCounts, type TimedScore, timedScores } from './plot-points.ts'
+import { countOf } from './verdict.ts'
 
 interface JobPlotsProps {
   rows: readonly ScenarioRow[]
@@ -58,7 +59,7 @@ const Distribution = ({ rows, agents, rule }: PlotOfAgentsProps) => {
       }
     >
       {all.map(({ agent, counts }) => (
-        <Panel key={agent.key} agent={agent} n={`n = ${formatCount(sumOf(counts))} scenarios`}>
+        <Panel key={agent.key} agent={agent} n={`n = ${countOf(sumOf(counts), 'scenario')}`}>
           <svg viewBox="0 0 240 112" className="w-full" role="img" aria-label={`Distribution of ${agentLabel(agent)}`}>
             <line x1={0} x2={240} y1={88.5} y2={88.5} className="stroke-(--line-strong)" />
             {counts.map((count, bin) => {
@@ -101,7 +102,7 @@ const ScoreAgainstDuration = ({ rows, agents, rule }: PlotOfAgentsProps) => {
       }
     >
       {all.map(({ agent, points }) => (
-        <Panel key={agent.key} agent={agent} n={`n = ${formatCount(points.length)} attempts`}>
+        <Panel key={agent.key} agent={agent} n={`n = ${countOf(points.length, 'attempt')}`}>
           <svg
             viewBox="0 0 240 112"
             className="w-full"

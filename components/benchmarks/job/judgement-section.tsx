@@ -54,7 +54,7 @@ export const JudgementSection = memo(({ job, agents, rule, change }: JudgementSe
           </span>
         </div>
         {agents.length === 0 ? (
-          <p className="text-muted">The job has not told its agents yet.</p>
+          <p className="text-muted">The job tells no agents.</p>
         ) : (
           <>
             <Leaderboard agents={agents} figures={data?.agents} otherFigures={other.data?.agents} rule={rule} />

@@ -90,6 +90,13 @@ describe('the verdict', () => {
     )
   })
 
+  it('says that no attempt completed where every 0 is a failure', () => {
+    const failed = [figures('A', 0, { n_completed: 0 }), figures('B', 0, { n_completed: 0 })]
+    expect(verdict(failed, [pair({ difference: 0 })]).more).toEqual([
+      'No attempt of any agent completed: each 0 stands for a failure or a timeout, not for a wrong answer.',
+    ])
+  })
+
   it('is about what is known so far while the job runs', () => {
     expect(verdict(two, [pair()], false).lead).toMatch(/^So far: A is ahead/)
   })
@@ -109,7 +116,7 @@ describe('the verdict', () => {
     expect(verdict([]).more).toEqual(['No agent has an outcome.'])
     const none = figures('A', null, { reasons: { mean: 'all attempts were cancelled' } })
     expect(verdict([none])).toMatchObject({
-      lead: 'Nothing can be said of the agents yet.',
+      lead: 'Nothing can be said of the agents.',
       more: ['A has no score: all attempts were cancelled.'],
     })
     expect(verdict(two, [pair({ difference: null, reasons: { difference: 'no scenario in common' } })]).lead).toBe(

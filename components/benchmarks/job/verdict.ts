@@ -22,11 +22,12 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
   const soFar = complete ? '' : 'So far: '
   if (!best)
     return {
-      lead: `${soFar}${complete ? 'N' : 'n'}othing can be said of the agents yet.`,
+      lead: complete ? 'Nothing can be said of the agents.' : 'So far: nothing can be said of the agents.',
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
-  if (!second) return { lead: soFar + aloneSentence(best), more: unscored, tone: 'neutral' }
+  if (!second)
+    return { lead: soFar + aloneSentence(best), more: [...noneCompleted(agents), ...unscored], tone: 'neutral' }
   const pair = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
   const others =
     pairs.length > 1
@@ -40,10 +41,23 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
       : []
   return {
     lead: soFar + (pair ? pairSentence(pair) : `${labelOf(best)} and ${labelOf(second)} were not compared.`),
-    more: [...doubtOf(pair, pairs.length), ...others, ...controlsSentence(controls), ...excluded, ...unscored],
+    more: [
+      ...noneCompleted(agents),
+      ...doubtOf(pair, pairs.length),
+      ...others,
+      ...controlsSentence(controls),
+      ...excluded,
+      ...unscored,
+    ],
     tone: pair?.settled ? 'ok' : 'attention',
   }
 }
+
+/** A score of 0 that no attempt was given says nothing of an agent. */
+const noneCompleted = (agents: readonly AgentFigures[]): string[] =>
+  agents.every(({ n_completed }) => n_completed === 0)
+    ? ['No attempt of any agent completed: each 0 stands for a failure or a timeout, not for a wrong answer.']
+    : []
 
 /** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
 export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
