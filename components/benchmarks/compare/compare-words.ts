@@ -1,5 +1,5 @@
 import type { ComparedPair, CompareReport } from '#lib/wire/reports.ts'
-import { countOf, probability, settledWords, three } from '../job/verdict.ts'
+import { countOf, probabilityWords, settledWords, three } from '../job/verdict.ts'
 import { sideNames } from './side-names.ts'
 
 interface CompareSummary {
@@ -35,7 +35,7 @@ const weightOf = ({ difference }: ComparedPair): number =>
   difference === null ? -1 : difference < 0 ? 1 - difference : difference / (1 + difference)
 
 const sideSentence = (pair: ComparedPair, name: ReturnType<typeof sideNames>, pairs: number): string => {
-  const { a, b, difference, n, ci_low, ci_high, p_value, p_adjusted, reasons } = pair
+  const { a, b, difference, n, ci_low, ci_high, reasons } = pair
   if (difference === null)
     return `${name(a)} and ${name(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
   const stand =
@@ -46,10 +46,7 @@ const sideSentence = (pair: ComparedPair, name: ReturnType<typeof sideNames>, pa
     ci_low === null || ci_high === null
       ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
       : `95 % interval of the difference ${three(ci_low)} to ${three(ci_high)}`
-  const p =
-    p_value === null
-      ? ''
-      : `, p ${probability(p_value)}${pairs > 1 && p_adjusted !== null ? `, with all ${pairs} sides regarded ${probability(p_adjusted)}` : ''}`
+  const p = probabilityWords(pair, pairs > 1 ? `all ${pairs} sides` : null)
   return `${stand} (${interval}, paired over ${countOf(n, 'scenario')}${p}): ${settledWords(pair)}.`
 }
 

@@ -139,6 +139,14 @@ export const settledWords = ({ settled, scenarios_to_settle }: PairFigures): str
 /** Differences and the ends of intervals, which are compared by eye. */
 export const three = (value: number): string => value.toFixed(3).replace(/^-(0\.000)$/, '$1')
 
+/** The p of a difference, and what it is with all that are reported together regarded: `all 3 sides`. */
+export const probabilityWords = ({ p_value, p_adjusted }: PairFigures, all: string | null): string => {
+  if (p_value == null) return ''
+  return all === null || p_adjusted === null
+    ? `, p ${probability(p_value)}`
+    : `, p ${probability(p_value)}, with ${all} regarded ${probability(p_adjusted)}`
+}
+
 export const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))
 
 export const countOf = (count: number, noun: string) =>

@@ -73,7 +73,7 @@ it('says where an agent stands and how it changed, with its denominators', () =>
   })
   expect(trendSummary(reportOf([1, 0, 1], [1, 0, 0.5]))).toEqual({
     // Differences 0, 0, -0.5: mean -1/6, SE 1/6, t with 2 degrees of freedom 4.302653.
-    lead: 'solver · m1 scores 0.500 (n = 3) in job 1, 0.167 below the job before (95 % interval -0.884 to 0.550, paired over 3 scenarios): not settled.',
+    lead: 'solver · m1 scores 0.500 (n = 3) in job 1, 0.167 below the job before (95 % interval -0.884 to 0.550, paired over 3 scenarios, p 1.0000): not settled.',
     more: 'In 1 change: 0 settled regressions, 1 possible.',
     tone: 'attention',
   })

@@ -1,6 +1,6 @@
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { ComparedPair, TrendPoint, TrendReport } from '#lib/wire/reports.ts'
-import { three } from '../job/verdict.ts'
+import { probabilityWords, three } from '../job/verdict.ts'
 import { agentLabel } from '../job-figures.ts'
 
 export type TrendStep = 'first' | 'regression' | 'possible' | 'better' | 'higher' | 'same' | 'none'
@@ -40,14 +40,15 @@ export const trendSummary = (report: TrendReport): TrendSummary => {
   const stands = `${name} scores ${three(figures.mean ?? 0)} (n = ${formatCount(figures.n_scenarios)}) in ${job.name}${soFar}`
   return {
     lead: newest.change
-      ? `${stands}, ${changeWords(newest.change)}.`
+      ? `${stands}, ${changeWords(newest.change, report.points.filter(({ change }) => change?.p_value != null).length)}.`
       : `${stands}; there is no job before it to compare with.`,
     more: regressionWords(report.points),
     tone: tones[stepOf(newest)],
   }
 }
 
-const changeWords = ({ difference, n, ci_low, ci_high, settled, reasons }: ComparedPair): string => {
+const changeWords = (change: ComparedPair, changes: number): string => {
+  const { difference, n, ci_low, ci_high, settled, reasons } = change
   if (difference === null)
     return `which cannot be compared with the job before: ${reasons.difference ?? 'they share no scenario'}`
   const over = `paired over ${formatCount(n)} ${n === 1 ? 'scenario' : 'scenarios'}`
@@ -57,7 +58,8 @@ const changeWords = ({ difference, n, ci_low, ci_high, settled, reasons }: Compa
     difference === 0
       ? 'as in the job before'
       : `${three(Math.abs(difference))} ${difference < 0 ? 'below' : 'above'} the job before`
-  return `${stand} (${interval}, ${over}): ${settled ? 'settled' : 'not settled'}`
+  const p = probabilityWords(change, changes > 1 ? `all ${formatCount(changes)} changes` : null)
+  return `${stand} (${interval}, ${over}${p}): ${settled ? 'settled' : 'not settled'}`
 }
 
 const regressionWords = (points: readonly TrendPoint[]): string => {
