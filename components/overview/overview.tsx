@@ -75,20 +75,25 @@ const Figures = () => {
     <>
       <dl className="grid grid-cols-2 border-t border-l border-line sm:grid-cols-3 xl:grid-cols-6">
         <Figure
-          label="Running"
+          label="Devboxes running"
           value={counts?.running}
           trend={trend('running')}
           href={paths.devboxes({ status: 'running' })}
         />
-        <Figure label="Between states" value={counts?.moving} trend={trend('moving')} href={paths.devboxes()} />
         <Figure
-          label="Suspended"
+          label="Devboxes between states"
+          value={counts?.moving}
+          trend={trend('moving')}
+          href={paths.devboxes()}
+        />
+        <Figure
+          label="Devboxes suspended"
           value={counts?.suspended}
           trend={trend('suspended')}
           href={paths.devboxes({ status: 'suspended' })}
         />
         <Figure
-          label="Failed"
+          label="Devboxes failed"
           value={counts?.failed}
           trend={trend('failed')}
           href={paths.devboxes({ status: 'failure' })}
@@ -126,7 +131,7 @@ const Figures = () => {
           )}
           {ofTrials > 0 && (
             <Link href={devboxListPath({ trials: 'shown' })} prefetch={false} className="text-accent hover:underline">
-              {formatCount(ofTrials)} of trials not shown
+              {formatCount(ofTrials)} {ofTrials === 1 ? 'devbox' : 'devboxes'} of trials not counted
             </Link>
           )}
         </p>
