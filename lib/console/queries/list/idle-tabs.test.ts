@@ -79,9 +79,17 @@ afterEach(() => {
 })
 
 const query = { limit: 20, include_total_count: true }
+/** How many rows each call asked for. */
+const limits: number[] = []
 const devboxApi = () => ({
   ...service.client,
-  devboxes: { ...service.client.devboxes, list: counted(service.client.devboxes.list) },
+  devboxes: {
+    ...service.client.devboxes,
+    list: counted((input: Parameters<typeof service.client.devboxes.list>[0]) => {
+      limits.push(Number(input?.query?.limit))
+      return service.client.devboxes.list(input)
+    }),
+  },
 })
 const axonApi = () => ({
   ...service.client,
@@ -150,8 +158,11 @@ const opened = (tab: Tab): Tab => {
 
 const isIdle = () => tabs.every(({ client }) => client.isFetching() === 0)
 
-/** So many intervals, second by second; answers how many calls each took. */
-const idle = async (intervalMs: number, intervals: number): Promise<number[]> => {
+/**
+ * So many intervals, second by second; answers how many calls each took. `isShared`: what one tab reads is all that the
+ * others would.
+ */
+const idle = async (intervalMs: number, intervals: number, isShared = true): Promise<number[]> => {
   const took: number[] = []
   for (let interval = 0; interval < intervals; interval++) {
     calls = 0
@@ -160,7 +171,8 @@ const idle = async (intervalMs: number, intervals: number): Promise<number[]> =>
       clock.advance(1_000)
       await expect.poll(isIdle).toBe(true)
       // What one of them has read has come to all of them.
-      if (calls > before) await expect.poll(() => tabs.every(({ readMs }) => readMs() >= clock.nowMs)).toBe(true)
+      if (isShared && calls > before)
+        await expect.poll(() => tabs.every(({ readMs }) => readMs() >= clock.nowMs)).toBe(true)
     }
     took.push(calls)
   }
@@ -187,6 +199,24 @@ it('makes one list call an interval in ten tabs of devboxes together, opened one
   await expect.poll(isIdle).toBe(true)
   await idle(15_000, 1)
   expect(await idle(15_000, 4)).toEqual([1, 1, 1, 1])
+})
+
+it('makes one list call an interval in ten tabs that were scrolled differently, and none for those that closed', async () => {
+  for (let number = 1; number <= 10; number++) {
+    await openDevboxes(number)
+    clock.advance(1_300)
+  }
+  await expect.poll(isIdle).toBe(true)
+  // In the first the tabs tell what they show.
+  await idle(15_000, 2, false)
+  const [row] = tabs[9]?.rows().slice(195) ?? []
+  await service.client.devboxes.update({ params: { id: row?.id ?? '' }, body: { name: 'deep' } })
+  expect(await idle(15_000, 4)).toEqual([1, 1, 1, 1])
+  expect(tabs[9]?.rows()[195]?.name).toBe('deep')
+  for (const { close } of tabs.splice(1)) close()
+  limits.length = 0
+  expect(await idle(15_000, 4)).toEqual([1, 1, 1, 1])
+  expect(limits.at(-1)).toBeLessThan(60)
 })
 
 it('makes one list call an interval in ten tabs of axons together, and all of them show what it told', async () => {

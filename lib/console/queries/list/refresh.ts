@@ -1,4 +1,4 @@
-import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import { focusManager, type InfiniteData, type QueryClient } from '@tanstack/react-query'
 import { defaultPageSize, maxPageSize } from '#lib/contract/paging.ts'
 import { isMissing } from '../../api/failures.ts'
 import { type RowRange, refreshedPages } from '../../lists/refreshed-pages.ts'
@@ -9,6 +9,9 @@ import { listName, type Reading, type ReadRows, refreshKey, tabLists } from './t
 /** Rows beside those that are shown, so that a short scroll leads to nothing old. */
 const margin = 15
 
+/** The most rows that one tab reads for all of them; whoever shows rows farther away reads for itself. */
+const mostShared = 2_000
+
 type LoadedList<Page> = InfiniteData<Page, string | undefined>
 
 interface Turn extends RowRange {
@@ -17,33 +20,47 @@ interface Turn extends RowRange {
   signal: AbortSignal
 }
 
-/** What is read when rows of a range are read again: they, those beside them, and no less than a page. */
-const rowsToRead = <
-  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
-  Page,
-  Row extends { id: string },
->(
-  { queryKey, query, rowsOf }: Refreshed<ListQuery, Page, Row>,
-  client: QueryClient,
-  { from, to }: RowRange,
-): (ReadRows & { isFromTop: boolean }) | null => {
-  const loaded = client.getQueryData<LoadedList<Page>>(queryKey)?.pages.flatMap(rowsOf)
-  if (!loaded) return null
-  const first = Math.max(0, Math.min(from - margin, loaded.length - 1))
-  return {
-    list: listName(queryKey),
-    starting_after: first === 0 ? query.starting_after : loaded[first - 1]?.id,
-    limit: Math.min(maxPageSize, Math.max(to + margin - first, query.limit ?? defaultPageSize)),
-    isFromTop: first === 0,
-  }
+interface ListQueryOf {
+  starting_after?: string | undefined
+  limit?: number | undefined
 }
+
+const loadedRows = <ListQuery, Page, Row>({ queryKey, rowsOf }: Refreshed<ListQuery, Page, Row>, client: QueryClient) =>
+  client.getQueryData<LoadedList<Page>>(queryKey)?.pages.flatMap(rowsOf)
+
+/** What is read when rows of a range are read again: they, those beside them, and no less than a page. */
+const rowsToRead = ({ limit = defaultPageSize }: ListQueryOf, loaded: number, { from, to }: RowRange): RowRange => {
+  const first = Math.max(0, Math.min(from - margin, loaded - 1))
+  return { from: first, to: first + Math.min(maxPageSize, Math.max(to + margin - first, limit)) }
+}
+
+/** These rows with as many of those that others want as one call is asked for. */
+const withWanted = (own: RowRange, wanted: readonly RowRange[]): RowRange => {
+  let all = own
+  for (const { from, to } of wanted) {
+    const next = { from: Math.min(all.from, from), to: Math.max(all.to, to) }
+    if (next.to - next.from <= mostShared) all = next
+  }
+  return all
+}
+
+/** Whether what was read has all rows of a range in it, each of which is known by the loaded row before it. */
+const hasAll =
+  <Row extends { id: string }>({ starting_after }: ListQueryOf, loaded: readonly Row[], { from, to }: RowRange) =>
+  (read: ReadRows): boolean => {
+    const first =
+      read.starting_after === starting_after ? 0 : loaded.findIndex(({ id }) => id === read.starting_after) + 1
+    const isKnown = first > 0 || read.starting_after === starting_after
+    return isKnown && first <= from && first + read.limit >= to
+  }
 
 /**
  * Reads the loaded rows of a range again and puts them in their place, unless another tab has just done it or does it now:
- * what it reads comes here as well. After a write nobody else's reading will do. Answers when they were last read.
+ * what it reads comes here as well. With rows that rest it reads those that other tabs are about to read. After a write
+ * nobody else's reading will do. Answers when they were last read.
  */
 export const refreshList = async <
-  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
+  ListQuery extends ListQueryOf,
   Page extends { has_more: boolean },
   Row extends { id: string },
 >(
@@ -51,49 +68,55 @@ export const refreshList = async <
   { from, to, everyMs, client, signal }: Turn,
 ): Promise<number> => {
   const { queryKey, query } = list
-  const rows = rowsToRead(list, client, { from, to })
-  if (!rows) return Date.now()
+  const loaded = loadedRows(list, client)
+  if (!loaded) return Date.now()
+  const name = listName(queryKey)
   const tab = tabLists(client)
-  const read = async (starting_after: string | undefined) => {
-    const { list: name, limit } = rows
+  const own = rowsToRead(query, loaded.length, { from, to })
+  const read = async (starting_after: string | undefined, limit: number) => {
     const answer = await list.read({ ...query, starting_after, limit }, signal)
     putRows(list, client, starting_after, answer)
     tab.tell({ list: name, starting_after, limit, answer })
   }
   const turn = async () => {
+    const isResting = everyMs >= list.restingMs
+    const { from, to } = isResting ? withWanted(own, tab.wantedSince(name, Date.now() - 2 * everyMs)) : own
     try {
-      await read(rows.starting_after)
+      await read(from === 0 ? query.starting_after : loaded[from - 1]?.id, to - from)
     } catch (error) {
       // The row that the reading starts from is gone: it starts from the top.
-      if (rows.isFromTop || !isMissing(error)) throw error
-      await read(query.starting_after)
+      if (from === 0 || !isMissing(error)) throw error
+      await read(query.starting_after, to - from)
     }
   }
+  const areAll = hasAll(query, loaded, own)
   if (client.getQueryState(refreshKey(queryKey))?.isInvalidated) await turn()
-  else
-    await inTurn(rows.list, signal, async () => {
-      if (Date.now() - tab.readMs(rows) >= everyMs * dueAfter) await turn()
+  else {
+    tab.want(name, own)
+    await inTurn(name, signal, async () => {
+      if (Date.now() - tab.readMs(name, areAll) >= everyMs * dueAfter) await turn()
     })
-  return tab.readMs(rows) || Date.now()
+  }
+  return tab.readMs(name, areAll) || Date.now()
 }
 
 /** Puts what another tab has read in its place. Where that is all this tab would read, its own turn is put off. */
-export const takeRows = <
-  ListQuery extends { starting_after?: string | undefined; limit?: number | undefined },
-  Page extends { has_more: boolean },
-  Row extends { id: string },
->(
+export const takeRows = <ListQuery extends ListQueryOf, Page extends { has_more: boolean }, Row extends { id: string }>(
   list: Refreshed<ListQuery, Page, Row>,
   client: QueryClient,
   shown: Shown<Row>,
   { starting_after, limit, answer }: Reading,
 ): void => {
-  const own = rowsToRead(list, client, shown)
+  const loaded = loadedRows(list, client)
   putRows(list, client, starting_after, answer as Page)
+  if (!loaded) return
+  const own = rowsToRead(list.query, loaded.length, shown)
   const key = refreshKey(list.queryKey)
   const state = client.getQueryState(key)
-  const isAll = own && own.starting_after === starting_after && own.limit <= limit
-  if (isAll && state?.fetchStatus === 'idle' && !state.isInvalidated) client.setQueryData(key, Date.now())
+  if (!hasAll(list.query, loaded, own)({ starting_after, limit })) return
+  if (state?.fetchStatus === 'idle' && !state.isInvalidated) client.setQueryData(key, Date.now())
+  // The tab that reads next is told again: this one's own turn, in which it tells, does not come.
+  if (focusManager.isFocused()) tabLists(client).want(listName(list.queryKey), own)
 }
 
 /** Puts an answer in its place, if the row it was read from is still there. */

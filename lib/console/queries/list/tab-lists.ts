@@ -1,17 +1,24 @@
 import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { namedAccount } from '../../api/page-account.ts'
+import type { RowRange } from '../../lists/refreshed-pages.ts'
 
-/** Rows of a list that one tab has read. */
+/** Rows that one tab has read. */
 export interface ReadRows {
-  /** The list, as `listName` names it. */
-  list: string
   starting_after: string | undefined
   limit: number
 }
 
-/** What it has read, for the other tabs. */
+/** What a tab has read, for the other tabs. */
 export interface Reading extends ReadRows {
+  /** The list, as `listName` names it. */
+  list: string
   answer: unknown
+}
+
+/** Which loaded rows of a list a tab is going to read again, for the tab that reads first. */
+interface Wanted extends RowRange {
+  list: string
+  tab: number
 }
 
 /** Of the query that reads a list again. */
@@ -24,13 +31,21 @@ export const listName = (list: QueryKey): string => hashKey([list, namedAccount(
 class TabLists {
   readonly #channel = new BroadcastChannel('devdeck-lists')
   readonly #joined = new Map<string, (reading: Reading) => void>()
-  /** By the list and the row they start from: when so many of them were last read. */
-  readonly #readMs = new Map<string, Map<number, number>>()
+  /** By their list: when which rows were last read, the latest first. */
+  readonly #read = new Map<string, (ReadRows & { ms: number })[]>()
+  readonly #tab = Math.random()
+  /** By their list and the tab that wants them. */
+  readonly #wanted = new Map<string, Map<number, RowRange & { ms: number }>>()
 
   constructor() {
-    this.#channel.onmessage = ({ data }: MessageEvent<Reading>) => {
-      this.#note(data)
-      this.#joined.get(data.list)?.(data)
+    this.#channel.onmessage = ({ data }: MessageEvent<Reading | Wanted>) => {
+      if ('tab' in data) {
+        const { list, tab, from, to } = data
+        this.#wanted.set(list, (this.#wanted.get(list) ?? new Map()).set(tab, { from, to, ms: Date.now() }))
+      } else {
+        this.#note(data)
+        this.#joined.get(data.list)?.(data)
+      }
     }
     // Where a test waits for its process to end.
     ;(this.#channel as { unref?: () => void }).unref?.()
@@ -50,17 +65,28 @@ class TabLists {
     this.#channel.postMessage(reading)
   }
 
-  /** When these rows were last read, alone or with those behind them. */
-  readMs({ list, starting_after, limit }: ReadRows): number {
-    const read = this.#readMs.get(hashKey([list, starting_after])) ?? new Map<number, number>()
-    return Math.max(0, ...[...read].flatMap(([rows, ms]) => (rows >= limit ? [ms] : [])))
+  /** When rows of the list were last read that are all that is asked for; 0 where none were. */
+  readMs(list: string, areAll: (rows: ReadRows) => boolean): number {
+    return this.#read.get(list)?.find(areAll)?.ms ?? 0
+  }
+
+  want(list: string, { from, to }: RowRange): void {
+    this.#channel.postMessage({ list, tab: this.#tab, from, to } satisfies Wanted)
+  }
+
+  /** What other tabs have wanted of the list since then. */
+  wantedSince(list: string, ms: number): RowRange[] {
+    return [...(this.#wanted.get(list)?.values() ?? [])].filter((wanted) => wanted.ms >= ms)
   }
 
   #note({ list, starting_after, limit }: Reading): void {
-    const name = hashKey([list, starting_after])
-    this.#readMs.set(name, (this.#readMs.get(name) ?? new Map<number, number>()).set(limit, Date.now()))
+    const before = this.#read.get(list)?.slice(0, mostNoted - 1) ?? []
+    this.#read.set(list, [{ starting_after, limit, ms: Date.now() }, ...before])
   }
 }
+
+/** Readings of a list that are remembered. */
+const mostNoted = 20
 
 const tabs = new WeakMap<QueryClient, TabLists>()
 
