@@ -1,6 +1,7 @@
 import { benchAxonEvents } from './axon-events.ts'
 import { benchAxonPages } from './axon-list.ts'
 import { benchAxons } from './axons.ts'
+import { benchDevboxPages } from './devbox-list.ts'
 import { benchEvictions } from './evictions.ts'
 import { benchExecutions } from './executions.ts'
 import { benchJobPage } from './job-page.ts'
@@ -17,6 +18,7 @@ import { benchTerminal, benchTerminalOpen } from './terminal.ts'
 const benches: Record<string, () => Promise<void>> = {
   axons: benchAxons,
   'axon-list': benchAxonPages,
+  'devbox-list': benchDevboxPages,
   executions: benchExecutions,
   startup: benchStartup,
   zip: benchLogArchive,

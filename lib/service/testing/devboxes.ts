@@ -5,8 +5,8 @@ import { inTransaction, openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import type { TestService } from './service.ts'
 
-/** Suspended devboxes of the account `test`, written beside the service: it knows no more of them than their records. */
-export const fillDevboxes = ({ dataDir }: TestService, count: number): void => {
+/** Suspended devboxes of an account, written beside the service: it knows no more of them than their records. */
+export const fillDevboxes = ({ dataDir }: Pick<TestService, 'dataDir'>, count: number, account = 'test'): void => {
   const database = openDatabase(join(dataDir, databaseName))
   const store = createDevboxStore(database)
   const now = Date.now()
@@ -15,7 +15,7 @@ export const fillDevboxes = ({ dataDir }: TestService, count: number): void => {
       for (let number = 0; number < count; number++)
         store.insert({
           id: newId('dbx'),
-          account: 'test',
+          account,
           name: `devbox ${number}`,
           status: 'suspended',
           create_time_ms: now,
