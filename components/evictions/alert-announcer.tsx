@@ -5,7 +5,8 @@ import { useEffect, useRef } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/console/address/paths.ts'
-import { alarmOf, alertLeftMs, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import { alarmOf, alertLeftMs, gatheringMs, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import { lastAnnouncedMs, setLastAnnounced } from '#lib/console/alerts/last-announced.ts'
 import { answerNotifications, closeNotification } from '#lib/console/alerts/notification-clicks.ts'
 import { isAnotherTabVisible, showPresence } from '#lib/console/alerts/presence.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
@@ -52,15 +53,12 @@ const useAlarms = (): string => {
 
 /** What the tab that is looked at has not announced by then, another does. */
 const takeoverMs = 1_500
-/** What comes this soon after an announcement is announced together, and is claimed no earlier than that. */
-const gatherMs = 2_000
 
 const useAnnouncements = (account: string, alarms: string) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const router = useRouter()
   const latest = useRef(feed)
   latest.current = feed
-  const toldMs = useRef(Number.NEGATIVE_INFINITY)
   const { open, silences } = feed
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was not due yet is looked at with every change again
   useEffect(() => {
@@ -74,13 +72,17 @@ const useAnnouncements = (account: string, alarms: string) => {
       const { claimAlarms, tell } = await import('./alert-announcement.tsx')
       const claimed = await claimAlarms(due, account)
       if (claimed.length === 0) return
-      toldMs.current = performance.now()
+      setLastAnnounced(account, Date.now())
       tell(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
     let timer: ReturnType<typeof setTimeout> | undefined
     let isOver = false
     void isAnotherTabVisible().then((isLeft) => {
-      const waitMs = Math.max(isLeft ? takeoverMs : 0, toldMs.current + gatherMs - performance.now())
+      const lastMs = lastAnnouncedMs(account)
+      const sinceMs = Date.now() - lastMs
+      // A clock that was set back must not hold up an alarm.
+      const gatherLeftMs = sinceMs < 0 ? 0 : Math.max(0, gatheringMs(latest.current, lastMs) - sinceMs)
+      const waitMs = gatherLeftMs + (isLeft ? takeoverMs : 0)
       if (isOver) return
       // The timers of a hidden tab are late.
       if (waitMs <= 0) void announce()

@@ -39,9 +39,9 @@ export const stateColumn = (priority: 2 | 3, saysHeard = false): Column<Alert> =
   id: 'state',
   header: 'State',
   priority,
-  width: saysHeard ? '15rem' : '14rem',
+  width: '18.5rem',
   cell: (alert) => (
-    <span className="inline-flex flex-wrap items-center gap-x-2">
+    <span className="flex flex-wrap items-center gap-x-2">
       <AlertStateBadge alert={alert} />
       <TakenOn alert={alert} />
       {saysHeard && alert.acknowledged_ms === null && <RelativeTime ms={alert.first_heard_ms} className="text-muted" />}

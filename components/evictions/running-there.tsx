@@ -1,6 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
+import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { logQueries } from '#lib/console/queries/logs.ts'
@@ -13,10 +14,17 @@ import type { Alert } from '#lib/wire/alerts.ts'
  * them, and the benchmark whose trial it is.
  */
 export const RunningThere = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
-  const commands = useQuery(logQueries.running(devbox_id)).data
-  const terminals = useQuery(terminalQueries.held(devbox_id)).data
+  const { data: commands, error: noCommands } = useQuery(logQueries.running(devbox_id))
+  const { data: terminals, error: noTerminals } = useQuery(terminalQueries.held(devbox_id))
   const people = terminals?.reduce((sum, { viewers }) => sum + viewers.length, 0) ?? 0
-  if (!commands || !terminals) return <span className="text-muted">Asking …</span>
+  if (!commands || !terminals) {
+    const error = noCommands ?? noTerminals
+    return (
+      <span className="text-muted" title={error ? problemOf(error).message : undefined}>
+        {error ? 'Could not be asked' : 'Asking …'}
+      </span>
+    )
+  }
   const [first] = commands
   const isQuiet = commands.length + terminals.length === 0 && !scenario_run_id
   return (

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest'
 import type { Alert, Silence } from '#lib/wire/alerts.ts'
-import { alertLeftMs, emptyAlertFeed, loudAlerts, nextAlertFeed, urgencyOf, urgencyOfTime } from './alert-feed.ts'
+import {
+  alertLeftMs,
+  emptyAlertFeed,
+  gatheringMs,
+  loudAlerts,
+  nextAlertFeed,
+  urgencyOf,
+  urgencyOfTime,
+} from './alert-feed.ts'
 
 const alert = (change: Partial<Alert> = {}): Alert => ({
   id: `dbx_1@${change.deadline_ms ?? 600_000}`,
@@ -56,6 +64,15 @@ it('is urgent by time left and by whether somebody has taken it on', () => {
   expect(urgencyOf(feed.open, feed, 480_000)).toBe('danger')
   const taken = told(alert({ state: 'acknowledged' }))
   expect(urgencyOf(taken.open, taken, 480_000)).toBe('neutral')
+})
+
+it('gathers reminders for longer than what is new', () => {
+  const reminded = alert({ alarms: 2, raised_ms: 5_000 })
+  expect(gatheringMs(told(reminded), 4_000)).toBe(15_000)
+  expect(gatheringMs(told(reminded, alert({ id: 'b', alarms: 1, raised_ms: 5_000 })), 4_000)).toBe(2_000)
+  expect(gatheringMs(told(reminded, alert({ id: 'b', alarms: 1, raised_ms: 3_000 })), 4_000)).toBe(15_000)
+  const taken = alert({ id: 'b', alarms: 1, raised_ms: 5_000, state: 'acknowledged' })
+  expect(gatheringMs(told(reminded, taken), 4_000)).toBe(15_000)
 })
 
 it('counts down by the clock of the console, whatever this one says', () => {

@@ -99,5 +99,17 @@ export const alertHref = ({ id, kind, devbox_id, job }: Pick<Alert, 'id' | 'kind
   return kind === 'failure' ? paths.devbox(devbox_id) : paths.evictions({ alert: id })
 }
 
+const gatherMs = 2_000
+const gatherRemindersMs = 15_000
+
+/**
+ * For how long after the announcement at `toldMs`, by this browser's clock, what comes is gathered for the next one. The
+ * reminders of many alerts fall due one by one, and each is of something that was told before; what is new waits less.
+ */
+export const gatheringMs = (feed: AlertFeed, toldMs: number): number => {
+  const isNew = ({ alarms, raised_ms }: Alert) => alarms <= 1 && raised_ms >= consoleTime(feed, toldMs)
+  return loudAlerts(feed, toldMs).some((alert) => alert.state === 'new' && isNew(alert)) ? gatherMs : gatherRemindersMs
+}
+
 /** What is announced once: an alert that was taken on when it came has no alarm of its own. */
 export const alarmOf = ({ id, alarms }: Pick<Alert, 'id' | 'alarms'>): string => `${id}#${alarms}`
