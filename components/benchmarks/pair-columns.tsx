@@ -3,7 +3,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'
-import { countOf, probability } from './job/verdict.ts'
+import { countOf, labelOf, probability } from './job/verdict.ts'
 
 /** How sure a difference between two agents is: the columns that every table of pairs has. */
 export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): Column<Pair>[] => [
@@ -36,9 +36,16 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     priority: 3,
     width: '10.5rem',
     align: 'right',
-    cell: ({ only_a_passes, only_b_passes, mcnemar_p }) => (
-      <span className="whitespace-nowrap">
-        {formatCount(only_a_passes)} · {formatCount(only_b_passes)}
+    cell: ({ a, b, only_a_passes, only_b_passes, mcnemar_p }) => (
+      <span
+        className="whitespace-nowrap"
+        title={`${countOf(only_a_passes, 'scenario')} that only ${labelOf(a)} passes, ${formatCount(only_b_passes)} that only ${labelOf(b)} passes`}
+      >
+        {formatCount(only_a_passes)}
+        <span className="sr-only"> only the first,</span>
+        <span aria-hidden> · </span>
+        {formatCount(only_b_passes)}
+        <span className="sr-only"> only the second</span>
         <span className="text-muted">{mcnemar_p === null ? '' : ` (p ${probability(mcnemar_p)})`}</span>
       </span>
     ),

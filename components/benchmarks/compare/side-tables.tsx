@@ -132,10 +132,7 @@ export const DifferenceTable = ({ report }: { report: CompareReport }) => {
     <section aria-label="Differences" className="space-y-2">
       <h2 className="text-lg font-medium">Differences from the baseline</h2>
       {report.pairs.length === 0 ? (
-        <p className="text-muted">
-          No side has a baseline: the baseline's job has no agent of the same name. Choose one of its agents as the
-          baseline.
-        </p>
+        <p className="text-muted">{withoutPairs(report)}</p>
       ) : (
         <DataTable
           caption="Differences from the baseline"
@@ -146,6 +143,13 @@ export const DifferenceTable = ({ report }: { report: CompareReport }) => {
       )}
     </section>
   )
+}
+
+const withoutPairs = ({ agents }: CompareReport): string => {
+  if (agents.length === 0) return 'Nothing can be compared before there is an outcome.'
+  if (agents.length === 1)
+    return 'There is one agent with an outcome, and nothing to compare it with. Choose one job more above.'
+  return "No side has a baseline: the baseline's job has no agent of the same name. Choose one of its agents as the baseline."
 }
 
 const differenceColumns = (name: ReturnType<typeof sideNames>): Column<ComparedPair>[] => [

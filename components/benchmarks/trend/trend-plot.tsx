@@ -28,16 +28,32 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         ref={showNewest}
-        className="overflow-x-auto"
+        className="flex overflow-x-auto"
       >
-        <svg width={width} height={height} role="img" aria-label={label}>
+        {/* The scale stays in sight however many jobs there are. */}
+        <svg width={left} height={height} aria-hidden className="sticky left-0 shrink-0 bg-surface-0">
           {ticks.map((tick) => (
-            <g key={tick}>
-              <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} className="stroke-(--line)" />
-              <text x={left - 6} y={y(tick) + 4} textAnchor="end" className="tabular fill-(--text-muted) text-[11px]">
-                {tick}
-              </text>
-            </g>
+            <text
+              key={tick}
+              x={left - 6}
+              y={y(tick) + 4}
+              textAnchor="end"
+              className="tabular fill-(--text-muted) text-[11px]"
+            >
+              {tick}
+            </text>
+          ))}
+        </svg>
+        <svg
+          viewBox={`${left} 0 ${width - left} ${height}`}
+          width={width - left}
+          height={height}
+          role="img"
+          aria-label={label}
+          className="shrink-0"
+        >
+          {ticks.map((tick) => (
+            <line key={tick} x1={left} x2={width} y1={y(tick)} y2={y(tick)} className="stroke-(--line)" />
           ))}
           <polyline
             points={placed.map(({ at, mean }) => `${x(at)},${y(mean)}`).join(' ')}
