@@ -55,17 +55,24 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     header: 'Settled',
     priority: 3,
     width: '17.5rem',
-    cell: ({ settled, scenarios_to_settle, reasons }) => (
+    cell: (pair) => (
       <span className="inline-flex items-center gap-2">
-        <Badge tone={settled ? 'ok' : 'neutral'} icon={settled ? CircleCheck : CircleHelp}>
-          {settled ? 'Settled' : 'Not settled'}
+        <Badge tone={pair.settled ? 'ok' : 'neutral'} icon={pair.settled ? CircleCheck : CircleHelp}>
+          {pair.settled ? 'Settled' : 'Not settled'}
         </Badge>
-        {!settled && (
-          <span className="truncate text-xs text-muted" title={reasons.scenarios_to_settle}>
-            {scenarios_to_settle === null ? '' : `needs about ${countOf(scenarios_to_settle, 'scenario')}`}
+        {!pair.settled && (
+          <span className="truncate text-xs text-muted" title={pair.reasons.scenarios_to_settle}>
+            {lackWords(pair)}
           </span>
         )}
       </span>
     ),
   },
 ]
+
+/** What a difference lacks to be settled. */
+const lackWords = ({ difference, p_value, scenarios_to_settle }: PairFigures): string => {
+  if (scenarios_to_settle !== null) return `needs about ${countOf(scenarios_to_settle, 'scenario')}`
+  if (difference === 0) return 'no difference to settle'
+  return p_value !== null && p_value < 0.05 ? 'only p alone is below 0.05' : ''
+}
