@@ -57,7 +57,7 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_050,
+  app: 1_090,
   components: 33_900,
   'lib/client': 380,
   'lib/console': 8_600,

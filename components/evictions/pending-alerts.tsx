@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { actOnEach } from '#components/list/act-on-each.ts'
+import { BulkBar } from '#components/list/selection-bar.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
@@ -58,22 +59,8 @@ export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProp
     <section aria-label="Pending" className="space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
         <p role="status" className="text-muted">
-          {selected.length > 0 ? `${selected.length} of ${open.length} selected` : `${open.length} pending`}
-          {silenced > 0 && `, ${silenced} of them silenced`}
+          {open.length} pending{silenced > 0 && `, ${silenced} of them silenced`}
         </p>
-        {selected.length > 0 && (
-          <>
-            <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
-              Acknowledge {selected.filter(({ state }) => state === 'new').length}
-            </Button>
-            <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
-              Snapshot {devboxesOf(selected).length}
-            </Button>
-            <Button size="sm" icon={Pause} onClick={() => actions.suspend(selected)}>
-              Suspend {devboxesOf(selected).length}
-            </Button>
-          </>
-        )}
       </div>
       <DataTable
         caption="Alerts, the earliest deadline first"
@@ -92,6 +79,23 @@ export const PendingAlerts = ({ shownId, isLocal, onSilence }: PendingAlertsProp
           <RowActions alert={alert} actions={actions} isLocal={isLocal} onSilence={() => onSilence(alert.metadata)} />
         )}
       />
+      {selected.length > 0 && (
+        <BulkBar
+          label="Selected alerts"
+          status={`${selected.length} of ${open.length} selected`}
+          onClear={() => setSelection(emptySelection)}
+        >
+          <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
+            Acknowledge {selected.filter(({ state }) => state === 'new').length}
+          </Button>
+          <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
+            Snapshot {devboxesOf(selected).length}
+          </Button>
+          <Button size="sm" icon={Pause} onClick={() => actions.suspend(selected)}>
+            Suspend {devboxesOf(selected).length}
+          </Button>
+        </BulkBar>
+      )}
       {actions.dialog}
     </section>
   )

@@ -65,13 +65,13 @@ export const SelectionBar = <Row extends Named>({
     setUnderWay(undefined)
   }
   return (
-    <section
-      aria-label={`Selected ${nouns}`}
-      className="animate-appear sticky bottom-3 z-10 mx-auto mt-3 flex w-fit max-w-full flex-wrap items-center gap-1 rounded-md bg-overlay py-1 pr-1 pl-3 shadow-overlay"
+    <BulkBar
+      label={`Selected ${nouns}`}
+      status={
+        underWay ? `${underWay.verb}: ${underWay.behind} of ${underWay.of}` : `${formatCount(rows.length)} selected`
+      }
+      onClear={onClear}
     >
-      <p role="status" className="tabular mr-2 font-medium">
-        {underWay ? `${underWay.verb}: ${underWay.behind} of ${underWay.of}` : `${formatCount(rows.length)} selected`}
-      </p>
       {underWay ? (
         <Button
           size="sm"
@@ -102,9 +102,6 @@ export const SelectionBar = <Row extends Named>({
           })}
         </>
       )}
-      <Button size="sm" variant="ghost" icon={X} onClick={onClear}>
-        Clear selection
-      </Button>
       {asking && (
         <ConfirmDialog
           open
@@ -137,6 +134,30 @@ export const SelectionBar = <Row extends Named>({
           }}
         />
       )}
-    </section>
+    </BulkBar>
   )
 }
+
+interface BulkBarProps {
+  label: string
+  status: string
+  onClear: () => void
+  children: ReactNode
+}
+
+/** Stays at the lower edge of the screen; on a phone over its whole width, with targets for a thumb. */
+export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
+  <section
+    aria-label={label}
+    data-bulk-bar
+    className="animate-appear fixed inset-x-2 bottom-2 z-10 flex flex-wrap items-center gap-1 rounded-md bg-overlay p-1 shadow-overlay max-sm:mb-[env(safe-area-inset-bottom)] max-sm:[&_button]:h-11 sm:sticky sm:bottom-3 sm:mx-auto sm:mt-3 sm:w-fit sm:max-w-full"
+  >
+    <p role="status" className="tabular mr-2 ml-2 font-medium max-sm:grow">
+      {status}
+    </p>
+    <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
+      Clear selection
+    </Button>
+    <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
+  </section>
+)

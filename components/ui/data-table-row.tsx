@@ -97,20 +97,20 @@ const TableRowView = <Row,>(props: TableRowProps<Row>) => {
           )
         })}
         {rowActions && (
-          <td className={classes(cellClasses, wideOnly, 'px-2! text-right')}>
+          <td className={classes(cellClasses, wideOnly, 'px-1! text-right')}>
             <div className="pointer-fine:opacity-0 inline-flex items-center justify-end gap-1 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100">
               {rowActions(row)}
             </div>
           </td>
         )}
         {hasCard && (
-          <td className={classes(cellClasses, narrowOnly, 'px-1')}>
+          <td className={classes(cellClasses, narrowOnly, 'px-0!')}>
             <button
               type="button"
               aria-expanded={isOpen}
               aria-label={isOpen ? 'Show less' : 'Show more'}
               onClick={() => props.onToggle(rowId)}
-              className="flex size-8 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
+              className="flex size-11 items-center justify-center rounded-md text-2xl text-muted before:transition-transform before:content-['›'] hover:bg-surface-3 aria-expanded:before:rotate-90"
             />
           </td>
         )}

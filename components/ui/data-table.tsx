@@ -129,12 +129,12 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
                 <HeadCell key={column.id} column={column} isFirst={column === columns[0]} {...props} />
               ))}
               {rowActions && (
-                <th scope="col" className={classes(headClasses, wideOnly, 'w-20 px-2!')}>
+                <th scope="col" className={classes(headClasses, wideOnly, 'w-22 px-1!')}>
                   <span className="sr-only">Actions</span>
                 </th>
               )}
               {hasCards && (
-                <th scope="col" className={classes(headClasses, narrowOnly, 'w-10')}>
+                <th scope="col" className={classes(headClasses, narrowOnly, 'w-11 px-0!')}>
                   <span className="sr-only">More</span>
                 </th>
               )}
@@ -282,7 +282,7 @@ const SelectAll = <Row,>({
 }: RowSelection<Row> & Pick<DataTableProps<Row>, 'rows' | 'rowKey'>) => {
   const isAll = rows.length > 0 && selected.size >= rows.length && rows.every((row) => selected.has(rowKey(row)))
   return (
-    <label className="flex h-8 min-w-(--select-width) cursor-pointer items-center justify-center">
+    <label className="flex h-11 min-w-(--select-width) @2xl:h-8 cursor-pointer items-center justify-center">
       <input
         type="checkbox"
         aria-label={isAll ? 'Select none of the rows' : 'Select all rows shown'}
