@@ -9,6 +9,7 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
+import { shortenMiddle } from '#components/ui/text.ts'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
@@ -169,8 +170,8 @@ const LogFilters = ({ records, view, change, problem }: LogFiltersProps) => {
         onCheck={(isOn) => change({ files: isOn ? 'shown' : undefined }, 'replace')}
       />
       {view.execution !== undefined && (
-        <Button size="sm" icon={X} onClick={() => change({ execution: undefined }, 'push')}>
-          Only execution <VisibleText max={40}>{view.execution}</VisibleText>
+        <Button size="sm" icon={X} title={view.execution} onClick={() => change({ execution: undefined }, 'push')}>
+          Only execution <VisibleText>{shortenMiddle(view.execution, 18)}</VisibleText>
         </Button>
       )}
     </div>

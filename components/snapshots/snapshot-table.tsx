@@ -151,7 +151,12 @@ interface NamedProps {
 
 const Named = ({ name, message, onShow }: NamedProps): ReactNode => (
   <>
-    <button type="button" aria-haspopup="dialog" onClick={onShow} className="min-h-6 hover:underline">
+    <button
+      type="button"
+      aria-haspopup="dialog"
+      onClick={onShow}
+      className="min-h-6 max-w-full truncate align-middle hover:underline"
+    >
       <NameText>{name}</NameText>
     </button>
     {message && (

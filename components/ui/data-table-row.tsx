@@ -174,7 +174,9 @@ const Card = <Row,>({
         .map(({ id, header, cell, mono }) => (
           <Fragment key={id}>
             <dt className="text-sm text-muted">{header}</dt>
-            <dd className={classes('min-w-0 break-words', mono && 'font-mono text-sm')}>{cell(row)}</dd>
+            <dd className={classes('min-w-0 break-words *:whitespace-normal', mono && 'font-mono text-sm')}>
+              {cell(row)}
+            </dd>
           </Fragment>
         ))}
     </dl>

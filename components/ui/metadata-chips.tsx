@@ -41,7 +41,8 @@ export const MetadataChips = ({
       {rest.length > 0 && (
         <span
           title={cutEnd(rest.map(([key, value]) => `${key}=${value}`).join('\n'), 1000)}
-          className="tabular shrink-0 px-1 text-xs text-muted"
+          // Without a place of its own what is for the ear alone would widen a narrow page, as nothing cuts it off.
+          className="tabular relative shrink-0 px-1 text-xs text-muted"
         >
           +{rest.length}
           <span className="sr-only"> more</span>
