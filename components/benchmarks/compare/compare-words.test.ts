@@ -46,7 +46,7 @@ it('counts the sides that are better and worse, and puts the largest loss before
   const gain = pair('A', { difference: 0.9, settled: true })
   const loss = pair('B', { difference: -0.01, ci_low: -0.1, ci_high: 0.08, p_adjusted: 0.5, p_value: 0.25 })
   expect(summaryOf([gain, pair('C'), loss, pair('D', { difference: null })])).toEqual({
-    lead: 'Of 4 sides 1 is better than the baseline and 0 are worse; of 3 neither is settled.',
+    lead: 'Of 4 sides 1 is better than the baseline and 0 are worse; 3 are not settled.',
     more: [
       'The largest loss: B in the new job is worse than B in the old job by 0.010 (95 % interval of the difference -0.100 to 0.080, paired over 15 scenarios, p 0.2500, with all 4 sides regarded 0.5000): not settled; about 1,031 scenarios would settle it.',
       'Of 60 scenarios compared over 4 sides, 0 newly fail and 4 newly pass.',

@@ -17,7 +17,8 @@ export const compareSummary = (report: CompareReport): CompareSummary | null => 
   const sentence = (pair: ComparedPair) => sideSentence(pair, name, pairs.length)
   const better = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) > 0).length
   const worse = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) < 0).length
-  const counts = `Of ${pairs.length} sides ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; of ${pairs.length - better - worse} neither is settled.`
+  const open = pairs.length - better - worse
+  const counts = `Of ${pairs.length} sides ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; ${open} ${isOrAre(open)} not settled.`
   const largest = pairs.reduce((a, b) => (b.difference !== null && weightOf(b) > weightOf(a) ? b : a))
   const words = [counts, `The ${weightOf(largest) > 1 ? 'largest loss' : 'largest difference'}: ${sentence(largest)}`]
   const [lead = '', ...more] = pairs.length === 1 ? [sentence(first)] : words
