@@ -24,7 +24,8 @@ const open = (): Promise<IDBDatabase> => {
  * on. A transaction sees what every other tab has written, so an alarm is given to one tab only. A browser that keeps
  * no data gives every tab every alarm once.
  */
-export const claimAlarms = async (alerts: readonly Alert[], account: string, nowMs = Date.now()): Promise<Alert[]> => {
+export const claimAlarms = async (alerts: readonly Alert[], account: string): Promise<Alert[]> => {
+  const nowMs = Date.now()
   const unknown = alerts.filter((alert) => !claimedHere.has(`${account} ${alarmOf(alert)}`))
   for (const alert of unknown) claimedHere.add(`${account} ${alarmOf(alert)}`)
   if (unknown.length === 0) return []

@@ -90,12 +90,12 @@ export const executionMutations = {
 }
 
 /** A command that somebody started, to be followed while it is looked at. */
-export const foundRun = (devboxId: string, executionId: string, api: Api = pageApi): CommandRun =>
+export const foundRun = (devboxId: string, executionId: string): CommandRun =>
   new CommandRun({
     // No answer tells it; the log may.
     command: '',
     execution: { devbox_id: devboxId, execution_id: executionId, status: 'unknown' },
-    source: executionSource(api, devboxId, executionId),
+    source: executionSource(pageApi, devboxId, executionId),
     isFound: true,
   })
 

@@ -57,16 +57,12 @@ export const sessionOf = (header: ReadHeader, now = Date.now()): Promise<SignedI
  * The sessions of other accounts in the same browser. What another server of this host may have planted is of another
  * browser, and does not count.
  */
-export const keptSessions = async (
-  header: ReadHeader,
-  { browser, account }: SignedIn,
-  now = Date.now(),
-): Promise<SignedIn[]> => {
+export const keptSessions = async (header: ReadHeader, { browser, account }: SignedIn): Promise<SignedIn[]> => {
   if (browser === undefined) return []
   const prefix = `${cookieName(header)}.`
   const names = cookiesOf(header).flatMap((each) => (each.startsWith(prefix) ? [each.split('=', 1)[0] ?? ''] : []))
   const found = await Promise.all(
-    [...new Set(names)].slice(0, mostOtherAccounts).map((name) => sessionIn(header, name, now)),
+    [...new Set(names)].slice(0, mostOtherAccounts).map((name) => sessionIn(header, name, Date.now())),
   )
   return found
     .filter((each) => each !== undefined)

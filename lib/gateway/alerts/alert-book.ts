@@ -58,7 +58,6 @@ interface Options {
   webhook?: Webhook | undefined
   /** The page of an alert. */
   urlOf(alertId: string): string
-  lingerMs?: number
 }
 
 /** Who an alert is told to waits this long for the name of its devbox. */
@@ -114,7 +113,7 @@ export class AlertBook implements EvictionListener {
     listener(this.everything())
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0 || this.#stays) return
-      this.#linger = setTimeout(() => this.#unlisten(), this.#options.lingerMs ?? lingerMs)
+      this.#linger = setTimeout(() => this.#unlisten(), lingerMs)
     }
   }
 

@@ -36,15 +36,13 @@ interface Message {
 export class Webhook {
   readonly #config: WebhookConfig
   readonly #account: { id: string; name: string }
-  readonly #times: typeof webhookTimes
   readonly #closing = new AbortController()
   /** Newest first. */
   readonly deliveries: WebhookDelivery[] = []
 
-  constructor(config: WebhookConfig, account: { id: string; name: string }, times = webhookTimes) {
+  constructor(config: WebhookConfig, account: { id: string; name: string }) {
     this.#config = config
     this.#account = account
-    this.#times = times
   }
 
   /** The host alone: an address may hold a secret in its path. */
@@ -82,7 +80,7 @@ export class Webhook {
         delivery.delivered = isDelivered
         return delivery
       }
-      await pause(backoffMs(delivery.attempts - 1, this.#times), signal)
+      await pause(backoffMs(delivery.attempts - 1, webhookTimes), signal)
     }
     delivery.delivered = false
     delivery.answer = 'given up, as the console stopped'
@@ -108,7 +106,7 @@ export class Webhook {
         body,
         // A redirect would take the message to an address that nobody configured.
         redirect: 'manual',
-        signal: AbortSignal.any([AbortSignal.timeout(this.#times.answerMs), this.#closing.signal]),
+        signal: AbortSignal.any([AbortSignal.timeout(webhookTimes.answerMs), this.#closing.signal]),
       })
       const isDelivered = status >= 200 && status < 300
       // A receiver that refuses this message refuses it every time.
