@@ -78,7 +78,7 @@ export const EventLog = (props: EventLogProps) => {
       label="Event log"
       end={`${last} ${size}`}
       region={region}
-      // Who comes for one event wants to read it, not to be carried away from it.
+      // A person who comes for one event wants to read it, not to be carried away from it.
       startsAtEnd={opened === null}
       onFollowing={(isFollowing) => setSeen(isFollowing ? null : last)}
       endWord={fresh > 0 ? `${formatCount(fresh)} new` : 'Follow the end'}

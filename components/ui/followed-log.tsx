@@ -9,7 +9,7 @@ interface FollowedLogProps {
   /** Changes whenever the end moves. */
   end: unknown
   className: string
-  /** False for who comes for one place in the log and does not want to be carried away from it. */
+  /** False for a person who comes for one place in the log and does not want to be carried away from it. */
   startsAtEnd?: boolean
   onFollowing?: (isFollowing: boolean) => void
   /** On the button that leads back to the end. */

@@ -63,7 +63,7 @@ export const FormDialog = ({
   )
 }
 
-/** Most answers come sooner; who waits longer may leave. */
+/** Most answers come sooner; a person who waits longer may leave. */
 const slowMs = 3_000
 
 const useSlow = (busy: boolean): boolean => {

@@ -24,7 +24,7 @@ const TooltipContent = loadOnUse(async () => (await import('./overlay/tooltip-co
 const openDelayMs = 350
 /** Long enough to move the pointer onto the tooltip. */
 const closeDelayMs = 120
-/** Who has just read one tooltip gets the next without delay. */
+/** After one tooltip the next comes without delay. */
 const readOnMs = 200
 let closedAtMs = Number.NEGATIVE_INFINITY
 

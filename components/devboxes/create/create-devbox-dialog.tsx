@@ -61,7 +61,7 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, like }: Creat
       onSuccess: ({ id }) => {
         setDraft(emptyDraft)
         const go = () => router.push(paths.devbox(id, 'terminal'))
-        // Who stopped waiting is elsewhere by now.
+        // A person who stopped waiting is on another page by now.
         if (!isOpen.current)
           return void toast.ok('The devbox was created', { action: { label: 'Open its terminal', onClick: go } })
         onOpenChange(false)

@@ -56,7 +56,7 @@ export const usePaneFocus = (
   useEffect(() => {
     const { textarea } = terminal
     textarea?.setAttribute('aria-describedby', hintId)
-    // A terminal keeps Tab for its shell: who walks the page with it would be caught in each. The bar leads into it.
+    // A terminal keeps Tab for its shell: a person who walks the page with it would be caught. The bar leads into it.
     if (textarea) textarea.tabIndex = -1
     const tell = () => tellFocus()
     textarea?.addEventListener('focus', tell)

@@ -21,8 +21,8 @@ const settleMs = 600
 type Asked = { text: string; isSettled: boolean } | { sizeBytes: number }
 
 /**
- * Programs may ask to put text on the clipboard (OSC 52), as editors do for a yank. They are let after a yes of who
- * uses the terminal, and none is ever told what the clipboard holds.
+ * Programs may ask to put text on the clipboard (OSC 52), as editors do for a yank. They may once the person
+ * at the terminal agrees, and none is ever told what the clipboard holds.
  */
 export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
   const [asked, setAsked] = useState<Asked>()
@@ -32,7 +32,7 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
     const handler = terminal.parser.registerOscHandler(52, (data) => {
       const request = clipboardRequest(data)
       const policy = clipboardPolicy(terminalSettings.get().clipboardWrites, devboxId)
-      // Who only looks on did not ask for anything.
+      // A page that only watches did not ask for anything.
       if (!request || request.kind === 'read' || policy === 'never' || session.state.role !== 'writer') return true
       if (request.kind === 'too_large') setAsked({ sizeBytes: request.sizeBytes })
       else if (policy === 'always' && isInUse(opened)) void put(request.text)

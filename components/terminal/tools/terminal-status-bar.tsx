@@ -13,7 +13,7 @@ import { TerminalShare } from './terminal-share.tsx'
 interface TerminalStatusBarProps {
   opened: OpenedTerminal
   hintId: string
-  /** The first thing focused by who leaves the terminal by keyboard. */
+  /** What has the focus first when a person leaves the terminal by keyboard. */
   way: Ref<HTMLButtonElement>
   isFollower: boolean
   actions: ReactNode

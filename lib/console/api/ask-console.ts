@@ -16,7 +16,7 @@ export const askConsole = async (path: string, init: RequestInit = {}): Promise<
   return response
 }
 
-/** The same from a page of somebody who is signed in: who is no more is led to the sign-in page. */
+/** The same from a page that needs a session: once that is over, the page is led to the sign-in page. */
 export const askConsoleSignedIn = (path: string, init?: RequestInit): Promise<Response> =>
   askConsole(path, init).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 401) void leaveForSignIn()
@@ -44,7 +44,7 @@ export const leaveForSignIn = async (): Promise<boolean> => {
   if (leaving) return true
   leaving = true
   const state = await sessionState()
-  // Who is still signed in was refused by the service itself: the page has to say so, or it seems to ask for nothing.
+  // With a good session the service itself has refused: the page has to say so, or it seems to ask for nothing.
   const isRefused = state === 'signed-in' && (await isKeyRefused())
   if (state !== 'signed-out' && !isRefused) {
     leaving = false

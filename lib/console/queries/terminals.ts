@@ -17,7 +17,7 @@ export const terminalQueries = {
       },
       refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || pauseMs,
     }),
-  /** What a link lets watch, for who is not signed in. Asked once: its terminal tells the rest. */
+  /** What a link lets a visitor watch without signing in. Asked once: its terminal tells the rest. */
   followed: (token: string) =>
     queryOptions({
       queryKey: ['terminals', 'followed', token],

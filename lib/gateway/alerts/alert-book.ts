@@ -60,7 +60,7 @@ interface Options {
   urlOf(alertId: string): string
 }
 
-/** Who an alert is told to waits this long for the name of its devbox. */
+/** Pages and the webhook are told of an eviction without the name of its devbox when that takes longer. */
 const describeMs = 500
 const lingerMs = 30_000
 /** After a connection the service has repeated what is pending within this time. */
@@ -447,7 +447,7 @@ export class AlertBook implements EvictionListener {
     this.#waitUntilDue()
   }
 
-  /** Right after the deadline: a devbox that still runs then is on its way out, or was spared; the watch will tell. */
+  /** Right after the deadline: a devbox that still runs then is being suspended, or stays; the watch will tell. */
   async #settleIfOver(alert: Alert): Promise<void> {
     const facts = await this.#options.describe(alert.devbox_id)
     const current = this.#open.get(alert.id)

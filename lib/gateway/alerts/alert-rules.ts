@@ -32,7 +32,7 @@ export const isEndNear = ({ at_ms, action, span_ms }: UnattendedEnd, nowMs: numb
 
 type Told = Pick<Alert, 'devbox_name' | 'metadata' | 'found_late'>
 
-/** `before` is the open alert of the same devbox's deadline until now: who took that on has taken on a later one too. */
+/** `before` is the open alert of the same devbox's deadline until now. Taking that on is to take on a later one. */
 export const raised = (subject: Subject, told: Told, nowMs: number, before?: Alert): Alert => {
   const isTakenOn = before?.state === 'acknowledged' && subject.deadline_ms > before.deadline_ms
   return {

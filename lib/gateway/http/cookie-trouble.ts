@@ -4,7 +4,7 @@ import type { ReadHeader } from './origin.ts'
 
 /**
  * Cookies do not differ by port, so any server of this host can plant them: a second one of our name, or so many that
- * no request fits. Who has them is told so on a page, which also clears them.
+ * no request fits. A browser that has them is told so on a page, which also clears them.
  */
 export const hasTwoSessions = (header: ReadHeader): boolean => {
   const name = `${cookieName(header)}=`

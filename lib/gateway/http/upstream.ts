@@ -22,7 +22,7 @@ const fetchWithin =
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init?.signal ? [init.signal] : [])]),
     })
 
-/** What a failed call of the service is to who asked the console. */
+/** The refusal with which the console answers when its own call of the service has failed. */
 export const asRefusal = (error: unknown): Refusal => {
   if (!(error instanceof ApiError)) return new Refusal('unavailable', 'The service did not answer in time')
   const { code, message } = error

@@ -15,7 +15,7 @@ const maxRestMs = 30_000
 const noticedBytes = 2 ** 20
 /** A devbox that is over its size may be used, so that files can be removed, until it has grown by this much more. */
 const leewayBytes = 2 ** 24
-/** Who has written within this time is filling the disk. */
+/** A devbox that has written within this time is filling the disk. */
 const growthMs = 5 * 60_000
 
 /** A running devbox, as the watch needs it. */

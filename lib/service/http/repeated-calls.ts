@@ -38,7 +38,7 @@ export class RepeatedCalls {
       request.method === 'POST' &&
       endpoint.response.kind === 'json' &&
       endpoint.bodyFormat === undefined &&
-      // Who waits for a state asks anew until it is reached; a snapshot that was deleted since is taken anew.
+      // A client that waits for a state asks anew until it is reached; a snapshot that was deleted since is taken anew.
       !/wait|snapshot_disk/.test(endpoint.path) &&
       // Not one that was made up for a call without any.
       request.headers['x-request-id'] === requestId

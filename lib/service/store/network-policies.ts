@@ -90,7 +90,7 @@ const nothingAllowed: Egress = {
   allowed_cidrs: [],
 }
 
-/** The rules with those that are given in the place of the old ones; who may reach all may reach devboxes. */
+/** The rules with those that are given in the place of the old ones. To reach everything is to reach devboxes. */
 const changed = (old: Egress, given: Partial<{ [K in keyof Egress]: Egress[K] | null | undefined }>): Egress => {
   const next = { ...old }
   for (const [rule, value] of Object.entries(given))

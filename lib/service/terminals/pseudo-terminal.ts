@@ -113,7 +113,7 @@ export class PseudoTerminal {
 
 interface OpenTerminal {
   master: number
-  /** Unlocked by who opened it. */
+  /** Unlocked by the function that opened it. */
   slave?: number
   /** The slave's path for the command. */
   tty: string

@@ -92,8 +92,8 @@ const withoutReset = (bytes: Uint8Array): Uint8Array => {
 }
 
 /**
- * Where a person who has scrolled up is reading, to be found again once the screen was replaced. Undefined for who is
- * at the end, and stays there.
+ * Where a person who has scrolled up is reading, to be found again once the screen was replaced. Undefined for a
+ * person at the end, who stays there.
  */
 const readingPlace = ({ buffer: { normal }, rows }: TerminalScreen): ((screen: TerminalScreen) => void) | undefined => {
   const fromBottom = normal.baseY - normal.viewportY

@@ -102,7 +102,7 @@ export class ScreenWriter {
 
   /**
    * The character before the cursor once more, so that one that joins it, or a repetition of it, finds it. With it those
-   * before that look alike: who reads the bytes as text, to wait for a prompt, finds it at the end as in the shell's own.
+   * before that look alike: a program that waits for a prompt in the bytes finds it at the end as in the shell's own.
    */
   again(screen: Screen, hasOrigin: boolean, hasInsert: boolean): void {
     const { x, y, lines, ybase } = screen

@@ -161,6 +161,6 @@ const partsOf = (core: Core | undefined): Record<string, unknown> => ({
   '_inputHandler._parser.precedingJoinState': core?._inputHandler?._parser?.precedingJoinState,
 })
 
-/** Who finds links in a terminal of a page; without that part it has none to list. */
+/** What finds links in a terminal of a page; nothing does where xterm lacks that part. */
 export const linkProvidersOf = (terminal: object): readonly ILinkProvider[] =>
   internalsOf(terminal)._linkProviderService?.linkProviders ?? []

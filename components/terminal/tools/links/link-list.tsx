@@ -11,7 +11,7 @@ interface LinkListProps {
   onClose: () => void
 }
 
-/** The links on the screen for who has no pointer to put on them. */
+/** The links on the screen for people who have no pointer to put on them. */
 export const LinkList = ({ targets, onOpen, onClose }: LinkListProps) => (
   <Dialog open onOpenChange={onClose} title="Links on the screen" description="The lowest on the screen first.">
     {targets.length === 0 ? (

@@ -46,7 +46,7 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
 
   useEffect(() => {
     const { terminal, devboxId } = opened
-    // Who follows by a link may not take files.
+    // A follower who came by a link may not take files.
     const canTake = ({ kind }: LinkTarget) => kind !== 'file' || devboxId !== ''
     // A finger covers what it touches; where it leads is then asked.
     const hover = (target: LinkTarget, event: MouseEvent) =>
