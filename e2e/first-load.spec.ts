@@ -20,8 +20,8 @@ const budgets = [
   { name: 'trend', path: '/benchmark-jobs/trend', budgetKiB: 232 },
   { name: 'scenarios', path: '/benchmarks/scenarios', budgetKiB: 234 },
   { name: 'settings', path: '/settings', budgetKiB: 188 },
-  { name: 'recordings', path: '/recordings', budgetKiB: 224 },
-  { name: 'axon', path: '/axons/{axon}', budgetKiB: 215 },
+  { name: 'recordings', path: '/recordings', budgetKiB: 225 },
+  { name: 'axon', path: '/axons/{axon}', budgetKiB: 216 },
   { name: 'devbox', path: '/devboxes/{devbox}', budgetKiB: 232 },
   { name: 'terminal', path: '/devboxes/{devbox}?tab=terminal', budgetKiB: 364 },
 ]
