@@ -118,6 +118,43 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     ])
   })
 
+  /** One request to the proxy as it stands, and what came back. */
+  const send = (line: string, host: string) =>
+    run(
+      `exec 3<>/dev/tcp/127.0.0.1/\${HTTPS_PROXY##*:}; printf '${line} HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n' >&3; timeout 20 head -c 4096 <&3`,
+    )
+
+  it.each([
+    [
+      'capitals and a dot at the end',
+      `GET http://Registry.ALLOWED.example.:${port}/n`,
+      'x',
+      /200 OK[\s\S]*GET registry/,
+    ],
+    ['a header that names another', `GET http://allowed.example:${port}/n`, 'other.example', /GET allowed\.example:/],
+    ['a port where nothing listens', 'CONNECT allowed.example:22', 'allowed.example:22', /502[\s\S]*not answer/],
+  ])('goes by the name of the target with %s', async (_, line, host, answer) => {
+    expect(await send(line, host)).toMatch(answer)
+  })
+
+  it.each([
+    ['a header that names one it may call', `GET http://header.example:${port}/n`, `header.example:${port}`],
+    ['such a header for a tunnel', `CONNECT tunnel.example:${port}`, `tunnel.example:${port}`],
+    ['port 22', 'CONNECT shell.example:22', 'shell.example:22'],
+    ['a user that reads like a name', `CONNECT allowed.example@user.example:${port}`, `user.example:${port}`],
+    ['a path that reads like a name', `CONNECT path.example/.allowed.example:${port}`, `path.example:${port}`],
+    ['a name that only ends alike', `CONNECT evilallowed.example:${port}`, `evilallowed.example:${port}`],
+    ['an address', `CONNECT 93.184.216.34:${port}`, `93.184.216.34:${port}`],
+    ['an address as one number', 'CONNECT 1572395043:80', '93.184.216.35:80'],
+    ['an address of IPv6', 'CONNECT [2606:2800:220:1::1]:443', '[2606:2800:220:1::1]:443'],
+  ])('is refused, by name in the log, a target with %s', async (_, line, target) => {
+    expect(await send(line, `allowed.example:${port}`)).toMatch(/^HTTP\/1\.1 403 /)
+    const logged = async () => (await client.logs.list({ params: { id } })).logs.map(({ message }) => message)
+    await expect
+      .poll(logged, { timeout: 20_000 })
+      .toContain(`Refused: ${target} is not among the names its network policy allows`)
+  })
+
   it('reaches neither this machine nor a private network by a name it may call', async () => {
     expect(await run(connect(`inner.allowed.example:${port}`))).toMatch(/403[\s\S]*private network/)
     expect(await run(connect(`self.allowed.example:${machine.port}`))).toMatch(/403[\s\S]*this machine/)

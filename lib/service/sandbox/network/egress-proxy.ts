@@ -51,7 +51,7 @@ process.once('message', ({ listen, rules }: Order) => {
 const createProxy = (rules: Rules) => {
   const open = async (name: string, port: number): Promise<Socket> => {
     if (!allowsName(name, rules)) {
-      say({ refused: `${name}:${port} is not among the names its network policy allows` })
+      say({ refused: `${authority(name, port)} is not among the names its network policy allows` })
       throw new Refusal(403, `${name} is not among the names that the network policy of this devbox allows`)
     }
     for (const address of await addressesOf(name, port)) {
@@ -66,7 +66,9 @@ const createProxy = (rules: Rules) => {
     if (found.length === 0) throw new Refusal(502, `${name} has no address`)
     const reachable = found.filter((address) => isReachable(address, rules))
     if (reachable.length > 0) return reachable.slice(0, maxAddresses)
-    say({ refused: `${name}:${port} leads to ${found.join(', ')}, which is of this machine or of a private network` })
+    say({
+      refused: `${authority(name, port)} leads to ${found.join(', ')}, which is of this machine or of a private network`,
+    })
     throw new Refusal(403, `${name} leads to this machine or into a private network`)
   }
 
@@ -129,6 +131,8 @@ const createProxy = (rules: Rules) => {
 }
 
 const nameOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+const authority = (name: string, port: number) => `${isIP(name) === 6 ? `[${name}]` : name}:${port}`
 
 const asRefusal = (error: Error) =>
   error instanceof Refusal ? error : new Refusal(502, `The connection broke: ${error.message}`)
