@@ -5,6 +5,7 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { chosenColumns } from '#components/list/chosen-columns.tsx'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import type { ChosenColumns } from '#components/list/use-columns.ts'
+import { classes } from '#components/ui/classes.ts'
 import { DataTable, type DataTableProps } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -155,7 +156,8 @@ const Named = ({ name, message, onShow }: NamedProps): ReactNode => (
       type="button"
       aria-haspopup="dialog"
       onClick={onShow}
-      className="min-h-6 max-w-full truncate align-middle hover:underline"
+      // A message beside it has the rest of the line.
+      className={classes('min-h-6 truncate align-middle hover:underline', message ? 'max-w-[70%]' : 'max-w-full')}
     >
       <NameText>{name}</NameText>
     </button>
