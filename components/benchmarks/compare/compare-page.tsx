@@ -89,7 +89,7 @@ export const ComparePage = () => {
               onChoose={(ids) => change({ jobs: ids.join(','), ...(report.jobs.length === 1 && noBaseline) }, 'push')}
             />
           </div>
-          {report.agents.length > 1 && <Comparability report={report} />}
+          {(report.jobs.length > 1 || report.agents.length > 1) && <Comparability report={report} />}
           <Summary report={report} />
           <SideTable report={report} />
           <DifferenceTable report={report} />
