@@ -24,7 +24,10 @@ import {
   emptyDraft,
   readDraft,
 } from './devbox-draft.ts'
-import { EnvironmentFields, LifetimeFields, NetworkFields, SourceFields, StartFields } from './devbox-fields.tsx'
+import { LifetimeFields } from './lifetime-fields.tsx'
+import { NetworkFields } from './network-fields.tsx'
+import { SourceFields } from './source-fields.tsx'
+import { EnvironmentFields, StartFields } from './start-fields.tsx'
 import { TemplateFields } from './template-fields.tsx'
 
 export interface CreateDevboxDialogProps {

@@ -37,6 +37,13 @@ export interface DevboxDraft {
   otherParameters: Partial<LaunchParameters>
 }
 
+/** What every group of fields in the dialog is given. */
+export interface DraftFieldsProps {
+  draft: DevboxDraft
+  edit: (part: Partial<DevboxDraft>) => void
+  errorAt: (field: keyof DevboxDraft) => string | null
+}
+
 export const emptyDraft: DevboxDraft = {
   name: '',
   source: 'empty',

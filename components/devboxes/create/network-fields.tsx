@@ -1,0 +1,62 @@
+'use client'
+import { useQuery } from '@tanstack/react-query'
+import { Field, TextField } from '#components/ui/field.tsx'
+import { Select } from '#components/ui/select.tsx'
+import { networkPolicyQueries } from '#lib/console/queries/devbox/network-policies.ts'
+import { tunnelModes } from '#lib/contract/tunnels.ts'
+import { tunnelModeWords } from '../tunnel-words.ts'
+import type { DevboxDraft, DraftFieldsProps } from './devbox-draft.ts'
+import { FieldGroup } from './field-group.tsx'
+
+export const NetworkFields = ({ draft, edit, errorAt }: DraftFieldsProps) => {
+  const policies = useQuery({ ...networkPolicyQueries.offered(), retry: false })
+  const offered = policies.data?.network_policies ?? []
+  const isListed = draft.networkPolicy === '' || offered.some(({ id }) => id === draft.networkPolicy)
+  return (
+    <FieldGroup
+      title="Network"
+      filled={draft.tunnel !== '' || draft.networkPolicy !== ''}
+      hasError={Boolean(errorAt('tunnel') || errorAt('networkPolicy'))}
+    >
+      <Field label="Tunnel" hint="Opens ports of the devbox to the network of the service" error={errorAt('tunnel')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={draft.tunnel}
+            onChange={({ target }) => edit({ tunnel: target.value as DevboxDraft['tunnel'] })}
+            options={[
+              { value: '', label: 'None' },
+              ...tunnelModes.map((value) => ({ value, label: tunnelModeWords[value] })),
+            ]}
+          />
+        )}
+      </Field>
+      {policies.isError ? (
+        <TextField
+          label="Network policy"
+          optional
+          mono
+          hint="The policies could not be read; type the id of one"
+          error={errorAt('networkPolicy')}
+          value={draft.networkPolicy}
+          onText={(networkPolicy) => edit({ networkPolicy })}
+        />
+      ) : (
+        <Field label="Network policy" hint="What the devbox may reach" error={errorAt('networkPolicy')}>
+          {(control) => (
+            <Select
+              {...control}
+              value={draft.networkPolicy}
+              onChange={({ target }) => edit({ networkPolicy: target.value })}
+              options={[
+                { value: '', label: offered.length > 0 ? 'None' : 'None: the account has no policy' },
+                ...(isListed ? [] : [{ value: draft.networkPolicy, label: draft.networkPolicy }]),
+                ...offered.map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+            />
+          )}
+        </Field>
+      )}
+    </FieldGroup>
+  )
+}
