@@ -7,17 +7,13 @@ import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
 import { DevboxStatusBadge } from '#components/devboxes/devbox-status.tsx'
 import { TimeLeftText } from '#components/devboxes/time-left-text.tsx'
-import { Countdown } from '#components/evictions/countdown.tsx'
-import { classes } from '#components/ui/classes.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useClock } from '#components/ui/use-clock.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
-import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { curlPost } from '#lib/console/api/curl-post.ts'
 import { isPassing } from '#lib/console/api/failures.ts'
@@ -26,9 +22,8 @@ import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { Attention } from './attention.tsx'
-import { countDevboxes, type DevboxCounts, devboxesAt } from './devbox-counts.ts'
+import { Figures } from './figures.tsx'
 import { FirstRun } from './first-run.tsx'
 import { type OwnDevbox, ownDevboxes } from './own-devboxes.ts'
 
@@ -56,131 +51,6 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => (
     </Section>
   </>
 )
-
-/** The numbers of the account, devboxes of trials left out. They say what they were counted among. */
-const Figures = () => {
-  const devboxes = useInfiniteQuery(overviewQueries.devboxes())
-  const axons = useInfiniteQuery(overviewQueries.axons())
-  const { data: evictions } = useQuery(evictionQueries.feed())
-  const page = devboxes.data?.pages[0]
-  const own = page?.devboxes.filter((devbox) => !isOfTrial(devbox))
-  const counts = own && countDevboxes(own)
-  const hourAgo = useClock((nowMs) => Math.floor(nowMs / 60_000) * 60_000 - hourMs, 0)
-  const before = own && hourAgo > 0 ? countDevboxes(devboxesAt(own, hourAgo)) : undefined
-  const ofTrials = page && own ? page.devboxes.length - own.length : 0
-  const pending = evictions.pending.length
-  const [next] = evictions.pending
-  const trend = (count: keyof DevboxCounts) => counts && before && counts[count] - before[count]
-  return (
-    <>
-      <dl className="grid grid-cols-2 border-t border-l border-line sm:grid-cols-3 xl:grid-cols-6">
-        <Figure
-          label="Devboxes running"
-          value={counts?.running}
-          trend={trend('running')}
-          href={paths.devboxes({ status: 'running' })}
-        />
-        <Figure
-          label="Devboxes between states"
-          value={counts?.moving}
-          trend={trend('moving')}
-          href={paths.devboxes()}
-        />
-        <Figure
-          label="Devboxes suspended"
-          value={counts?.suspended}
-          trend={trend('suspended')}
-          href={paths.devboxes({ status: 'suspended' })}
-        />
-        <Figure
-          label="Devboxes failed"
-          value={counts?.failed}
-          trend={trend('failed')}
-          href={paths.devboxes({ status: 'failure' })}
-          tone="danger"
-        />
-        <Figure
-          label={
-            next ? (
-              <>
-                Evictions, next in <Countdown deadlineMs={next.eviction_deadline_ms} />
-              </>
-            ) : (
-              'Evictions pending'
-            )
-          }
-          value={pending}
-          href={paths.evictions()}
-          tone="attention"
-        />
-        <Figure
-          label="Axons, deleted too"
-          value={axons.data?.pages[0]?.total_count ?? undefined}
-          href={paths.axons()}
-        />
-      </dl>
-      {page && counts && (page.has_more || ofTrials > 0) && (
-        <p className="mt-2 text-sm text-muted">
-          {page.has_more && (
-            <>
-              States are counted among the newest {formatCount(page.devboxes.length)}
-              {page.total_count == null
-                ? ' devboxes; there are more.'
-                : ` of ${formatCount(page.total_count)} devboxes.`}{' '}
-            </>
-          )}
-          {ofTrials > 0 && (
-            <Link href={devboxListPath({ trials: 'shown' })} prefetch={false} className="text-accent hover:underline">
-              {formatCount(ofTrials)} {ofTrials === 1 ? 'devbox' : 'devboxes'} of trials not counted
-            </Link>
-          )}
-        </p>
-      )}
-    </>
-  )
-}
-
-const hourMs = 3_600_000
-
-interface FigureProps {
-  label: ReactNode
-  /** Undefined while it is not known. */
-  value: number | undefined
-  /** How many more than an hour ago. */
-  trend?: number | undefined
-  href: string
-  /** Worn only when there is something to see. */
-  tone?: 'danger' | 'attention'
-}
-
-const Figure = ({ label, value, trend, href, tone }: FigureProps) => (
-  <div className="relative flex flex-col-reverse justify-end border-r border-b border-line px-4 py-3 has-[a:hover]:bg-surface-1">
-    <dt className="truncate text-sm text-muted">
-      <Link
-        href={href}
-        className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus"
-      >
-        {label}
-      </Link>
-    </dt>
-    <dd
-      className={classes(
-        'tabular text-2xl font-semibold tracking-tight',
-        !value && 'text-muted',
-        tone && value ? toneClasses[tone] : '',
-      )}
-    >
-      {value === undefined ? '–' : formatCount(value)}
-      {!!trend && (
-        <span className="ml-2 text-sm font-normal tracking-normal text-muted" title="Against an hour ago">
-          {trend > 0 ? `+${formatCount(trend)}` : `−${formatCount(-trend)}`} in 1 h
-        </span>
-      )}
-    </dd>
-  </div>
-)
-
-const toneClasses = { danger: 'text-danger', attention: 'text-attention' }
 
 /** Jobs that go on, and when each may be done. */
 const RunningJobs = () => {
