@@ -1,14 +1,13 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Download, FolderClosed, FolderPlus, RefreshCw, Trash2, Upload } from 'lucide-react'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { isTyping } from '#components/ui/is-typing.ts'
 import { loadOnUse } from '#components/ui/overlay/load-on-use.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -25,6 +24,7 @@ import { fileQueries } from '#lib/console/queries/devbox/files.ts'
 import type { FilesPlace } from './files-place.ts'
 import { FolderTable } from './folder-table.tsx'
 import { PathBar } from './path-bar.tsx'
+import { useFocusAfter, useFolderFocus, useFolderKeys } from './use-folder-keys.ts'
 
 const UploadDialog = loadOnUse(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
 const NameDialog = loadOnUse(async () => (await import('./name-dialog.tsx')).NameDialog)
@@ -74,7 +74,7 @@ export const FolderView = ({ place, path }: { place: FilesPlace; path: string })
   }
   const goUp = () => folder.startsWith('/') && folder !== '/' && place.go(parentOf(folder), { focused: nameIn(folder) })
   const isReady = data !== undefined && refusal === null
-  useKeys((key, name) => {
+  useFolderKeys((key, name) => {
     const entry = rows.find((each) => each.name === name)
     const chosen = selected.length > 0 ? selected : entry ? [entry] : []
     if (key === 'Backspace') goUp()
@@ -85,7 +85,7 @@ export const FolderView = ({ place, path }: { place: FilesPlace; path: string })
     return true
   })
   const [wanted, setWanted] = useState<string>()
-  useFocus(element, place, data !== undefined)
+  useFolderFocus(element, place, data !== undefined)
   useFocusAfter(element, asked === undefined ? wanted : undefined, setWanted)
 
   const off = refusal ?? (data ? null : 'the folder has not been read')
@@ -266,62 +266,6 @@ export const FolderView = ({ place, path }: { place: FilesPlace; path: string })
       )}
     </section>
   )
-}
-
-/** Keys of the page, outside of fields, dialogs and menus; `name` is the row that has the focus. */
-const useKeys = (take: (key: string, name: string | undefined) => boolean) => {
-  const latest = useRef(take)
-  useEffect(() => {
-    latest.current = take
-  })
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      const { activeElement } = document
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
-      if (isTyping(activeElement) || document.querySelector('[role=dialog],[role=menu]')) return
-      const name = activeElement?.closest('tr')?.getAttribute('data-key') ?? undefined
-      if (latest.current(event.key, name)) event.preventDefault()
-    }
-    document.addEventListener('keydown', listen)
-    return () => document.removeEventListener('keydown', listen)
-  }, [])
-}
-
-/** Once the folder is read, the focus goes to the entry the person came from, or to the first. */
-const useFocus = (element: HTMLElement | null, place: FilesPlace, isRead: boolean) => {
-  const latest = useRef(place)
-  useEffect(() => {
-    latest.current = place
-  })
-  useEffect(() => {
-    if (!element || !isRead) return
-    const name = latest.current.takeFocused()
-    if (name !== undefined) focusRow(element, name)
-  }, [element, isRead])
-}
-
-/** What was renamed, or stands where something was deleted, gets the focus once the dialog has gone. */
-const useFocusAfter = (
-  element: HTMLElement | null,
-  wanted: string | undefined,
-  setWanted: (name: undefined) => void,
-) => {
-  useEffect(() => {
-    if (!element || wanted === undefined) return
-    // A dialog gives the focus back in a turn of its own.
-    const timer = setTimeout(() => {
-      focusRow(element, wanted)
-      setWanted(undefined)
-    })
-    return () => clearTimeout(timer)
-  }, [element, wanted, setWanted])
-}
-
-const focusRow = (element: HTMLElement, name: string) => {
-  const rows = [...element.querySelectorAll<HTMLElement>('tr[data-key]')]
-  const row = rows.find((each) => each.dataset.key === name) ?? rows[0]
-  const target = row?.querySelector<HTMLElement>('[data-row]') ?? element.querySelector<HTMLElement>('nav a')
-  target?.focus()
 }
 
 /** The entry that comes after these, or before them when they are the last. */
