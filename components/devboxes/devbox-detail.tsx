@@ -26,7 +26,7 @@ import { TimeLeftText } from './time-left-text.tsx'
 import { type DevboxMoves, useDevboxMoves } from './use-devbox-moves.tsx'
 
 // The code of a tab comes with its page, which the server draws: what is typed before it is alive would be lost.
-const CommandPanel = dynamic(() => import('./command-panel.tsx').then((tab) => tab.CommandPanel))
+const CommandPanel = dynamic(() => import('./commands/command-panel.tsx').then((tab) => tab.CommandPanel))
 const DevboxOverview = dynamic(() => import('./overview/devbox-overview.tsx').then((tab) => tab.DevboxOverview))
 const DevboxSnapshots = dynamic(() =>
   import('#components/snapshots/devbox-snapshots.tsx').then((tab) => tab.DevboxSnapshots),
