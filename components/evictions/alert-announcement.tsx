@@ -9,7 +9,7 @@ import { alertSettings, playAlertSound } from '#lib/console/alerts/alert-setting
 import { notificationState, showNotification } from '#lib/console/alerts/notifications.ts'
 import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
 import { type Alert, hasHappened, lastCallMs } from '#lib/wire/alerts.ts'
-import { alertCost, alertLine, alertNews } from './alert-words.ts'
+import { alertCost, alertEvent, alertLine } from './alert-words.ts'
 import { Countdown } from './countdown.tsx'
 
 export { claimAlarms } from '#lib/console/alerts/announced.ts'
@@ -37,9 +37,9 @@ export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string,
       void notify({ alert: first, title, body: description, leftMs, account }, () => show(first))
     }
     toast.attention(
-      <News alert={first} leftMs={leftMs}>
+      <ToastTitle alert={first} leftMs={leftMs}>
         {line}
-      </News>,
+      </ToastTitle>,
       {
         id: alarmOf(first),
         description,
@@ -60,9 +60,9 @@ export const tell = (alerts: readonly Alert[], feed: AlertFeed, account: string,
       alert.kind === 'test' ? (
         <span role="alert">Test alert: this is how an eviction is announced</span>
       ) : (
-        <News alert={alert} leftMs={ownMs}>
-          <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertNews(alert)}
-        </News>
+        <ToastTitle alert={alert} leftMs={ownMs}>
+          <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertEvent(alert)}
+        </ToastTitle>
       ),
       {
         id: alarmOf(alert),
@@ -83,7 +83,7 @@ const toneOf = ({ kind, job }: Alert) => {
 }
 
 /** The alert is read out once, with the time as it was then; what ticks stands beside it. */
-const News = ({ alert, leftMs, children }: { alert: Alert; leftMs: number; children: ReactNode }) => (
+const ToastTitle = ({ alert, leftMs, children }: { alert: Alert; leftMs: number; children: ReactNode }) => (
   <>
     <span role="alert">
       {children} {!hasHappened(alert) && <span className="sr-only">in {formatCountdown(leftMs)}</span>}

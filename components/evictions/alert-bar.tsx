@@ -23,7 +23,7 @@ import {
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { type Alert, hasHappened } from '#lib/wire/alerts.ts'
-import { alertNews } from './alert-words.ts'
+import { alertEvent } from './alert-words.ts'
 import { Countdown } from './countdown.tsx'
 import { useRescue } from './use-rescue.ts'
 
@@ -109,7 +109,7 @@ const useLoudAlerts = (feed: AlertFeed) => {
 
 const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
   const isNow = useClock((nowMs) => alertLeftMs(feed, alert, nowMs) === 0)
-  if (hasHappened(alert)) return alertNews(alert)
+  if (hasHappened(alert)) return alertEvent(alert)
   const ends = barWords[alert.kind] ?? 'ends'
   return isNow ? (
     `${ends} now`

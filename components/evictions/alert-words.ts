@@ -3,7 +3,7 @@ import { formatCountdown } from '#lib/console/live/eviction-feed.ts'
 import { type Alert, nameInText } from '#lib/wire/alerts.ts'
 
 /** What is ahead of a devbox, or has become of it or of a job: continues its name. */
-export const alertNews = ({ kind, job }: Pick<Alert, 'kind' | 'job'>): string => {
+export const alertEvent = ({ kind, job }: Pick<Alert, 'kind' | 'job'>): string => {
   if (kind === 'eviction') return 'will be evicted'
   if (kind === 'end') return 'will be shut down and its disk deleted'
   if (kind === 'failure') return 'has failed'
@@ -25,4 +25,4 @@ export const alertCost = ({ kind, end, job }: Pick<Alert, 'kind' | 'end' | 'job'
 export const alertLine = (alert: Alert, leftMs: number, isAhead: boolean): string =>
   alert.kind === 'test'
     ? 'Test alert'
-    : `${nameInText(alertName(alert))} ${alertNews(alert)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`
+    : `${nameInText(alertName(alert))} ${alertEvent(alert)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`

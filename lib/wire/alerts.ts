@@ -144,7 +144,7 @@ export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean => kind === 
 /** A test stands behind what is ahead, or it would hide the next eviction for its minute; before what has happened. */
 const rank = (alert: Alert) => (hasHappened(alert) ? 2 : Number(alert.kind === 'test'))
 
-/** What is ahead before what has happened; the earliest deadline first, then the latest news. */
+/** What is ahead before what has happened; the earliest deadline first, then what happened last. */
 export const byUrgency = (a: Alert, b: Alert): number =>
   rank(a) - rank(b) ||
   (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
