@@ -111,7 +111,7 @@ interface FigureProps {
 
 const Figure = ({ label, value, trend, href, tone }: FigureProps) => (
   <div className="relative flex flex-col-reverse justify-end border-r border-b border-line px-4 py-3 has-[a:hover]:bg-surface-1">
-    <dt className="truncate text-sm text-muted">
+    <dt className="text-sm text-muted">
       <Link
         href={href}
         className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus"
