@@ -11,7 +11,7 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'p',
     header: <span title="By flips of the signs of the differences · by Holm over the pairs">p · adjusted</span>,
     priority: 3,
-    width: '9.5rem',
+    width: '8rem',
     align: 'right',
     cell: ({ p_value, p_adjusted, method, permutations, seed, reasons }) =>
       p_value === null ? (
@@ -34,7 +34,7 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'discordant',
     header: <span title={`${onlyOnePasses}; McNemar's exact p`}>Only one passes</span>,
     priority: 3,
-    width: '10.5rem',
+    width: '9.75rem',
     align: 'right',
     cell: ({ a, b, only_a_passes, only_b_passes, mcnemar_p }) => (
       <span
@@ -54,14 +54,17 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'settled',
     header: 'Settled',
     priority: 3,
-    width: '17.5rem',
+    width: '16.5rem',
     cell: (pair) => (
-      <span className="inline-flex items-center gap-2">
+      <span className="flex items-center gap-1.5">
         <Badge tone={pair.settled ? 'ok' : 'neutral'} icon={pair.settled ? CircleCheck : CircleHelp}>
           {pair.settled ? 'Settled' : 'Not settled'}
         </Badge>
         {!pair.settled && (
-          <span className="truncate text-xs text-muted" title={pair.reasons.scenarios_to_settle}>
+          <span
+            className="min-w-0 truncate text-xs text-muted"
+            title={pair.reasons.scenarios_to_settle ?? lackWords(pair)}
+          >
             {lackWords(pair)}
           </span>
         )}
