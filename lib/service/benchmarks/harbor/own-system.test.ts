@@ -42,17 +42,17 @@ ${rewardIf('diff /tmp/out /tests/expected && [ ! -e /usr/share/doc ] && getent h
     files: {
       'environment/notes/a': '',
       'environment/Dockerfile': `FROM debian:12
-RUN useradd -m coder && mkdir /work && chown coder: /work
-COPY notes /work
+RUN useradd -m coder && mkdir /desk && chown coder: /desk
+COPY notes /desk
 COPY notes /tmp/
 USER coder
-WORKDIR /work
+WORKDIR /desk
 RUN echo "$HOME $(id -un)" >made
 `,
       'solution/solve.sh':
         'id -un >out; cat made ~/../coder/.profile >/dev/null && pwd >>out; touch /etc/no 2>/dev/null || echo refused >>out\n',
       'tests/test.sh': rewardIf(
-        '[ "$(cat out made; id -un; stat -c "%U %a" /work /work/a /tmp)" = "$(printf "coder\\n/work\\nrefused\\n/home/coder coder\\ncoder\\ncoder 755\\nroot 644\\nroot 1777")" ]',
+        '[ "$(cat out made; id -un; stat -c "%U %a" /desk /desk/a /tmp)" = "$(printf "coder\\n/desk\\nrefused\\n/home/coder coder\\ncoder\\ncoder 755\\nroot 644\\nroot 1777")" ]',
       ),
     },
   },
