@@ -1,7 +1,6 @@
 import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lucide-react'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { formatExact } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { Alert, AlertKind, AlertState } from '#lib/wire/alerts.ts'
 
@@ -76,10 +75,7 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
 /** Who took it on and when. */
 export const TakenOn = ({ alert: { acknowledged_by, acknowledged_ms } }: { alert: Alert }) =>
   acknowledged_ms === null ? null : (
-    <span
-      className="min-w-0 truncate text-muted"
-      title={`By ${acknowledged_by ?? ''}, ${formatExact(acknowledged_ms)}`}
-    >
+    <span className="min-w-0 truncate text-muted" title={`By ${acknowledged_by ?? ''}`}>
       by <VisibleText max={40}>{acknowledged_by ?? ''}</VisibleText> <RelativeTime ms={acknowledged_ms} />
     </span>
   )

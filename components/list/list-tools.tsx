@@ -6,6 +6,7 @@ import { writeClipboard } from '#components/ui/use-copy.ts'
 import { readColumns } from '#lib/console/address/columns/column-text.ts'
 import { asCurl, asTypeScript } from '#lib/console/api/snippets.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { browserStore } from '#lib/console/frame/kept-items.ts'
 import {
   type ExportFields,
   type ExportFormat,
@@ -14,7 +15,7 @@ import {
   saveRows,
 } from '#lib/console/lists/export.ts'
 import type { ListSource, ListView } from '#lib/console/lists/list-source.ts'
-import { browserStore, readViews, viewsOfList } from '#lib/console/lists/saved-views.ts'
+import { readViews, viewsOfList } from '#lib/console/lists/saved-views.ts'
 import { ColumnDialog, type ColumnDialogProps } from './column-dialog.tsx'
 import { choicesOf, keepColumns } from './keep-columns.ts'
 import { SavedViewsDialog } from './saved-views-dialog.tsx'

@@ -7,8 +7,8 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { browserStore } from '#lib/console/frame/kept-items.ts'
 import {
-  browserStore,
   forgetView,
   keepView,
   maxViewName,

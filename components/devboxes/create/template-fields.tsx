@@ -7,6 +7,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { forgetTemplate, keepTemplate, readTemplates } from '#lib/console/frame/devbox-templates.ts'
+import { browserStore } from '#lib/console/frame/kept-items.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 
 interface TemplateFieldsProps {
@@ -17,7 +18,7 @@ interface TemplateFieldsProps {
 
 /** Templates of this browser: one fills the form, and the form makes one. */
 export const TemplateFields = ({ body, onChoose }: TemplateFieldsProps) => {
-  const [templates, setTemplates] = useState(() => readTemplates(store()))
+  const [templates, setTemplates] = useState(() => readTemplates(browserStore()))
   const [chosen, setChosen] = useState('')
   const [name, setName] = useState('')
   const choose = (wanted: string) => {
@@ -27,14 +28,15 @@ export const TemplateFields = ({ body, onChoose }: TemplateFieldsProps) => {
   }
   const keep = () => {
     if (!body) return
-    if (!keepTemplate(store(), { name: name.trim(), body })) return void toast.danger('This browser keeps no template')
-    setTemplates(readTemplates(store()))
+    if (!keepTemplate(browserStore(), { name: name.trim(), body }))
+      return void toast.danger('This browser keeps no template')
+    setTemplates(readTemplates(browserStore()))
     setChosen(name.trim())
     setName('')
   }
   const forget = () => {
-    forgetTemplate(store(), chosen)
-    setTemplates(readTemplates(store()))
+    forgetTemplate(browserStore(), chosen)
+    setTemplates(readTemplates(browserStore()))
     setChosen('')
   }
   return (
@@ -75,12 +77,4 @@ export const TemplateFields = ({ body, onChoose }: TemplateFieldsProps) => {
       </div>
     </details>
   )
-}
-
-const store = (): Storage | undefined => {
-  try {
-    return localStorage
-  } catch {
-    return undefined
-  }
 }

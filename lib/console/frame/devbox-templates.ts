@@ -1,6 +1,7 @@
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { mask } from '#lib/wire/mask.ts'
 import { maskText } from '#lib/wire/secrets.ts'
+import { keepItems, readKept } from './kept-items.ts'
 
 /** What a devbox is made with, under a name, in this browser alone. */
 export interface DevboxTemplate {
@@ -12,15 +13,8 @@ const key = 'devdeck.devbox-templates'
 /** More than anyone chooses from. */
 const maxTemplates = 50
 
-/** None where the browser forbids it, or what it keeps is no list of templates. */
-export const readTemplates = (store: Pick<Storage, 'getItem'> | undefined): readonly DevboxTemplate[] => {
-  try {
-    const kept: unknown = JSON.parse(store?.getItem(key) ?? '[]')
-    return Array.isArray(kept) ? kept.filter(isTemplate) : []
-  } catch {
-    return []
-  }
-}
+export const readTemplates = (store: Pick<Storage, 'getItem'> | undefined): readonly DevboxTemplate[] =>
+  readKept(store, key, isTemplate)
 
 /** Keeps one under its name, in the place of another of that name; false when the browser does not. */
 export const keepTemplate = (
@@ -38,15 +32,8 @@ export const forgetTemplate = (store: Pick<Storage, 'getItem' | 'setItem'> | und
     readTemplates(store).filter((each) => each.name !== name),
   )
 
-const write = (store: Pick<Storage, 'setItem'> | undefined, templates: readonly DevboxTemplate[]): boolean => {
-  try {
-    store?.setItem(key, JSON.stringify(templates.slice(0, maxTemplates)))
-    return store !== undefined
-  } catch {
-    // Full or switched off.
-    return false
-  }
-}
+const write = (store: Pick<Storage, 'setItem'> | undefined, templates: readonly DevboxTemplate[]): boolean =>
+  keepItems(store, key, templates.slice(0, maxTemplates))
 
 const isTemplate = (kept: unknown): kept is DevboxTemplate => {
   const { name, body } = (kept ?? {}) as Partial<DevboxTemplate>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { browserStore, forgetView, keepView, nameRefusal, readViews, renameView, viewsOfList } from './saved-views.ts'
+import { browserStore } from '../frame/kept-items.ts'
+import { forgetView, keepView, nameRefusal, readViews, renameView, viewsOfList } from './saved-views.ts'
 
 const key = 'devdeck.saved-views'
 const memory = (kept: Record<string, string> = {}) => ({

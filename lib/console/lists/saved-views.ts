@@ -1,4 +1,5 @@
 import { safeNext } from '../address/paths.ts'
+import { keepItems, readKept } from '../frame/kept-items.ts'
 
 /** The address of a list under a name, in this browser alone. */
 export interface SavedView {
@@ -14,24 +15,8 @@ const maxViews = 100
 export const maxViewName = 80
 const maxHref = 8_000
 
-/** The store of the browser; undefined where it forbids it. */
-export const browserStore = (): Storage | undefined => {
-  try {
-    return localStorage
-  } catch {
-    return undefined
-  }
-}
-
-/** What is no view is left out: it may be of an older console, or not by us. */
-export const readViews = (store: Pick<Store, 'getItem'> | undefined): readonly SavedView[] => {
-  try {
-    const kept: unknown = JSON.parse(store?.getItem(key) ?? '[]')
-    return Array.isArray(kept) ? kept.filter(isView) : []
-  } catch {
-    return []
-  }
-}
+export const readViews = (store: Pick<Store, 'getItem'> | undefined): readonly SavedView[] =>
+  readKept(store, key, isView)
 
 /** Those of the list that stands at `href`, whatever it is narrowed to. */
 export const viewsOfList = (views: readonly SavedView[], href: string): SavedView[] =>
@@ -59,16 +44,8 @@ export const forgetView = (store: Store | undefined, name: string): boolean =>
     readViews(store).filter((view) => view.name !== name),
   )
 
-const write = (store: Store | undefined, views: readonly SavedView[]): boolean => {
-  try {
-    if (!store || views.length > maxViews) return false
-    store.setItem(key, JSON.stringify(views))
-    return true
-  } catch {
-    // Full or switched off.
-    return false
-  }
-}
+const write = (store: Store | undefined, views: readonly SavedView[]): boolean =>
+  views.length <= maxViews && keepItems(store, key, views)
 
 const isView = (kept: unknown): kept is SavedView => {
   const { name, href } = (kept ?? {}) as Partial<SavedView>
