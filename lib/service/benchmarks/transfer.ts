@@ -17,15 +17,19 @@ interface Sending {
   signal: AbortSignal
 }
 
+/** The root user of a container needs no permission to empty a folder; the user of a devbox has to take it first. */
+export const removalOf = (path: string): string =>
+  `{ [ -L ${path} ] || chmod -R u+rwX -- ${path} 2>/dev/null; rm -rf -- ${path}; }`
+
 /**
- * Copies what is in a folder of this machine into a folder of the devbox: `only` those names below it, where they are
- * given. Links stay links, and devices are left out.
+ * Copies what is in a folder of this machine into a folder of the devbox, in place of what was there where it `replaces`
+ * that: `only` those names below it, where they are given. Links stay links, and devices are left out.
  */
 export const sendFolder = async (
   { devbox, signal }: Sending,
   from: string,
   to: string,
-  { mode, only }: { mode?: string | null; only?: readonly string[] | undefined } = {},
+  { mode, only, replaces }: { mode?: string | null; only?: readonly string[] | undefined; replaces?: boolean } = {},
 ) => {
   const what = only ? ['--no-recursion', '--verbatim-files-from', '--null', '-T', '-'] : ['.']
   const packing = spawn('tar', ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', ...what], {
@@ -36,7 +40,8 @@ export const sendFolder = async (
   packing.on('error', () => undefined)
   packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
   // A folder that is there already, as /tmp or the working directory, keeps its mode and its owner.
-  const script = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner --no-overwrite-dir -f - -C "$1"'
+  const unpack = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner --no-overwrite-dir -f - -C "$1"'
+  const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
   await into({ devbox, signal }, packing.stdout, script, [to])
   if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
   if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)

@@ -15,6 +15,7 @@ import {
   packFolder,
   readEndOf,
   readSmall,
+  removalOf,
   sendFile,
   sendFolder,
   unpackFolder,
@@ -59,9 +60,6 @@ const defaultOwnSeconds = 600
 /** How much of what a command wrote the message of a failure tells. */
 const shownLines = 20
 const maxShownLength = 2000
-
-// The root user of a container needs no permission to empty a folder; the user of a devbox has to take it first.
-const removeFolder = '{ [ -L "$FOLDER" ] || chmod -R u+rwX -- "$FOLDER" 2>/dev/null; rm -rf -- "$FOLDER"; }'
 
 /** The devbox of a scenario run made ready for work: its build, agent, verifier and scorers run through it. */
 export class Workbench {
@@ -196,10 +194,10 @@ export class Workbench {
     await copyOut(this.#devbox(), { devbox: to.#devbox(), signal }, path, how)
   }
 
-  /** Empties a folder and fills it from others, each over the one before. */
+  /** Empties a folder, and fills it from others, each over the one before. */
   async replace(to: string, ...from: string[]): Promise<void> {
-    await this.must(`${removeFolder} && mkdir -p -- "$FOLDER"`, { FOLDER: to })
-    for (const folder of from) await this.send(folder, to)
+    if (from.length === 0) await this.must(`${removalOf('"$FOLDER"')} && mkdir -p -- "$FOLDER"`, { FOLDER: to })
+    for (const [index, folder] of from.entries()) await this.send(folder, to, { replaces: index === 0 })
   }
 
   /** Writes a file as a process of the devbox would. */

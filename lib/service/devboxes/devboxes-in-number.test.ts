@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { readProc } from '#lib/service/kit/proc.ts'
-import { findProcesses } from '#lib/service/sandbox/processes.ts'
+import { findProcesses, readTable } from '#lib/service/sandbox/processes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService } from '#lib/service/testing/service.ts'
 
@@ -49,10 +49,10 @@ describeUnderEachIsolation('many devboxes, one after another, under isolation', 
     const ids = [...first, ...(await many(total - first.length))]
     expect(new Set(ids).size).toBe(total)
 
-    // The service itself measures the disk with `du`.
-    const left = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId }).filter(
-      (pid) => !readProc(pid, 'cmdline')?.startsWith('du\0'),
-    )
+    // The service itself measures the disks.
+    const alive = readTable()
+    const measuring = new Set(findProcesses({ DEVDECK_COPIES: 'sizes' }, alive))
+    const left = findProcesses({ DEVDECK_SERVICE_ID: service.serviceId }, alive).filter((pid) => !measuring.has(pid))
     expect(left.map((pid) => [pid, readProc(pid, 'cmdline'), readProc(pid, 'stat')])).toEqual([])
     await expect.poll(openFiles).toBeLessThanOrEqual(filesBefore + atOnce)
     expect(mounts().filter((line) => line.includes(temp))).toEqual([])

@@ -149,32 +149,20 @@ export const usageOf = async (
   folders: readonly string[],
   how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
 ): Promise<number> => {
-  const bytes = await sumOf(['-B1'], folders, how)
-  const files = await sumOf(['--inodes'], folders, how)
-  return Math.max(bytes, files * leastFileBytes)
-}
-const leastFileBytes = 4096
-
-const sumOf = async (
-  options: string[],
-  folders: readonly string[],
-  how: Pick<Tool, 'isolation' | 'marks' | 'signal'>,
-) => {
-  let [sum, lines] = [0, 0]
+  const sums: number[] = []
   const code = await run({
     ...how,
-    argv: ['du', '-s', '-x', ...options, '--', ...folders],
+    argv: ['sh', '-c', 'du -s -x -B1 -- "$@"; du -s -x --inodes -- "$@"', 'sh', ...folders],
     reads: folders,
-    onOutput: (line) => {
-      sum += Number.parseInt(line, 10)
-      lines++
-    },
+    onOutput: (line) => sums.push(Number.parseInt(line, 10)),
     // Files that vanish meanwhile take nothing.
     onComplaint: () => undefined,
   })
-  if (lines < folders.length) throw new Error(`du ended with ${code}`)
-  return sum
+  if (sums.length < 2 * folders.length) throw new Error(`du ended with ${code}`)
+  const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0)
+  return Math.max(sum(sums.slice(0, folders.length)), sum(sums.slice(folders.length)) * leastFileBytes)
 }
+const leastFileBytes = 4096
 
 /**
  * Removes a folder and everything below it, however deep: Node's own way goes by whole paths, which the system limits

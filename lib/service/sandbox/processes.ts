@@ -17,7 +17,7 @@ export const isGone = (pid: number): boolean => {
 /** Every process that has not ended, with its environment if it may be read. */
 type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
 
-const readTable = (): ProcessTable => {
+export const readTable = (): ProcessTable => {
   const alive = new Map<number, ProcessStat & { environment: string | undefined }>()
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry)
