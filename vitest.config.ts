@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { LineReporter } from './scripts/vitest-line-reporter.ts'
 
+const inFolders = (...folders: string[]) => folders.map((folder) => `${folder}/**/*.test.{ts,tsx}`)
+
 export default defineConfig({
   test: {
-    include: ['lib/**/*.test.{ts,tsx}', 'components/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'],
     // Tests wait more than they compute, for shells, services and browsers: twice the workers of a two-core machine.
     maxWorkers: 4,
     // Only what fails takes this long: a state is waited for, and a machine may be many times slower than this one.
@@ -11,5 +12,18 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', new LineReporter()],
+    projects: [
+      // A process of its own for each file: to start a program takes a process the longer the more memory it has.
+      { extends: true, test: { name: 'service', include: inFolders('lib/service') } },
+      // Here most of a file's time would go into loading what the file before has loaded.
+      {
+        extends: true,
+        test: {
+          name: 'console',
+          include: inFolders('lib/!(service)', 'components', 'scripts'),
+          isolate: false,
+        },
+      },
+    ],
   },
 })
