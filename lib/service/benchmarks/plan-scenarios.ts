@@ -1,4 +1,4 @@
-import { type BenchmarkJobSpec, maxConcurrentTrials, type OrchestratorConfig } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJobSpec, maxConcurrentTrials } from '#lib/contract/benchmark-jobs.ts'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
@@ -8,16 +8,48 @@ import type { AgentDefinition } from './agents/definition.ts'
 import { type NamedAgents, secretsFor } from './agents/named-agents.ts'
 import { maxTrialsPerJob, type PlannedJob, planRefusal, profileOf, type RetryPolicy } from './plan.ts'
 
-/** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
-export const planScenarios = (
-  store: Pick<Stores, 'benchmarks' | 'scenarios' | 'secrets'>,
-  account: string,
-  spec: Exclude<BenchmarkJobSpec, { type: 'harbor' }>,
-  namedAgents: NamedAgents,
-): PlannedJob => {
-  const problems: FieldProblem[] = []
-  const wrong = (field: string, message: string) => problems.push({ field: `spec.${field}`, message })
+type Spec = Exclude<BenchmarkJobSpec, { type: 'harbor' }>
+type Wrong = (field: string, message: string) => void
+type PlanStore = Pick<Stores, 'benchmarks' | 'scenarios' | 'secrets'>
 
+/** What a spec of scenarios, or of a benchmark's scenarios, asks for. Throws one 400 with every problem in its message. */
+export const planScenarios = (store: PlanStore, account: string, spec: Spec, namedAgents: NamedAgents): PlannedJob => {
+  const problems: FieldProblem[] = []
+  const wrong: Wrong = (field, message) => problems.push({ field: `spec.${field}`, message })
+  const { ids, scenarios, benchmark } = scenariosOf(store, account, spec, wrong)
+  const { agents, definitions } = agentsOf(store, account, spec, namedAgents, {
+    needing: [...scenarios, ...(benchmark ? [benchmark] : [])],
+    wrong,
+  })
+  const orchestrator = orchestratorOf(spec, wrong)
+  if (problems.length > 0) throw planRefusal(problems)
+  const trials = ids.length * agents.length
+  if (trials > maxTrialsPerJob)
+    throw planRefusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrialsPerJob}` }])
+  return {
+    name: null,
+    warnings: [],
+    source:
+      spec.type === 'benchmark'
+        ? { type: 'benchmark', benchmark_id: spec.benchmark_id, benchmark_name: benchmark?.name ?? null }
+        : { type: 'scenarios', scenario_ids: spec.scenario_ids },
+    spec: { scenario_ids: [...ids], agent_configs: agents, orchestrator_config: orchestrator },
+    plan: {
+      scenarios: scenarios.map(({ id, name }) => ({ id, name })),
+      attempts: 1,
+      concurrentTrials: orchestrator.n_concurrent_trials,
+      // For these two kinds of spec n_attempts counts retries on failure; Harbor's are attempts.
+      retry: { ...retryAnyFailure, maxRetries: orchestrator.n_attempts },
+      timeoutMultiplier: orchestrator.timeout_multiplier,
+      benchmarkId: benchmark?.id ?? null,
+      agents: definitions,
+      harbor: null,
+    },
+  }
+}
+
+/** The scenarios of a spec, as far as there are such. */
+const scenariosOf = (store: PlanStore, account: string, spec: Spec, wrong: Wrong) => {
   const benchmark = spec.type === 'benchmark' ? store.benchmarks.get(account, spec.benchmark_id) : undefined
   if (spec.type === 'benchmark') {
     if (!benchmark) wrong('benchmark_id', `there is no benchmark ${JSON.stringify(spec.benchmark_id)}`)
@@ -36,70 +68,58 @@ export const planScenarios = (
     else if (scenario.status === 'archived') wrong(fieldOf(i), `scenario ${id} is archived`)
     else scenarios.push(scenario)
   }
+  return { ids, scenarios, benchmark }
+}
 
+/** The agents of a spec with the secrets they are given, each beside its definition where it has one. */
+const agentsOf = (
+  store: PlanStore,
+  account: string,
+  spec: Spec,
+  namedAgents: NamedAgents,
+  { needing, wrong }: { needing: readonly Parameters<typeof unmetNeeds>[0][]; wrong: Wrong },
+) => {
   const agents = [...spec.agent_configs]
   const definitions: (AgentDefinition | null)[] = []
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
   if (agents.length === 0) wrong('agent_configs', 'must name at least one agent')
   if (agents.length > maxAgents) wrong('agent_configs', `must name at most ${maxAgents} agents`)
   for (const [i, agent] of agents.slice(0, maxAgents).entries()) {
-    for (const { field, message } of agentProblems(agent, namedAgents)) wrong(`agent_configs[${i}].${field}`, message)
+    const wrongHere: Wrong = (field, message) => wrong(`agent_configs[${i}].${field}`, message)
+    for (const { field, message } of agentProblems(agent, namedAgents)) wrongHere(field, message)
     const definition = agent.kwargs?.command === undefined ? (namedAgents.find(agent.name)?.definition ?? null) : null
     definitions.push(definition)
     const given = profileOf(agent)
     const [variables, secrets] = [given.envVars ?? {}, given.secrets ?? {}]
     const needed = definition && secretsFor(definition, { modelName: agent.model_name, variables, secrets }, hasSecret)
     for (const { field, message } of needed?.problems ?? [])
-      wrong(`agent_configs[${i}].${field === 'secrets' ? 'agent_environment.secrets' : field}`, message)
+      wrongHere(field === 'secrets' ? 'agent_environment.secrets' : field, message)
     const profile = { ...given, secrets: { ...needed?.secrets, ...secrets } }
     // The names of the secrets it was given stand in the job's record, whoever chose them.
     if (needed && Object.keys(needed.secrets).length > 0)
       agents[i] = { ...agent, agent_environment: { ...agent.agent_environment, secrets: profile.secrets } }
     const missing = store.secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
-    for (const name of missing) wrong(`agent_configs[${i}].agent_environment.secrets`, `there is no secret ${name}`)
-    const unmet = [...scenarios, ...(benchmark ? [benchmark] : [])].flatMap((each) => unmetNeeds(each, profile))
-    for (const message of new Set(unmet.map((each) => each.message)))
-      wrong(`agent_configs[${i}].agent_environment`, message)
+    for (const name of missing) wrongHere('agent_environment.secrets', `there is no secret ${name}`)
+    const unmet = needing.flatMap((each) => unmetNeeds(each, profile))
+    for (const message of new Set(unmet.map((each) => each.message))) wrongHere('agent_environment', message)
   }
+  return { agents, definitions }
+}
 
-  const orchestrator = spec.orchestrator_config ?? {}
-  for (const [field, { least, most }] of Object.entries(ranges)) {
-    const value = orchestrator[field as keyof typeof ranges]
-    if (value !== undefined && value !== null && !(value >= least && value <= most))
-      wrong(`orchestrator_config.${field}`, `must be a number from ${least} to ${most}`)
-  }
-  if (problems.length > 0) throw planRefusal(problems)
-  const trials = ids.length * agents.length
-  if (trials > maxTrialsPerJob)
-    throw planRefusal([{ field: 'spec', message: `asks for ${trials} trials; a job has at most ${maxTrialsPerJob}` }])
-
-  const { n_attempts, n_concurrent_trials, timeout_multiplier, quiet } = orchestrator
-  const config: Required<OrchestratorConfig> = {
+const orchestratorOf = ({ orchestrator_config }: Spec, wrong: Wrong) => {
+  const { n_concurrent_trials, n_attempts, timeout_multiplier, quiet } = orchestrator_config ?? {}
+  const config = {
     n_concurrent_trials: n_concurrent_trials ?? 1,
     n_attempts: n_attempts ?? 0,
     timeout_multiplier: timeout_multiplier ?? 1,
     quiet: quiet ?? false,
   }
-  return {
-    name: null,
-    warnings: [],
-    source:
-      spec.type === 'benchmark'
-        ? { type: 'benchmark', benchmark_id: spec.benchmark_id, benchmark_name: benchmark?.name ?? null }
-        : { type: 'scenarios', scenario_ids: spec.scenario_ids },
-    spec: { scenario_ids: [...ids], agent_configs: agents, orchestrator_config: config },
-    plan: {
-      scenarios: scenarios.map(({ id, name }) => ({ id, name })),
-      attempts: 1,
-      concurrentTrials: config.n_concurrent_trials ?? 1,
-      // For these two kinds of spec n_attempts counts retries on failure; Harbor's are attempts.
-      retry: { ...retryAnyFailure, maxRetries: config.n_attempts ?? 0 },
-      timeoutMultiplier: config.timeout_multiplier ?? 1,
-      benchmarkId: benchmark?.id ?? null,
-      agents: definitions,
-      harbor: null,
-    },
+  for (const [field, { least, most }] of Object.entries(ranges)) {
+    const value = config[field as keyof typeof ranges]
+    if (!(value >= least && value <= most))
+      wrong(`orchestrator_config.${field}`, `must be a number from ${least} to ${most}`)
   }
+  return config
 }
 
 /** Unspecified: the bounds of a job. */
