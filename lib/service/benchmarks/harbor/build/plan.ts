@@ -96,130 +96,189 @@ const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
 /**
- * Reads a Dockerfile as far as it can be followed without Docker, on what the machine gives to devboxes. Throws a SandboxBuildFailedError where it cannot.
+ * Reads a Dockerfile as far as it can be followed without Docker, on what the machine gives to devboxes. Throws a
+ * SandboxBuildFailedError where it cannot.
  */
-export const planBuild = (dockerfile: string, machine: Machine, path = defaultPath): BuildPlan => {
-  const { hasSystem, hasUsers } = machine
-  const stages: BuildPlan[] = []
-  const warnings: Warning[] = []
-  const numbers = new Map<string, number>()
-  const stageOf = (name: string) => stages[numbers.get(name.toLowerCase()) ?? -1]
-  const begin = (image: string): BuildPlan => {
-    const before = stageOf(image)
+export const planBuild = (dockerfile: string, machine: Machine, path = defaultPath): BuildPlan =>
+  new DockerfileReader(machine, path).read(dockerfile)
+
+/** How to tell what is the matter with a line of the Dockerfile. */
+interface Line {
+  /** It is wrong. */
+  fail: Fail
+  /** Docker could follow it. */
+  cannot: Fail
+  /** It is followed in part. */
+  warn: (what: string) => void
+}
+
+class DockerfileReader {
+  readonly #machine: Machine
+  readonly #path: string
+  readonly #stages: BuildPlan[] = []
+  readonly #warnings: Warning[] = []
+  /** Of stages, by what they are called. */
+  readonly #numbers = new Map<string, number>()
+  /** Those of before the first FROM, which a stage has to name again. */
+  readonly #globals = new Map(Object.entries(platformArgs))
+  /** The stage that is being read, and what holds in it from this line on; none before the first FROM. */
+  #plan: BuildPlan
+  #hasBegun = false
+  #variables = this.#globals
+  #args: Record<string, string> = {}
+  #shell = usualShell
+
+  constructor(machine: Machine, path: string) {
+    this.#machine = machine
+    this.#path = path
+    this.#plan = this.#stageFrom('')
+  }
+
+  read(dockerfile: string): BuildPlan {
+    const instructions = parseDockerfile(dockerfile)
+    for (let next = instructions.shift(); next; next = instructions.shift()) {
+      if (ignored.includes(next.name)) continue
+      const line = this.#lineOf(next)
+      if (next.name === 'FROM') instructions.unshift(...this.#from(next, line))
+      else if (this.#hasBegun || next.name === 'ARG') this.#follow(next, line)
+      else line.fail(`${next.name} comes before FROM`)
+    }
+    if (!this.#hasBegun) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
+    return this.#plan
+  }
+
+  #lineOf({ line }: Instruction): Line {
+    const said = (problem: string) => `Dockerfile line ${line}: ${problem}`
+    return {
+      fail: (problem) => {
+        throw new SandboxBuildFailedError(said(problem))
+      },
+      cannot: (problem) => {
+        throw new SandboxBuildFailedError(said(problem), { differs: true })
+      },
+      warn: (what) => this.#warnings.push({ sentence: said(what), differs: true }),
+    }
+  }
+
+  /** Begins a stage; what the one it builds on has kept for this moment comes next. */
+  #from({ text }: Instruction, { cannot }: Line): Instruction[] {
+    const [image = '', , alias] = wordsOf(text, this.#globals)
+    if (this.#hasBegun) {
+      this.#stages.push(this.#plan)
+      if (!this.#machine.hasSystem) cannot('several stages need systems of their own, which devboxes do not have here')
+    }
+    this.#hasBegun = true
+    this.#plan = this.#stageFrom(image)
+    this.#variables = new Map(Object.entries(this.#plan.env))
+    this.#args = {}
+    this.#shell = usualShell
+    const triggers = this.#stageCalled(image)?.triggers ?? []
+    if (alias !== undefined) this.#numbers.set(alias.toLowerCase(), this.#stages.length)
+    return triggers
+  }
+
+  #stageFrom(image: string): BuildPlan {
+    const before = this.#stageCalled(image)
     if (before) return { ...before, steps: [...before.steps], env: { ...before.env }, triggers: [] }
     const nothing = { steps: [], workdir: '/', user: null, entrypoint: null, healthcheck: null, triggers: [] }
-    return { ...nothing, env: { PATH: path }, image, stages, warnings }
+    return { ...nothing, env: { PATH: this.#path }, image, stages: this.#stages, warnings: this.#warnings }
   }
-  const stageNumber = (name: string): number | null =>
-    numbers.get(name.toLowerCase()) ?? (stages[Number(name)] ? Number(name) : null)
-  let plan = begin('')
-  // Those of before the first FROM, which a stage has to name again.
-  const globals = new Map(Object.entries(platformArgs))
-  let variables = globals
-  let args: Record<string, string> = {}
-  let shell = usualShell
-  let begun = 0
-  const instructions = parseDockerfile(dockerfile)
-  for (let instruction = instructions.shift(); instruction; instruction = instructions.shift()) {
-    const { name, text, line } = instruction
-    const fail = (problem: string): never => {
-      throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`)
-    }
-    const cannot = (problem: string): never => {
-      throw new SandboxBuildFailedError(`Dockerfile line ${line}: ${problem}`, { differs: true })
-    }
-    const warn = (what: string) => warnings.push({ sentence: `Dockerfile line ${line}: ${what}`, differs: true })
-    if (ignored.includes(name)) continue
-    if (begun === 0 && name !== 'FROM' && name !== 'ARG') fail(`${name} comes before FROM`)
+
+  #stageCalled(name: string): BuildPlan | undefined {
+    return this.#stages[this.#numbers.get(name.toLowerCase()) ?? -1]
+  }
+
+  #stageNumber(name: string): number | null {
+    return this.#numbers.get(name.toLowerCase()) ?? (this.#stages[Number(name)] ? Number(name) : null)
+  }
+
+  #follow(instruction: Instruction, line: Line): void {
+    const plan = this.#plan
+    const { name, text } = instruction
     switch (name) {
-      case 'FROM': {
-        const [image = '', , alias] = wordsOf(text, globals)
-        if (++begun > 1) stages.push(plan)
-        if (begun > 1 && !hasSystem) cannot('several stages need systems of their own, which devboxes do not have here')
-        instructions.unshift(...(stageOf(image)?.triggers ?? []))
-        plan = begin(image)
-        variables = new Map(Object.entries(plan.env))
-        args = {}
-        shell = usualShell
-        if (alias !== undefined) numbers.set(alias.toLowerCase(), stages.length)
-        break
-      }
       case 'ARG':
-        for (const word of wordsOf(text, variables)) {
-          const [key = '', ...value] = word.split('=')
-          const given = value.length > 0 ? value.join('=') : globals.get(key)
-          if (given === undefined || Object.hasOwn(plan.env, key)) continue
-          args[key] = given
-          variables.set(key, given)
-        }
+        this.#arg(text)
         break
       case 'ENV':
-        for (const [key, value] of assignments(text, variables, fail)) {
+        for (const [key, value] of assignments(text, this.#variables, line.fail)) {
           plan.env[key] = value
-          variables.set(key, value)
+          this.#variables.set(key, value)
         }
         break
       case 'WORKDIR': {
-        const [path] = wordsOf(text, variables)
-        if (!path) return fail('WORKDIR names no folder')
+        const path = wordsOf(text, this.#variables)[0] || line.fail('WORKDIR names no folder')
         plan.workdir = posix.resolve(plan.workdir, path)
-        plan.steps.push({ kind: 'workdir', line, path: plan.workdir })
+        plan.steps.push({ kind: 'workdir', line: instruction.line, path: plan.workdir })
         break
       }
       case 'SHELL':
-        shell = execForm(text) ?? fail('SHELL needs a JSON array')
-        if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(shell[0] ?? '')) cannot(`there is no shell ${shell[0]} here`)
+        this.#shell = execForm(text) ?? line.fail('SHELL needs a JSON array')
+        if (!/^(\/bin\/|\/usr\/bin\/)?(ba|da)?sh$/.test(this.#shell[0] ?? ''))
+          line.cannot(`there is no shell ${this.#shell[0]} here`)
         break
       case 'USER':
-        plan.user = wordsOf(text, variables)[0] ?? fail('USER names no user')
-        if (/^(root|0)(:(root|0))?$/.test(plan.user)) plan.user = null
-        // Unspecified: what USER means in a devbox that has one user. Everything runs as that one.
-        if (plan.user !== null && !hasUsers) {
-          plan.user = null
-          warn(`USER ${text} is ignored: a devbox has one user here`)
-        }
+        this.#user(text, line)
         break
       case 'RUN':
-        plan.steps.push(
-          runStep(instruction, {
-            shell,
-            env: { ...args, ...plan.env },
-            cwd: plan.workdir,
-            user: plan.user,
-            mounts: mountsOf(instruction, plan.workdir, { variables, stageNumber, warn }),
-          }),
-        )
+        plan.steps.push(this.#run(instruction, line))
         break
       case 'COPY':
-      case 'ADD': {
-        const named = instruction.flags.from && wordsOf(instruction.flags.from, variables)[0]
-        const from = named ? stageNumber(named) : null
-        // Unspecified: what an image that cannot be fetched leaves out. The build goes on without it, and says so.
-        if (named && (from === null || from === stages.length))
-          warn(`skipped: ${name} --from=${named}: no other image is here`)
-        else
-          plan.steps.push(
-            ...copySteps(instruction, { variables, cwd: plan.workdir, from, machine, warn, fail, cannot }),
-          )
+      case 'ADD':
+        plan.steps.push(...this.#copy(instruction, line))
         break
-      }
       case 'ENTRYPOINT': {
-        const argv = execForm(text) ?? [...shell, text]
+        const argv = execForm(text) ?? [...this.#shell, text]
         plan.entrypoint = argv.length > 0 ? argv : null
         break
       }
       case 'ONBUILD':
-        plan.triggers.push(...parseDockerfile(text).map((trigger) => ({ ...trigger, line })))
+        plan.triggers.push(...parseDockerfile(text).map((trigger) => ({ ...trigger, line: instruction.line })))
         break
       case 'HEALTHCHECK':
-        plan.healthcheck = healthcheckOf(instruction, shell, fail)
+        plan.healthcheck = healthcheckOf(instruction, this.#shell, line.fail)
         break
       default:
-        cannot(`${name} cannot be followed without Docker`)
+        line.cannot(`${name} cannot be followed without Docker`)
     }
   }
-  if (begun === 0) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
-  return plan
+
+  #arg(text: string): void {
+    for (const word of wordsOf(text, this.#variables)) {
+      const [key = '', ...value] = word.split('=')
+      const given = value.length > 0 ? value.join('=') : this.#globals.get(key)
+      if (given === undefined || Object.hasOwn(this.#plan.env, key)) continue
+      this.#args[key] = given
+      this.#variables.set(key, given)
+    }
+  }
+
+  #user(text: string, { fail, warn }: Line): void {
+    const user = wordsOf(text, this.#variables)[0] ?? fail('USER names no user')
+    const isRoot = /^(root|0)(:(root|0))?$/.test(user)
+    // Unspecified: what USER means in a devbox that has one user. Everything runs as that one.
+    this.#plan.user = isRoot || !this.#machine.hasUsers ? null : user
+    if (!isRoot && !this.#machine.hasUsers) warn(`USER ${text} is ignored: a devbox has one user here`)
+  }
+
+  #run(instruction: Instruction, { warn }: Line): BuildStep {
+    const { workdir, env, user } = this.#plan
+    const stageNumber = (name: string) => this.#stageNumber(name)
+    const mounts = mountsOf(instruction, workdir, { variables: this.#variables, stageNumber, warn })
+    return runStep(instruction, { shell: this.#shell, env: { ...this.#args, ...env }, cwd: workdir, user, mounts })
+  }
+
+  #copy(instruction: Instruction, line: Line): BuildStep[] {
+    const { name, flags } = instruction
+    const variables = this.#variables
+    const named = flags.from && wordsOf(flags.from, variables)[0]
+    const from = named ? this.#stageNumber(named) : null
+    // Unspecified: what an image that cannot be fetched leaves out. The build goes on without it, and says so.
+    if (named && (from === null || from === this.#stages.length)) {
+      line.warn(`skipped: ${name} --from=${named}: no other image is here`)
+      return []
+    }
+    return copySteps(instruction, { variables, cwd: this.#plan.workdir, from, machine: this.#machine, ...line })
+  }
 }
 
 /** The numbers of the stages that a build needs, each after those it needs itself. */
@@ -373,15 +432,11 @@ const scriptOf = (text: string, heredocs: Instruction['heredocs']): string => {
 const withInterpreter = (script: string, shebang: string): string =>
   `f=$(mktemp) && printf %s ${quote(script)} >"$f" && ${shebang.slice(2).trim()} "$f"`
 
-interface CopySurroundings {
+interface CopySurroundings extends Line {
   variables: ReadonlyMap<string, string>
   cwd: string
   from: number | null
   machine: Machine
-  warn: (what: string) => void
-  fail: Fail
-  /** As `fail`, for what Docker can do. */
-  cannot: Fail
 }
 
 const copySteps = (
