@@ -14,7 +14,7 @@ import {
 import { notRetriedByDefault } from '../retry.ts'
 import { isVariableName } from '../workbench.ts'
 import { findFile } from './datasets.ts'
-import { defaultRetry, isGiven, JobFile, knownKeys, type Retry } from './job-schema.ts'
+import { type Agent, defaultRetry, isGiven, JobFile, knownKeys, type Retry } from './job-schema.ts'
 import { chooseTasks, type TaskReading } from './job-tasks.ts'
 import { secretOf } from './templates.ts'
 import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
@@ -27,6 +27,12 @@ interface Surroundings {
 }
 
 const defaultConcurrentTrials = 4
+
+interface PlannedAgent {
+  agent: HarborAgent
+  /** Null where it needs none. */
+  definition: AgentDefinition | null
+}
 
 interface HarborJob {
   name: string | null
@@ -198,57 +204,63 @@ class Reading implements TaskReading {
     for (const [applies, sentence] of warnings) if (isGiven(applies)) this.warn(sentence)
   }
 
-  #agents(file: JobFile): { agent: HarborAgent; definition: AgentDefinition | null }[] {
+  #agents(file: JobFile): PlannedAgent[] {
     const agents = file.agents ?? [{}]
-    return agents.flatMap((agent, i) => {
-      const path: Path = ['agents', i]
-      if (this.isMisformed(path)) return []
-      const kwargs = agent.kwargs ?? {}
-      const name = agent.name ?? 'oracle'
-      if (agent.import_path) {
-        this.complain(
-          [...path, 'import_path'],
-          'Agents of your own in Python (import_path) cannot be loaded here: put the command that runs it into agents/NAME/agent.toml of the data folder, or start the service with --agent NAME=COMMAND, and name it here; or use name: command with kwargs.command',
-        )
-        return []
-      }
-      const isPlain = reservedAgentNames.includes(name)
-      const named = isPlain ? undefined : this.#surroundings.namedAgents.find(name)
-      if (!isPlain && !named)
-        this.complain(
-          [...path, 'name'],
-          `${this.#surroundings.namedAgents.refusal(name)}; without a definition there are oracle, nop and command`,
-        )
-      for (const problem of named?.problems ?? []) this.complain([...path, 'name'], problem)
-      const definition = named?.definition ?? null
-      if (!isPlain && !definition) return []
-      const { command } = kwargs
-      if (name === 'command' && (typeof command !== 'string' || !/\S/.test(command)))
-        this.complain(
-          'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
-          'Agent command needs the command to run, as text in kwargs.command',
-        )
-      for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
-        if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not given to the agent`)
-      const env = this.#environment([...path, 'env'], agent.env)
-      const modelName = agent.model_name ?? null
-      const needed = definition && secretsFor(definition, { modelName, ...env }, this.#surroundings.hasSecret)
-      for (const { field, message } of needed?.problems ?? [])
-        this.complain(field === 'model_name' && modelName !== null ? [...path, 'model_name'] : path, message)
-      return {
-        definition,
-        agent: {
-          name,
-          modelName,
-          command: name === 'command' && typeof command === 'string' ? command : null,
-          kwargs,
-          overrideTimeoutSeconds: agent.override_timeout_sec ?? null,
-          maxTimeoutSeconds: agent.max_timeout_sec ?? null,
-          nConcurrent: agent.n_concurrent ?? null,
-          env: { ...env, secrets: { ...needed?.secrets, ...env.secrets } },
-        },
-      }
-    })
+    return agents.flatMap((agent, i) => (this.isMisformed(['agents', i]) ? [] : (this.#agent(agent, i) ?? [])))
+  }
+
+  #agent(agent: Agent, i: number): PlannedAgent | undefined {
+    const path: Path = ['agents', i]
+    const definition = this.#definition(agent, path)
+    if (definition === undefined) return undefined
+    const kwargs = agent.kwargs ?? {}
+    const { command } = kwargs
+    const isCommand = definition === null && agent.name === 'command'
+    if (isCommand && (typeof command !== 'string' || !/\S/.test(command)))
+      this.complain(
+        'kwargs' in agent && command !== undefined ? [...path, 'kwargs', 'command'] : path,
+        'Agent command needs the command to run, as text in kwargs.command',
+      )
+    for (const key of ['skills', 'mcp_servers', 'resume_trajectory', 'load_trajectory'] as const)
+      if (isGiven(agent[key])) this.warn(`agents[${i}].${key} is not given to the agent`)
+    const env = this.#environment([...path, 'env'], agent.env)
+    const modelName = agent.model_name ?? null
+    const needed = definition && secretsFor(definition, { modelName, ...env }, this.#surroundings.hasSecret)
+    for (const { field, message } of needed?.problems ?? [])
+      this.complain(field === 'model_name' && modelName !== null ? [...path, 'model_name'] : path, message)
+    return {
+      definition,
+      agent: {
+        name: agent.name ?? 'oracle',
+        modelName,
+        command: isCommand && typeof command === 'string' ? command : null,
+        kwargs,
+        overrideTimeoutSeconds: agent.override_timeout_sec ?? null,
+        maxTimeoutSeconds: agent.max_timeout_sec ?? null,
+        nConcurrent: agent.n_concurrent ?? null,
+        env: { ...env, secrets: { ...needed?.secrets, ...env.secrets } },
+      },
+    }
+  }
+
+  /** What an agent's name stands for: null where it needs no definition, undefined where there is none to be had. */
+  #definition({ name = 'oracle', import_path }: Agent, path: Path): AgentDefinition | null | undefined {
+    if (import_path) {
+      this.complain(
+        [...path, 'import_path'],
+        'Agents of your own in Python (import_path) cannot be loaded here: put the command that runs it into agents/NAME/agent.toml of the data folder, or start the service with --agent NAME=COMMAND, and name it here; or use name: command with kwargs.command',
+      )
+      return undefined
+    }
+    if (name === null || reservedAgentNames.includes(name)) return null
+    const named = this.#surroundings.namedAgents.find(name)
+    if (!named)
+      this.complain(
+        [...path, 'name'],
+        `${this.#surroundings.namedAgents.refusal(name)}; without a definition there are oracle, nop and command`,
+      )
+    for (const problem of named?.problems ?? []) this.complain([...path, 'name'], problem)
+    return named?.definition
   }
 
   #environment(path: Path, env: Record<string, string> | null | undefined): Environment {

@@ -139,6 +139,7 @@ export const JobFile = z.object(
   'must be a mapping of keys, such as agents and datasets',
 )
 export type JobFile = z.output<typeof JobFile>
+export type Agent = z.output<typeof Agent>
 export type Retry = z.output<typeof Retry>
 
 export const defaultRetry = Retry.parse({})
