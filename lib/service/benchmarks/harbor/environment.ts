@@ -9,7 +9,7 @@ import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
 import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
 import { imageWarnings, makeLikeImage } from './build/base-image.ts'
-import { type BuildPlan, defaultPath, planBuild, rootFoldersOf } from './build/plan.ts'
+import { type BuildPlan, defaultPath, givesRights, planBuild, rootFoldersOf } from './build/plan.ts'
 import { buildSandbox, type Stage } from './build/sandbox-build.ts'
 import { startContainer, waitUntilHealthy } from './container.ts'
 import { checksumOf } from './datasets.ts'
@@ -25,6 +25,8 @@ export interface Built {
   user: string | null
   /** Whether the image has a folder /tests with something in it, which the tests of the task come into. */
   hasTests: boolean
+  /** Whether its programs are to run with the rights of their owner, which they do not here. */
+  givesRights: boolean
 }
 
 /** Whoever the agent and the verifier run as may write there. */
@@ -203,6 +205,7 @@ export const buildEnvironment = async (
     workdir,
     user,
     hasTests,
+    givesRights: plan !== undefined && givesRights(plan),
     // The home directory of root in an image, which tasks mean by ~.
     env: { PATH: await searchPath(), HOME: '/root', ...env, ...environmentOf(settings.environment.env, reveal) },
   }

@@ -8,6 +8,8 @@ it.each([
   '/usr/bin/env: ‘node’: No such file or directory',
   "FileNotFoundError: [Errno 2] No such file or directory: 'redis-cli'",
   "sudo: effective uid is not 0, is /usr/bin/sudo on a file system with the 'nosuid' option set?",
+  'Password: su: Authentication failure',
+  'Current password: passwd: Authentication token manipulation error',
   '__main__.py: error: unrecognized arguments: --ctrf /logs/verifier/ctrf.json',
 ])('finds that a program is missing in %s', (line) => {
   expect(lackIn(`before\n\u001B[31m${line}\u001B[0m\nafter`, false)).toBe(line)

@@ -17,6 +17,7 @@ const missing = [
   /^\S*python[\d.]*: No module named (?:pytest|pip|uv|venv|ensurepip|coverage|poetry|tox)$/,
   // No file of a devbox gives further rights.
   /^sudo: .*(?:nosuid|no new privileges)/,
+  /(?:^|^Password: |^Current password: )(?:su|chsh: PAM|passwd): Authentication (?:failure|token manipulation error)$/,
   // Plugins of pytest bring options of their own.
   /(?:pytest|__main__\.py): error: unrecognized arguments: -/,
 ]

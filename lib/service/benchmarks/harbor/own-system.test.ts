@@ -476,6 +476,22 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect([right.score, right.environment_differs]).toEqual([1, false])
   })
 
+  it('says where a program does not run with the rights of its owner', async () => {
+    const files = (user: string) => ({
+      'environment/Dockerfile': `FROM debian
+RUN cp /bin/cat /usr/local/bin/open && chmod 4755 /usr/local/bin/open && echo secret >/only && chmod 600 /only
+USER ${user}
+`,
+      'solution/solve.sh': 'open /only >/tmp/said\n',
+      'tests/test.sh': rewardIf('[ -s /tmp/said ]'),
+    })
+    const other = await trials.run(files('nobody'))
+    expect([other.score, other.environment_differs]).toEqual([0, true])
+    expect(other.warnings.at(-1)).toMatch(/^The image has programs that run with the rights of their owner/)
+    const root = await trials.run(files('root'))
+    expect([root.score, root.environment_differs]).toEqual([1, false])
+  })
+
   it('does not begin where the container would not have started', async () => {
     const start = (text: string) =>
       trials.run({ 'environment/Dockerfile': `FROM debian\n${text}`, 'tests/test.sh': rewardIf('true') })

@@ -22,6 +22,7 @@ import {
   pythonSeconds,
   type Rewards,
   TrialError,
+  type Warning,
 } from '../outcome.ts'
 import type { HarborScenario } from '../plan.ts'
 import { shown, Workbench } from '../workbench.ts'
@@ -163,6 +164,8 @@ class HarborTrial {
     const built = await this.#phase('environment_setup', () =>
       this.#build(this.#workbench, this.#options.devboxId, task.environment),
     )
+    const users = task.steps.flatMap(({ agentUser, verifierUser }) => [agentUser, verifierUser, built.user])
+    if (built.givesRights && users.some((user) => user !== null)) this.#log.warn(noFurtherRights)
     await this.#phase('agent_setup', async () => {
       if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
         throw new TrialError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
@@ -487,6 +490,12 @@ class HarborTrial {
 
 /** Unspecified: agents that call a model at tasks without a network. They fail as they would where Docker ran the task. */
 const noNetwork = { saidBy: 'the task (network_mode, allow_internet)', allows: () => false }
+
+const noFurtherRights: Warning = {
+  sentence:
+    'The image has programs that run with the rights of their owner (chmod u+s); here they run with those of their caller',
+  differs: true,
+}
 
 /** Who a phase runs as; null for root, and where devboxes have one user. */
 const chosenUser = async (ofPhase: string | null, ofImage: string | null): Promise<string | null> =>

@@ -1,12 +1,23 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Dockerfiles write their variables so.
 import { describe, expect, it } from 'vitest'
 import { customSize, moreMemory, tooMuch } from '../resources.ts'
-import { type BuildStep, planBuild } from './plan.ts'
+import { type BuildStep, givesRights, planBuild } from './plan.ts'
 
 const machine = { hasSystem: true, hasUsers: true }
 const plan = (...lines: string[]) => planBuild(['FROM debian', ...lines].join('\n'), machine)
 const scripts = (steps: readonly BuildStep[]) =>
   steps.flatMap((step) => (step.kind === 'run' ? [step.argv.at(-1)] : step.kind === 'write' ? [step.content] : []))
+
+it.each([
+  ['RUN chmod 4755 /x', true],
+  ['RUN useradd a && chmod -R u+xs,o-w /x', true],
+  ['RUN ["chmod", "+s", "/x"]', true],
+  ['COPY --chmod=6755 x /x', true],
+  ['RUN chmod 2755 /x && chmod 0755 /y && chmod +x /s', false],
+  ['COPY --chmod=755 x /x', false],
+])('%s makes programs that run with the rights of their owner: %s', (line, isSo) => {
+  expect(givesRights(plan(line))).toBe(isSo)
+})
 
 describe('a variable in a Dockerfile', () => {
   it.each([

@@ -291,6 +291,14 @@ export const neededStages = (plan: BuildPlan): number[] => {
   return [...new Set(all)]
 }
 
+/** Whether files of the image are to run with the rights of their owner, which no file of a devbox does. */
+export const givesRights = (plan: BuildPlan): boolean =>
+  plan.steps.some((step) => {
+    if (step.kind === 'workdir') return false
+    return step.kind === 'run' ? chmodToOwner.test(step.argv.join(' ')) : /^0?[4-7]\d{3}$/.test(step.mode ?? '')
+  })
+const chmodToOwner = /\bchmod\s+(?:-\S+\s+)*(?:0?[4-7]\d{3}|(?:[a-z+=,-]*,)?[ugoa]*[+=][rwxXt]*s[rwxXt]*)\b/
+
 /** With the times that Docker gives it where the Dockerfile does not. */
 const healthcheckOf = ({ text, flags }: Instruction, shell: readonly string[], fail: Fail): Healthcheck | null => {
   if (/^NONE$/i.test(text)) return null
