@@ -63,7 +63,7 @@ const mostLines: Record<string, number> = {
   'lib/console': 8_500,
   'lib/contract': 2_880,
   'lib/gateway': 10_150,
-  'lib/service': 26_150,
+  'lib/service': 26_250,
   'lib/statistics': 1_020,
   'lib/terminal': 3_750,
   'lib/wire': 1_180,
