@@ -98,7 +98,7 @@ test('a drill on a phone: cancelled, started again, notified of, acknowledged, s
 }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'pocket-box' } })
   await context.grantPermissions(['notifications'], { origin: product.url })
-  // Phones show notifications of service workers alone.
+  // Phones show notifications of service workers alone. A headless shell shows none: here they are kept as a browser would.
   await page.addInitScript(() => {
     const { requestPermission } = Notification
     Object.assign(globalThis, {
@@ -109,6 +109,12 @@ test('a drill on a phone: cancelled, started again, notified of, acknowledged, s
           throw new TypeError('Illegal constructor')
         }
       },
+    })
+    const shown = new Map<string, Pick<Notification, 'title' | 'data' | 'close'>>()
+    Object.assign(ServiceWorkerRegistration.prototype, {
+      showNotification: async (title: string, { tag = title, data }: NotificationOptions) =>
+        void shown.set(tag, { title, data, close: () => shown.delete(tag) }),
+      getNotifications: async () => [...shown.values()],
     })
   })
   await page.setViewportSize({ width: 390, height: 844 })
