@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Execution, ExecutionStatus, OutputChunk, StdinSignal } from '#lib/contract/executions.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { hold } from '#lib/service/kit/hold.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import type { Stream } from '#lib/service/sandbox/output-pipes.ts'
 import type { Pipes } from '#lib/service/sandbox/pipes.ts'
@@ -12,7 +13,7 @@ import type { RunningDevbox } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import { killedStatus, LiveExecution } from './live-execution.ts'
-import { decodeChunks, readFinished, readTail } from './output-buffer.ts'
+import { decodeChunks, OutputAllowance, readFinished, readTail } from './output-buffer.ts'
 
 /** Unspecified: how much of each stream an answer carries, counted from its end; the streams carry all of it. */
 const maxAnswerBytes = 1024 * 1024
@@ -49,6 +50,8 @@ export class Executions {
   readonly #live = new Map<string, LiveExecution>()
   /** When each named shell is free for its next command. */
   readonly #shells = new Map<string, Promise<unknown>>()
+  /** Of devboxes that run. */
+  readonly #allowances = new Map<string, OutputAllowance>()
   readonly #changes = new EventEmitter().setMaxListeners(0)
 
   constructor(options: Options) {
@@ -111,6 +114,7 @@ export class Executions {
       record,
       devbox: running,
       folder: this.#folder(devboxId, record.id),
+      allowance: this.#allowance(devboxId),
       pipes: this.#options.pipes,
       log: this.#options.logs.command(devboxId, {
         source: 'exec',
@@ -248,6 +252,17 @@ export class Executions {
     for (const live of all) live.stopWithDevbox()
     await stopProcesses()
     await Promise.all(all.map(({ ended }) => ended))
+    this.#allowances.delete(devboxId)
+  }
+
+  #allowance(devboxId: string): OutputAllowance {
+    const known = this.#allowances.get(devboxId)
+    if (known) return known
+    const allowance = new OutputAllowance()
+    this.#allowances.set(devboxId, allowance)
+    const folder = join(this.#options.folderOf(devboxId), 'executions')
+    allowance.takeFolder(folder).catch(logFailure(`What the commands of devbox ${devboxId} wrote could not be counted`))
+    return allowance
   }
 
   /** A command that is killed while it waits ends before those ahead of it: the shell is free once all have ended. */

@@ -9,7 +9,7 @@ import { bashCommand } from '#lib/service/sandbox/run-file.ts'
 import { type RunningDevbox, spawnIn } from '#lib/service/sandbox/sandbox.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
-import { OutputBuffer } from './output-buffer.ts'
+import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
 import { shellFileName, shellScript } from './shell-script.ts'
 import { Stdin } from './stdin.ts'
 
@@ -21,6 +21,7 @@ interface Options {
   devbox: RunningDevbox
   /** For its output. */
   folder: string
+  allowance: OutputAllowance
   pipes: Pipes
   log: CommandLog
   attachStdin: boolean
@@ -42,13 +43,16 @@ export class LiveExecution {
   #devboxStopped = false
   #child: ChildProcess | undefined
 
-  constructor({ account, record, devbox, folder, pipes, log, attachStdin }: Options) {
+  constructor({ account, record, devbox, folder, allowance, pipes, log, attachStdin }: Options) {
     this.account = account
     this.record = record
     this.#devbox = devbox
     this.#pipes = pipes
     this.#log = log
-    this.output = { stdout: new OutputBuffer(join(folder, 'stdout')), stderr: new OutputBuffer(join(folder, 'stderr')) }
+    this.output = {
+      stdout: new OutputBuffer(join(folder, 'stdout'), allowance),
+      stderr: new OutputBuffer(join(folder, 'stderr'), allowance),
+    }
     this.stdin = attachStdin ? new Stdin() : undefined
   }
 

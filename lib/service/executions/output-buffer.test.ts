@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededRandom } from '#lib/service/testing/random.ts'
-import { decodeChunks, OutputBuffer, readFinished, readTail } from './output-buffer.ts'
+import { decodeChunks, OutputAllowance, OutputBuffer, readFinished, readTail } from './output-buffer.ts'
 
 let folder: string
 beforeEach(() => {
@@ -50,7 +50,7 @@ describe('decodeChunks', () => {
 
 describe('OutputBuffer', () => {
   it('makes no file for nothing', async () => {
-    const buffer = new OutputBuffer(join(folder, 'deep/stdout'))
+    const buffer = new OutputBuffer(join(folder, 'deep/stdout'), new OutputAllowance())
     const reading = Array.fromAsync(buffer.follow(0, noAbort()))
     await buffer.end()
     expect(await reading).toEqual([])
@@ -61,15 +61,32 @@ describe('OutputBuffer', () => {
 
   it('drops what the disk does not take, says so, and does not stop the writer', async () => {
     // A folder where the file should be refuses every write.
-    const buffer = new OutputBuffer(folder)
+    const buffer = new OutputBuffer(folder, new OutputAllowance())
     for (let i = 0; i < 100; i++) buffer.sink.write(Buffer.alloc(100_000))
     await buffer.end()
     expect(buffer.isCut).toBe(true)
   })
 
+  it('keeps no more of all commands of a devbox than they may together, counting those of before', async () => {
+    mkdirSync(join(folder, 'before'))
+    writeFileSync(join(folder, 'before/stdout'), 'abc')
+    const allowance = new OutputAllowance(11)
+    await allowance.takeFolder(folder)
+    const [first, second] = ['one/stdout', 'two/stdout'].map((name) => new OutputBuffer(join(folder, name), allowance))
+    for (const buffer of [first, second]) {
+      buffer?.sink.write('12345')
+      await buffer?.end()
+    }
+    expect([first?.isCut, second?.isCut]).toEqual([false, true])
+    expect(['one/stdout', 'two/stdout'].map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual([
+      '12345',
+      '123',
+    ])
+  })
+
   it('keeps whole lines and whole characters of a long output', async () => {
     const file = join(folder, 'stdout')
-    const buffer = new OutputBuffer(file)
+    const buffer = new OutputBuffer(file, new OutputAllowance())
     buffer.sink.write(Buffer.from(`${'é'.repeat(100)}\nlast\n`))
     await buffer.end()
     expect(buffer.isCut).toBe(false)

@@ -1,6 +1,6 @@
 import { close, mkdirSync, openSync, write } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { Condition } from '#lib/service/kit/condition.ts'
 import { ifMissing } from '#lib/service/kit/errors.ts'
@@ -10,8 +10,34 @@ import { firstCharacter, wholeLength } from '#lib/service/kit/utf8.ts'
 const maxReadBytes = 64 * 1024 - 3
 // Above this the writer of the pipe waits, so memory stays flat however fast it writes.
 const maxUnwrittenBytes = 1024 * 1024
-// Unspecified: how much of a stream is kept. Beyond it output is read and dropped, so that `yes` cannot fill the disk.
+// Unspecified: how much of a stream is kept, and of all commands of a devbox together. Beyond it output is read and
+// dropped, so that `yes` cannot fill the disk, which is not the devbox's own.
 const maxKeptBytes = 1024 ** 3
+const maxKeptTogetherBytes = 4 * 1024 ** 3
+
+/** What the commands of a devbox may still leave on the disk. */
+export class OutputAllowance {
+  #leftBytes: number
+
+  constructor(bytes = maxKeptTogetherBytes) {
+    this.#leftBytes = bytes
+  }
+
+  /** As many of the bytes as there is room for. */
+  take(bytes: number): number {
+    const taken = Math.min(bytes, this.#leftBytes)
+    this.#leftBytes -= taken
+    return taken
+  }
+
+  /** Takes what is in a folder of executions already. */
+  async takeFolder(folder: string): Promise<void> {
+    for (const name of (await readdir(folder, { recursive: true }).catch(ifMissing)) ?? []) {
+      const found = await stat(join(folder, name)).catch(ifMissing)
+      if (found?.isFile()) this.take(found.size)
+    }
+  }
+}
 
 /**
  * One output stream of an execution, kept in a file: written once with backpressure, read from any byte offset by any
@@ -22,14 +48,16 @@ export class OutputBuffer {
   /** Pipe the process's output into it. Write errors (a full disk) drop what follows instead of blocking the process. */
   readonly sink: Writable
   readonly #file: string
+  readonly #allowance: OutputAllowance
   #descriptor: number | undefined
   #size = 0
   #isCut = false
   #ended = false
   readonly #grown = new Condition()
 
-  constructor(file: string) {
+  constructor(file: string, allowance: OutputAllowance) {
     this.#file = file
+    this.#allowance = allowance
     this.sink = new Writable({
       highWaterMark: maxUnwrittenBytes,
       write: (chunk: Buffer, _encoding, done) => this.#store(chunk, done),
@@ -76,8 +104,13 @@ export class OutputBuffer {
   }
 
   #store(chunk: Buffer, done: () => void): void {
-    const kept = this.#isCut ? chunk.subarray(0, 0) : chunk.subarray(0, maxKeptBytes - this.#size)
+    const wanted = this.#isCut ? 0 : Math.min(chunk.length, maxKeptBytes - this.#size)
+    const kept = chunk.subarray(0, this.#allowance.take(wanted))
     if (kept.length < chunk.length) this.#isCut = true
+    this.#write(kept, done)
+  }
+
+  #write(kept: Buffer, done: () => void): void {
     const descriptor = kept.length > 0 ? this.#open() : undefined
     if (descriptor === undefined) {
       done()
@@ -87,7 +120,7 @@ export class OutputBuffer {
       if (error) this.#isCut = true
       else this.#size += written
       this.#grown.notify()
-      if (!error && written < kept.length) this.#store(kept.subarray(written), done)
+      if (!error && written < kept.length) this.#write(kept.subarray(written), done)
       else done()
     })
   }
