@@ -37,6 +37,8 @@ export interface Registry {
   strippedUpgrades: Map<string, number>
   /** What each session holds open: streams and terminals, as the call that ends one. */
   openStreams: Map<string, Set<EndStream>>
+  /** Whether the console is ending, so that what is opened from now on ends at once. */
+  isEnding: boolean
   /** How many calls, streams and pages each account has under way. */
   underWay: Map<string, number>
   /** One per account, by a hash of its key. */
@@ -122,6 +124,7 @@ export const createRegistry = (
     failedSignIns: new Map(),
     strippedUpgrades: new Map(),
     openStreams: new Map(),
+    isEnding: false,
     underWay: new Map(),
     evictionHubs: new Map(),
     alertBooks: new Map(),
@@ -138,9 +141,13 @@ export const createRegistry = (
   return created
 }
 
-/** Remembers how to end something a session holds open. Returns the call that forgets it. */
+/**
+ * Remembers how to end something a session holds open. Returns the call that forgets it. What was asked for before the
+ * console was to end, and is opened after that, would keep it from ending.
+ */
 export const trackStream = (sid: string, end: EndStream): (() => void) => {
-  const { openStreams } = registry()
+  const { openStreams, isEnding } = registry()
+  if (isEnding) queueMicrotask(() => end('restarting'))
   const streams = openStreams.get(sid) ?? new Set()
   openStreams.set(sid, streams.add(end))
   return () => {
@@ -151,6 +158,7 @@ export const trackStream = (sid: string, end: EndStream): (() => void) => {
 
 export const endStreams = (reason: EndReason, sid?: string): void => {
   const { openStreams } = registry()
+  if (reason === 'restarting') registry().isEnding = true
   const ending = sid === undefined ? [...openStreams.values()] : [openStreams.get(sid) ?? new Set<EndStream>()]
   for (const streams of ending) for (const end of [...streams]) end(reason)
 }

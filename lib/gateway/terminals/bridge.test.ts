@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestService } from '#lib/service/testing/service.ts'
 import { terminalClose } from '#lib/wire/terminals.ts'
 import { ptyBaseUrl } from '../http/upstream.ts'
+import { endStreams } from '../registry.ts'
 import type { TestConsole } from '../testing.ts'
 import { startTerminals, TestPage, until } from './testing.ts'
 
@@ -186,4 +187,9 @@ describe('where terminals are', () => {
     for (const key of ['evil.example/', 'a.b', 'a@b', '', 'a:1', '-a'])
       expect(() => ptyBaseUrl('https://api.example.com', key), key).toThrow('no host name')
   })
+})
+
+it('is refused to a page that comes while the console ends', async () => {
+  endStreams('restarting')
+  expect((await terminal('late').closed).code).toBe(terminalClose.consoleRestarting)
 })

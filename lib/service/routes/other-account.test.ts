@@ -129,8 +129,8 @@ const everything = async () => {
   })
   const told = reads.map(async (each) => {
     const { text } = await call(each, fillPath(each.path, paramsOf(each)), {}, service.key)
-    // A log goes on by itself with what its devbox uses.
-    return [each.id, text.replace(/,?\{[^{}]*"source":"stats"[^{}]*\}/g, '')]
+    // A log goes on by itself with what its devbox uses, and a command that runs uses the devbox.
+    return [each.id, text.replace(/,?\{[^{}]*"source":"stats"[^{}]*\}|"last_used_ms":\w+,/g, '')]
   })
   return Object.fromEntries(await Promise.all(told))
 }
