@@ -226,4 +226,10 @@ test('several devboxes are selected and suspended with one answer, and those in 
   for (const name of ['several-1', 'several-2']) await expect(row(name).getByText('Suspended')).toBeVisible()
   await bar.getByRole('button', { name: 'Clear selection' }).click()
   await expect(bar).toHaveCount(0)
+  // The name of a button lies over the button above, and a pointer goes through it.
+  const actions = (name: string) => page.getByRole('button', { name: `More actions for ${name}` })
+  await actions('several-1').hover()
+  await expect(page.getByRole('tooltip')).toBeVisible()
+  await actions('several-2').click()
+  await expect(page.getByRole('menuitem', { name: 'Open terminal' })).toBeVisible()
 })

@@ -30,7 +30,7 @@ export const IconButton = ({
   const Icon = busy ? LoaderCircle : icon
   const name = disabledReason ? `${label}: ${disabledReason}` : label
   return (
-    <Tooltip content={name}>
+    <Tooltip content={name} isName={!disabledReason}>
       <button
         type="button"
         {...rest}

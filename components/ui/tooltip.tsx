@@ -15,6 +15,8 @@ import { loadOnUse } from './overlay/load-on-use.tsx'
 export interface TooltipProps {
   content: ReactNode
   side?: 'top' | 'right' | 'bottom' | 'left'
+  /** It is the name of what it stands beside and no more: the pointer goes through it to what lies below. */
+  isName?: boolean
   /** One element that can take focus. */
   children: ReactElement
 }
@@ -28,7 +30,7 @@ const closeDelayMs = 120
 const readOnMs = 200
 let closedAtMs = Number.NEGATIVE_INFINITY
 
-export const Tooltip = ({ content, side = 'top', children }: TooltipProps) => {
+export const Tooltip = ({ content, side = 'top', isName = false, children }: TooltipProps) => {
   const [isOpen, setIsOpen] = useState(false)
   const anchor = useRef<HTMLElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -68,6 +70,7 @@ export const Tooltip = ({ content, side = 'top', children }: TooltipProps) => {
           id={id}
           anchor={anchor}
           side={side}
+          isName={isName}
           onPointerEnter={enter}
           onPointerLeave={leave}
           onClose={() => change(false)}

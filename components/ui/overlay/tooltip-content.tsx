@@ -2,9 +2,10 @@
 import { Portal } from 'radix-ui'
 import { DismissableLayer, Popper } from 'radix-ui/internal'
 import { type PointerEventHandler, type ReactNode, type RefObject, useEffect } from 'react'
+import { classes } from '../classes.ts'
 import type { TooltipProps } from '../tooltip.tsx'
 
-interface TooltipContentProps extends Pick<TooltipProps, 'side'> {
+interface TooltipContentProps extends Pick<TooltipProps, 'side' | 'isName'> {
   id: string
   anchor: RefObject<HTMLElement | null>
   children: ReactNode
@@ -14,7 +15,7 @@ interface TooltipContentProps extends Pick<TooltipProps, 'side'> {
 }
 
 /** What a `Tooltip` shows while it is open. */
-export const TooltipContent = ({ id, anchor, side, children, onClose, ...pointer }: TooltipContentProps) => {
+export const TooltipContent = ({ id, anchor, side, isName, children, onClose, ...pointer }: TooltipContentProps) => {
   useEffect(() => {
     const close = ({ target }: Event) => {
       if (target instanceof Node && target.contains(anchor.current)) onClose()
@@ -34,7 +35,10 @@ export const TooltipContent = ({ id, anchor, side, children, onClose, ...pointer
             side={side}
             sideOffset={6}
             collisionPadding={8}
-            className="animate-appear z-50 max-w-72 rounded-md bg-overlay px-2 py-1 text-sm text-text shadow-overlay"
+            className={classes(
+              'animate-appear z-50 max-w-72 rounded-md bg-overlay px-2 py-1 text-sm text-text shadow-overlay',
+              isName && 'pointer-events-none',
+            )}
           >
             {children}
           </Popper.Content>
