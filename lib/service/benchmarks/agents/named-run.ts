@@ -3,7 +3,8 @@ import { quote } from '#lib/service/kit/quoting.ts'
 import type { Workbench } from '../workbench.ts'
 import type { AgentDefinition } from './definition.ts'
 import { type AgentInstalls, agentFolder, setupError } from './installs.ts'
-import { unknownUsage, usageByRule, usageOfTrajectory } from './usage.ts'
+import { readTrajectory } from './trajectory.ts'
+import { unknownUsage, usageByRule } from './usage.ts'
 
 interface Beginning {
   installs: AgentInstalls
@@ -111,9 +112,9 @@ export const traceOf = async (
   const path = at(definition?.trajectory ?? trajectoryFile)
   try {
     const text = await workbench.read(path, maxTrajectoryBytes).catch(() => undefined)
-    const hasTrajectory = text !== undefined && isTrajectory(text)
-    if (hasTrajectory && path !== at(trajectoryFile)) await workbench.write(at(trajectoryFile), text)
-    return { usage: await usageOf(workbench, definition, at, hasTrajectory ? text : undefined), hasTrajectory }
+    const told = text === undefined ? undefined : await readTrajectory(text)
+    if (told && text !== undefined && path !== at(trajectoryFile)) await workbench.write(at(trajectoryFile), text)
+    return { usage: await usageOf(workbench, definition, at, told), hasTrajectory: told !== undefined }
   } catch (error) {
     const reason = `what the agent left could not be read: ${(error as Error).message}`
     return { usage: unknownUsage(reason), hasTrajectory: false }
@@ -126,20 +127,9 @@ const usageOf = async (
   workbench: Workbench,
   definition: AgentDefinition | null,
   at: (file: string) => string,
-  trajectory: string | undefined,
+  ofTrajectory: AgentUsage | undefined,
 ): Promise<AgentUsage> => {
   const rule = definition?.usage
   if (rule) return usageByRule(rule, await workbench.readEnd(at(rule.file), maxUsageBytes).catch(() => undefined))
-  if (trajectory !== undefined) return usageOfTrajectory(trajectory)
-  return unknownUsage('the agent left no trajectory, and no rule tells where it writes its tokens')
-}
-
-/** A JSON object with steps; the rest is for its reader. */
-const isTrajectory = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && Array.isArray((value as { steps?: unknown }).steps)
-  } catch {
-    return false
-  }
+  return ofTrajectory ?? unknownUsage('the agent left no trajectory, and no rule tells where it writes its tokens')
 }

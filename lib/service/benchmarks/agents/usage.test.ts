@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { UsageRule } from './definition.ts'
+import { readTrajectory } from './trajectory.ts'
 import { sumOfUsages, unknownUsage, usageByRule, usageOfTrajectory } from './usage.ts'
 
 const rule = (more: Partial<UsageRule>): UsageRule => ({
@@ -53,7 +55,21 @@ it('reads what a trajectory says at its end', () => {
     cost_usd: null,
     unknown_because: null,
   })
-  expect(usageOfTrajectory('{"steps": []}').unknown_because).toMatch(/no final_metrics/)
+  expect(usageOfTrajectory('{"steps": []}')?.unknown_because).toMatch(/no final_metrics/)
+})
+
+it('lets others go on while it reads a trajectory', async () => {
+  const text = `{"steps":[${'{"a":1},'.repeat(500_000)}{}],"final_metrics":{"total_prompt_tokens":5}}`
+  let isRead = false
+  let turns = 0
+  const reading = readTrajectory(text).finally(() => {
+    isRead = true
+  })
+  for (; !isRead; turns++) await turn()
+  expect((await reading)?.n_input_tokens).toBe(5)
+  expect(turns).toBeGreaterThan(10)
+  expect(await readTrajectory('{"steps": 1}')).toBeUndefined()
+  expect(await readTrajectory('{"steps": [')).toBeUndefined()
 })
 
 it('does not know a sum of which a part is not known', () => {

@@ -40,9 +40,11 @@ export const usageByRule = (rule: UsageRule, text: string | undefined): AgentUsa
   )
 }
 
-/** What a trajectory in the form ATIF says at its end. */
-export const usageOfTrajectory = (text: string): AgentUsage => {
-  const [trajectory] = jsonValuesOf(text)
+/** What a trajectory in the form ATIF says at its end; undefined for what is no JSON object with steps. */
+export const usageOfTrajectory = (text: string): AgentUsage | undefined => {
+  const trajectory = parsed(text)
+  if (typeof trajectory !== 'object' || trajectory === null) return undefined
+  if (!Array.isArray((trajectory as { steps?: unknown }).steps)) return undefined
   const at = (key: string) => atPath(trajectory, `final_metrics.${key}`)[0] ?? null
   return checked(
     {
@@ -68,6 +70,14 @@ const checked = (figures: Record<Figure, number | null>, reason: string): AgentU
   }
   const isUnknown = Object.values(usage).every((value) => value === null)
   return { ...usage, unknown_because: isUnknown ? reason : null }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** The whole text as one value, else each line that is one. */
