@@ -62,7 +62,7 @@ const mostLines: Record<string, number> = {
   'lib/client': 380,
   'lib/console': 8_500,
   'lib/contract': 2_880,
-  'lib/gateway': 10_150,
+  'lib/gateway': 10_220,
   'lib/service': 26_250,
   'lib/statistics': 1_020,
   'lib/terminal': 3_750,

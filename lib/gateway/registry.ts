@@ -35,8 +35,8 @@ export interface Registry {
   failedSignIns: Map<string, number[]>
   /** WebSockets of each session that arrived without their Upgrade. */
   strippedUpgrades: Map<string, number>
-  /** What each session holds open: streams and terminals, as the call that ends one. */
-  openStreams: Map<string, Set<EndStream>>
+  /** What each session holds open: streams and terminals, as what ends one. */
+  openStreams: Map<string, Set<OpenStream>>
   /** Whether the console is ending, so that what is opened from now on ends at once. */
   isEnding: boolean
   /** How many calls, streams and pages each account has under way. */
@@ -76,8 +76,9 @@ export interface EvictionWatch {
   /** The last sign of life of the service's stream. */
   readonly lastHeardMs: number | null
   readonly unreadable: number
-  /** Tells `listener` everything, and then what changes, until the returned function is called. */
-  join(listener: EvictionListener): () => void
+  /** Tells `listener` everything, and then what changes, until it leaves. */
+  join(listener: EvictionListener): void
+  leave(listener: EvictionListener): void
   everything(): RelayData['snapshot']
   refresh(): void
   /** The service has taken the eviction of a devbox back, which its stream does not tell. */
@@ -99,8 +100,11 @@ export interface OpenTerminal {
   end(closeCode: number, reason: string): void
 }
 
-type EndReason = 'signed out' | 'restarting'
-type EndStream = (reason: EndReason) => void
+export type EndReason = 'signed out' | 'restarting'
+/** Something that a session holds open. */
+export interface OpenStream {
+  end(reason: EndReason): void
+}
 
 const key = Symbol.for('devdeck.registry')
 const holder = globalThis as { [key]?: Registry }
@@ -145,13 +149,13 @@ export const createRegistry = (
  * Remembers how to end something a session holds open. Returns the call that forgets it. What was asked for before the
  * console was to end, and is opened after that, would keep it from ending.
  */
-export const trackStream = (sid: string, end: EndStream): (() => void) => {
+export const trackStream = (sid: string, stream: OpenStream): (() => void) => {
   const { openStreams, isEnding } = registry()
-  if (isEnding) queueMicrotask(() => end('restarting'))
+  if (isEnding) queueMicrotask(() => stream.end('restarting'))
   const streams = openStreams.get(sid) ?? new Set()
-  openStreams.set(sid, streams.add(end))
+  openStreams.set(sid, streams.add(stream))
   return () => {
-    streams.delete(end)
+    streams.delete(stream)
     if (streams.size === 0 && openStreams.get(sid) === streams) openStreams.delete(sid)
   }
 }
@@ -159,6 +163,6 @@ export const trackStream = (sid: string, end: EndStream): (() => void) => {
 export const endStreams = (reason: EndReason, sid?: string): void => {
   const { openStreams } = registry()
   if (reason === 'restarting') registry().isEnding = true
-  const ending = sid === undefined ? [...openStreams.values()] : [openStreams.get(sid) ?? new Set<EndStream>()]
-  for (const streams of ending) for (const end of [...streams]) end(reason)
+  const ending = sid === undefined ? [...openStreams.values()] : [openStreams.get(sid) ?? new Set<OpenStream>()]
+  for (const streams of ending) for (const stream of [...streams]) stream.end(reason)
 }

@@ -24,7 +24,11 @@ export const alertBookFor = ({ account, api_key }: Owner): AlertBook => {
     store: storeOf(),
     describe: (devboxId) => describe(api_key, devboxId),
     client: () => clientFor(api_key, callTimeoutMs),
-    watch: (listener) => evictionHubFor(api_key).join(listener),
+    watch: (listener) => {
+      const hub = evictionHubFor(api_key)
+      hub.join(listener)
+      return () => hub.leave(listener)
+    },
     watched: () => {
       const { lastHeardMs: last_heard_ms = null, unreadable = 0 } = registry().evictionHubs.get(key) ?? {}
       return { last_heard_ms, unreadable }

@@ -78,16 +78,17 @@ export class EvictionHub implements EvictionWatch {
     this.#heartbeat = setInterval(() => this.#beat(), times.heartbeatMs)
   }
 
-  /** Tells `listener` everything, and then what changes, until the returned function is called. */
-  join(listener: EvictionListener): () => void {
+  /** Tells `listener` everything, and then what changes, until it leaves. */
+  join(listener: EvictionListener): void {
     this.#listeners.add(listener)
     clearTimeout(this.#linger)
     this.#watchAgain()
     void this.#answered.then(() => this.#listeners.has(listener) && listener.start(this.everything()))
-    return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
-      this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
-    }
+  }
+
+  leave(listener: EvictionListener): void {
+    if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
+    this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
   }
 
   /** All there is to know. */

@@ -16,7 +16,7 @@ export const relayEvictions = (request: Request): Promise<Response> =>
     requireSameOrigin(header, 'stream')
     const { sid, api_key } = await requireSignedIn(header)
     const { readable, end } = openEventStream(evictionHubFor(api_key), () => forget())
-    const forget = trackStream(sid, end)
+    const forget = trackStream(sid, { end })
     return new Response(readable, {
       headers: {
         'content-type': 'text/event-stream',
@@ -29,17 +29,17 @@ export const relayEvictions = (request: Request): Promise<Response> =>
 
 /** A stream of server-sent events for one script. `end` closes it from this side; `onEnd` follows either way. */
 export const openEventStream = (
-  watch: Pick<EvictionWatch, 'join' | 'everything'>,
+  watch: Pick<EvictionWatch, 'join' | 'leave' | 'everything'>,
   onEnd: () => void = () => undefined,
 ): { readable: ReadableStream<Uint8Array>; end: EvictionEvents['end'] } => {
   const stream = new EvictionEvents(
     () => watch.everything(),
     () => {
-      leave()
+      watch.leave(stream)
       onEnd()
     },
   )
-  const leave = watch.join(stream)
+  watch.join(stream)
   return { readable: stream.readable, end: (reason) => stream.end(reason) }
 }
 

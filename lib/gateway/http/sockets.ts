@@ -8,44 +8,45 @@ const deadMs = 45_000
 /** A socket whose other side does not answer a close is cut after this long. */
 export const hangUpMs = 1_000
 
-interface Watched {
-  socket: WebSocket
-  heardAt: number
-}
-
-/** All of them share one timer: a thousand pages would otherwise hold a thousand. */
-const watched = new Set<Watched>()
+/** When each was last heard. All of them share one timer: a thousand pages would otherwise hold a thousand. */
+const heardAt = new Map<WebSocket, number>()
 let pinging: NodeJS.Timeout | undefined
 
 const pingAll = () => {
   const now = Date.now()
-  for (const each of watched) {
+  for (const [socket, heardMs] of heardAt) {
     // No traffic is heard from a socket that is not being read.
-    if (each.socket.isPaused) each.heardAt = now
-    if (now - each.heardAt > deadMs) each.socket.terminate()
-    else if (each.socket.readyState === WebSocket.OPEN) each.socket.ping()
+    if (socket.isPaused) heardAt.set(socket, now)
+    else if (now - heardMs > deadMs) socket.terminate()
+    if (socket.readyState === WebSocket.OPEN) socket.ping()
   }
 }
 
+/** To be called for bytes that leave a watched socket; those that come are heard. */
+export const heard = (socket: WebSocket): void => {
+  if (heardAt.has(socket)) heardAt.set(socket, Date.now())
+}
+
+function onTraffic(this: WebSocket) {
+  heard(this)
+}
+
+function onClose(this: WebSocket) {
+  heardAt.delete(this)
+  if (heardAt.size > 0) return
+  clearInterval(pinging)
+  pinging = undefined
+}
+
 /**
- * Pings, and cuts the connection after a time without any traffic. Bytes that leave count as well as bytes that come:
- * behind a flood the pong is late, and a busy terminal must not be taken for dead.
+ * Pings until the socket is closed, and cuts the connection after a time without any traffic. Bytes that leave count as
+ * well as bytes that come: behind a flood the pong is late, and a busy terminal must not be taken for dead.
  */
-export const watchForDeath = (socket: WebSocket): { stop(): void; heard(): void } => {
-  const own: Watched = { socket, heardAt: Date.now() }
-  const heard = () => {
-    own.heardAt = Date.now()
-  }
-  for (const sign of ['message', 'ping', 'pong'] as const) socket.on(sign, heard)
-  watched.add(own)
+export const watchForDeath = (socket: WebSocket): void => {
+  heardAt.set(socket, Date.now())
+  for (const sign of ['message', 'ping', 'pong']) socket.on(sign, onTraffic)
+  socket.on('close', onClose)
   pinging ??= setInterval(pingAll, pingMs)
-  const stop = () => {
-    watched.delete(own)
-    if (watched.size > 0) return
-    clearInterval(pinging)
-    pinging = undefined
-  }
-  return { stop, heard }
 }
 
 /** Closes with a code and a reason, and cuts the connection when the other side does not answer in time. */

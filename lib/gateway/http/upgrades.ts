@@ -33,7 +33,12 @@ const maxFrameBytes = 1024 * 1024
  * `/_next/`, which is hot reloading in development.
  */
 export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade): Upgrade => {
-  const server = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, perMessageDeflate: false })
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+  })
   return (request, socket, head) => {
     // Until ws takes the socket over, nobody else hears of its errors.
     const ignore = () => socket.destroy()

@@ -1,12 +1,23 @@
+import type { AlertItem } from '#lib/wire/alerts.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
+import type { AlertBook } from '../alerts/alert-book.ts'
 import { alertBookFor } from '../alerts/alert-books.ts'
-import { pushed } from './pushed.ts'
+import { Pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'
 
-/** The alerts of an account, as the console keeps them, until the returned function is called. */
-export const followAlerts = (session: Pick<SignedIn, 'account' | 'api_key'>, outlet: Outlet): (() => void) => {
-  const book = alertBookFor(session)
-  const page = pushed(outlet, () => book.everything())
-  outlet.state('live')
-  return book.join(page.tell)
+/** The alerts of an account for one page, as the console keeps them. */
+export class FollowedAlerts extends Pushed {
+  readonly #book: AlertBook
+  readonly leave: () => void
+
+  constructor(session: Pick<SignedIn, 'account' | 'api_key'>, outlet: Outlet) {
+    super(outlet)
+    this.#book = alertBookFor(session)
+    outlet.state('live')
+    this.leave = this.#book.join((item: AlertItem) => this.push(item))
+  }
+
+  protected everything() {
+    return this.#book.everything()
+  }
 }

@@ -1,25 +1,45 @@
-import type { RelayUpstream } from '#lib/wire/evictions.ts'
+import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import { evictionHubFor } from '../evictions/hub.ts'
-import { pushed } from './pushed.ts'
+import type { EvictionListener } from '../evictions/listener.ts'
+import type { EvictionWatch } from '../registry.ts'
+import { Pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'
 
-/** The evictions of an account, from the console's one watch of them, until the returned function is called. */
-export const followEvictions = (apiKey: string, outlet: Outlet): (() => void) => {
-  const hub = evictionHubFor(apiKey)
-  const page = pushed(outlet, () => ({ event: 'snapshot', data: hub.everything() }))
-  const upstream = ({ state }: RelayUpstream) =>
-    state === 'live' ? outlet.state('live') : outlet.state('lost', state === 'refused' ? refused : unreachable)
-  return hub.join({
-    start: (everything) => {
-      upstream(everything.upstream)
-      page.tellAll()
-    },
-    tell: (event) => {
-      if (event.event === 'upstream') return upstream(event.data)
-      if (event.event !== 'heartbeat') page.tell(event)
-    },
-    end: () => undefined,
-  })
+/** The evictions of an account for one page, from the console's one watch of them. */
+export class FollowedEvictions extends Pushed implements EvictionListener {
+  readonly #hub: EvictionWatch
+
+  constructor(apiKey: string, outlet: Outlet) {
+    super(outlet)
+    this.#hub = evictionHubFor(apiKey)
+    this.#hub.join(this)
+  }
+
+  start({ upstream }: RelayData['snapshot']): void {
+    this.#tellUpstream(upstream)
+    this.pushAll()
+  }
+
+  tell(event: RelayEvent): void {
+    if (event.event === 'upstream') this.#tellUpstream(event.data)
+    else if (event.event !== 'heartbeat') this.push(event)
+  }
+
+  /** With the watch ends the session or the console, of which the page is told elsewhere. */
+  end(): void {}
+
+  leave(): void {
+    this.#hub.leave(this)
+  }
+
+  protected everything() {
+    return { event: 'snapshot', data: this.#hub.everything() }
+  }
+
+  #tellUpstream({ state }: RelayUpstream): void {
+    if (state === 'live') this.outlet.state('live')
+    else this.outlet.state('lost', state === 'refused' ? refused : unreachable)
+  }
 }
 
 const refused = { code: 'forbidden', status: 403, message: 'The service refuses the stream of evictions for this key' }

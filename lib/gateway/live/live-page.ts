@@ -1,15 +1,16 @@
 import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
-import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
+import type { LiveError, LiveNotice, LiveState, LiveTopic } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
+import type { EndReason, OpenStream } from '../registry.ts'
 import { countIn, tooMany } from '../under-way.ts'
-import { followAlerts } from './alerts.ts'
-import { followEvictions } from './evictions.ts'
-import type { ServicePulse } from './service-pulse.ts'
+import { FollowedAlerts } from './alerts.ts'
+import { FollowedEvictions } from './evictions.ts'
+import type { PulseListener, ServicePulse } from './service-pulse.ts'
 import { type Outlet, subscribe } from './subscription.ts'
-import { topics } from './topics.ts'
+import { type Topic, topics } from './topics.ts'
 
 const heartbeatMs = 3_000
 /** A page that has this much not taken in is sent no more data until it has. */
@@ -20,19 +21,6 @@ const maxRequestLength = 4 * 1024
 /** Thirty commands of two streams each, and what else a page shows. */
 const maxSubscriptions = 128
 
-interface Subscribed {
-  /** Ends what it reads. */
-  leave: () => void
-  /** Of its own stream, before the pulse of the service is taken into account. */
-  own?: { state: LiveState; since_ms: number; error?: LiveError }
-  /** What the page was told last. */
-  told: string
-  /** Gathered for the next frame, and how long they are. */
-  items: string[]
-  length: number
-  position: string
-}
-
 /** Pages that are open. One timer and one frame serve them all. */
 const openPages = new Set<LivePage>()
 let beating: NodeJS.Timeout | undefined
@@ -41,190 +29,238 @@ const heartbeat = () => JSON.stringify({ t: 'heartbeat', now_ms: Date.now() } sa
 
 const beatAll = () => {
   const frame = heartbeat()
-  for (const page of openPages) page.beat(frame)
+  for (const page of openPages) page.send(frame)
+}
+
+/** What a page follows is read from here. */
+interface Source {
+  leave(): void
+}
+
+/** One thing that a page follows: its state, and what is gathered for the next frame. */
+class Followed implements Outlet {
+  readonly id: number
+  readonly #page: LivePage
+  source: Source | undefined
+  #isOver = false
+  /** Of its own stream, before the pulse of the service is taken into account. */
+  #own: { state: LiveState; since_ms: number; error?: LiveError } | undefined
+  /** The state the page was told last. */
+  #told = ''
+  #items: string[] = []
+  /** Of all items together. */
+  #length = 0
+  #position = ''
+
+  constructor(id: number, page: LivePage) {
+    this.id = id
+    this.#page = page
+  }
+
+  data(text: string, position: string): void {
+    if (this.#isOver) return
+    // What comes in one turn of the event loop goes out in one frame.
+    if (this.#items.push(text) === 1) setImmediate(() => this.#flush())
+    this.#position = position
+    this.#length += text.length
+    this.#page.unread += text.length
+    if (this.#length >= maxGathered) this.#flush()
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#page.hasRoom ? undefined : this.#room()
+  }
+
+  async #room(): Promise<void> {
+    while (!this.#page.hasRoom && !this.#isOver) await this.#page.change()
+  }
+
+  resync(position: string): void {
+    if (this.#isOver) return
+    this.#flush()
+    this.#page.tell({ t: 'resync', id: this.id, position })
+  }
+
+  state(state: LiveState, error?: LiveError): void {
+    const own = this.#own
+    if (this.#isOver || (state === own?.state && error?.code === own.error?.code)) return
+    const since_ms = state === own?.state ? own.since_ms : Date.now()
+    this.#own = { state, since_ms, ...(error && { error }) }
+    this.tellState()
+  }
+
+  /** Tells the page of the state, if that is another one by now. */
+  tellState(): void {
+    if (!this.#own) return
+    const { lateSinceMs } = this.#page.pulse
+    const isLate = this.#own.state === 'live' && lateSinceMs !== undefined
+    const text = JSON.stringify({
+      t: 'state',
+      id: this.id,
+      ...this.#own,
+      ...(isLate && { state: 'late', since_ms: lateSinceMs }),
+    } satisfies LiveNotice)
+    if (text === this.#told) return
+    this.#told = text
+    this.#page.send(text)
+  }
+
+  end(error?: LiveError): void {
+    if (this.#isOver) return
+    this.#flush()
+    this.#page.tell({ t: 'end', id: this.id, ...(error && { error }) })
+    this.#page.forget(this.id)
+  }
+
+  /** What it has gathered is not sent any more. */
+  leave(): void {
+    this.#isOver = true
+    this.#page.unread -= this.#length
+    this.source?.leave()
+  }
+
+  #flush(): void {
+    const items = this.#items
+    if (items.length === 0 || this.#isOver) return
+    this.#items = []
+    this.#length = 0
+    const position = JSON.stringify(this.#position)
+    this.#page.send(`{"t":"data","id":${this.id},"position":${position},"items":[${items.join(',')}]}`)
+  }
 }
 
 /** The one live connection of a page: what it follows, and how much of it the page has taken in. */
-export class LivePage {
+export class LivePage implements OpenStream, PulseListener {
   readonly #socket: WebSocket
   readonly #session: Pick<SignedIn, 'account' | 'api_key'>
-  readonly #pulse: ServicePulse
-  readonly #subscribed = new Map<number, Subscribed>()
-  readonly #alive: ReturnType<typeof watchForDeath>
-  #unread = 0
+  readonly pulse: ServicePulse
+  #followed: readonly Followed[] = []
+  /** Characters of items that the page has not taken in. */
+  unread = 0
   #waiting: (() => void)[] = []
 
   constructor(socket: WebSocket, session: Pick<SignedIn, 'account' | 'api_key'>, pulse: ServicePulse) {
     this.#socket = socket
     this.#session = session
-    this.#pulse = pulse
-    this.#alive = watchForDeath(socket)
+    this.pulse = pulse
+    watchForDeath(socket)
     openPages.add(this)
     beating ??= setInterval(beatAll, heartbeatMs)
-    this.beat(heartbeat())
-    const stopListening = pulse.listen(() => this.#tellStates())
+    this.send(heartbeat())
+    pulse.listen(this)
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(isBinary ? undefined : String(data)))
     socket.on('error', () => socket.terminate())
-    socket.once('close', () => {
-      stopListening()
-      this.#alive.stop()
-      openPages.delete(this)
-      if (openPages.size === 0) {
-        clearInterval(beating)
-        beating = undefined
-      }
-      for (const id of [...this.#subscribed.keys()]) this.#forget(id)
-    })
   }
 
-  /** Tells the clock of the console, in a frame that all pages share. */
-  beat(frame: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame)
+  /** The session has ended, or the console does. */
+  end(reason: EndReason): void {
+    if (reason === 'signed out') this.#close(liveClose.signedOut, 'Signed out')
+    else this.#close(liveClose.consoleRestarting, 'The console is restarting')
   }
 
-  close(code: number, reason: string): void {
+  #close(code: number, reason: string): void {
     closeSoon(this.#socket, code, reason)
+  }
+
+  tell(notice: LiveNotice): void {
+    this.send(JSON.stringify(notice))
+  }
+
+  send(frame: string): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame, () => this.#wake())
+  }
+
+  /** A page may say that it has taken in what has not even left. */
+  get hasRoom(): boolean {
+    return this.unread < maxUnread && this.#socket.bufferedAmount < maxUnread
+  }
+
+  /** Resolves once there may be room. */
+  change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  forget(id: number): void {
+    const followed = this.#followed.find((each) => each.id === id)
+    if (!followed) return
+    this.#followed = this.#followed.filter((each) => each !== followed)
+    followed.leave()
+    this.#wake()
+  }
+
+  pulseChanged(): void {
+    for (const followed of this.#followed) followed.tellState()
+  }
+
+  /** To be called once its socket is closed. */
+  leave(): void {
+    this.pulse.leave(this)
+    openPages.delete(this)
+    if (openPages.size === 0) {
+      clearInterval(beating)
+      beating = undefined
+    }
+    for (const { id } of this.#followed) this.forget(id)
   }
 
   #message(text: string | undefined) {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     const isShort = text !== undefined && text.length <= maxRequestLength
     const request = isShort ? LiveRequest.safeParse(parseJson(text)).data : undefined
-    if (!request) return this.close(liveClose.invalid, 'This frame is none of the live connection')
-    if (request.t === 'unsubscribe') this.#forget(request.id)
+    if (!request) return this.#close(liveClose.invalid, 'This frame is none of the live connection')
+    if (request.t === 'unsubscribe') this.forget(request.id)
     else if (request.t === 'ack') {
       // A frame is a little longer than the items in it, and nobody can have taken in what was not sent.
-      this.#unread = Math.max(0, this.#unread - request.n)
+      this.unread = Math.max(0, this.unread - request.n)
       this.#wake()
-    } else if (this.#subscribed.has(request.id))
-      this.close(liveClose.invalid, `The subscription ${request.id} is there already`)
-    else if (this.#subscribed.size >= maxSubscriptions)
-      this.close(liveClose.tooMany, `A page follows at most ${maxSubscriptions} things`)
-    else this.#subscribe(request)
+    } else if (this.#followed.some(({ id }) => id === request.id))
+      this.#close(liveClose.invalid, `The subscription ${request.id} is there already`)
+    else if (this.#followed.length >= maxSubscriptions)
+      this.#close(liveClose.tooMany, `A page follows at most ${maxSubscriptions} things`)
+    else this.#follow(request)
   }
 
-  #subscribe({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>) {
-    const subscribed: Subscribed = { leave: () => undefined, told: '', items: [], length: 0, position: '' }
-    this.#subscribed.set(id, subscribed)
-    const outlet = this.#outlet(id, subscribed)
-    if (endpoint === 'evictions.watch' || endpoint === 'alerts.watch') {
-      const isEvictions = endpoint === 'evictions.watch'
-      subscribed.leave = isEvictions
-        ? followEvictions(this.#session.api_key, outlet)
-        : followAlerts(this.#session, outlet)
-      return
-    }
-    const topic = topics[endpoint]
+  #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
+    const followed = new Followed(id, this)
+    this.#followed = this.#followed.concat(followed)
+    if (endpoint === 'evictions.watch') followed.source = new FollowedEvictions(this.#session.api_key, followed)
+    else if (endpoint === 'alerts.watch') followed.source = new FollowedAlerts(this.#session, followed)
+    else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
+  }
+
+  #subscribe(topic: Topic, asked: Pick<LiveTopic, 'params' | 'query'>, position: string | undefined, outlet: Followed) {
     // What would be folded on its way to the service is no id of the contract, either.
     if (topic.endpoint.params?.safeParse(asked.params).success === false)
       return outlet.end({
         code: 'invalid_argument',
         status: 400,
-        message: `${endpoint} does not take these parameters`,
+        message: `${topic.endpoint.id} does not take these parameters`,
       })
     const countOut = countIn(this.#session.account.id, 'streams')
     if (!countOut) return outlet.end({ code: 'rate_limited', status: 429, message: tooMany('streams').message })
     const leaving = new AbortController()
-    subscribed.leave = () => {
-      leaving.abort()
-      countOut()
+    outlet.source = {
+      leave: () => {
+        leaving.abort()
+        countOut()
+      },
     }
     void subscribe({
       apiKey: this.#session.api_key,
       topic,
       asked,
-      position: position || undefined,
+      position,
       outlet,
-      heard: () => this.#pulse.heard(),
+      heard: () => this.pulse.heard(),
       signal: leaving.signal,
     })
   }
 
-  #outlet(id: number, subscribed: Subscribed): Outlet {
-    const isOver = () => this.#subscribed.get(id) !== subscribed
-    return {
-      data: (text, position) => {
-        if (isOver()) return
-        // What comes in one turn of the event loop goes out in one frame.
-        if (subscribed.items.push(text) === 1) setImmediate(() => this.#flush(id, subscribed))
-        subscribed.position = position
-        subscribed.length += text.length
-        this.#unread += text.length
-        if (subscribed.length >= maxGathered) this.#flush(id, subscribed)
-      },
-      room: () => (this.#hasRoom ? undefined : this.#room(isOver)),
-      resync: (position) => {
-        if (isOver()) return
-        this.#flush(id, subscribed)
-        this.#tell({ t: 'resync', id, position })
-      },
-      state: (state, error) => {
-        if (isOver() || (state === subscribed.own?.state && error?.code === subscribed.own.error?.code)) return
-        const since = state === subscribed.own?.state ? subscribed.own.since_ms : Date.now()
-        subscribed.own = { state, since_ms: since, ...(error && { error }) }
-        this.#tellState(id, subscribed)
-      },
-      end: (error) => {
-        if (isOver()) return
-        this.#flush(id, subscribed)
-        this.#tell({ t: 'end', id, ...(error && { error }) })
-        this.#forget(id)
-      },
-    }
-  }
-
-  #flush(id: number, subscribed: Subscribed): void {
-    const { items, position } = subscribed
-    if (items.length === 0 || this.#subscribed.get(id) !== subscribed) return
-    subscribed.items = []
-    subscribed.length = 0
-    const frame = `{"t":"data","id":${id},"position":${JSON.stringify(position)},"items":[${items.join(',')}]}`
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame, () => this.#wake())
-  }
-
-  #forget(id: number): void {
-    const subscribed = this.#subscribed.get(id)
-    if (!subscribed) return
-    // What it has gathered is not sent any more.
-    this.#unread -= subscribed.length
-    this.#subscribed.delete(id)
-    subscribed.leave()
-    this.#wake()
-  }
-
-  /** A page may say that it has taken in what has not even left. */
-  get #hasRoom(): boolean {
-    return this.#unread < maxUnread && this.#socket.bufferedAmount < maxUnread
-  }
-
-  async #room(isOver: () => boolean): Promise<void> {
-    while (!this.#hasRoom && !isOver()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-  }
-
   #wake(): void {
+    if (this.#waiting.length === 0) return
     const waiting = this.#waiting
     this.#waiting = []
     for (const go of waiting) go()
-  }
-
-  #tellStates(): void {
-    for (const [id, subscribed] of this.#subscribed) this.#tellState(id, subscribed)
-  }
-
-  #tellState(id: number, subscribed: Subscribed): void {
-    const { own } = subscribed
-    if (!own) return
-    const lateSinceMs = this.#pulse.lateSinceMs
-    const isLate = own.state === 'live' && lateSinceMs !== undefined
-    const notice: LiveNotice = { t: 'state', id, ...own, ...(isLate && { state: 'late', since_ms: lateSinceMs }) }
-    const text = JSON.stringify(notice)
-    if (text === subscribed.told) return
-    subscribed.told = text
-    this.#tell(notice)
-  }
-
-  #tell(notice: LiveNotice): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(notice))
   }
 }
 

@@ -11,24 +11,29 @@ const textOf = (item: object): string => {
 }
 
 /** What the console itself tells a page. A page that has not taken in what was told is told everything next. */
-export const pushed = (outlet: Outlet, everything: () => unknown) => {
-  let isBehind = false
-  const tellAll = () => outlet.data(JSON.stringify(everything()), '')
-  return {
-    tellAll,
-    tell: (item: object): void => {
-      if (isBehind) return
-      const room = outlet.room()
-      if (!room) {
-        outlet.data(textOf(item), '')
-        return
-      }
-      isBehind = true
-      void room.then(() => {
-        isBehind = false
-        outlet.resync('')
-        tellAll()
-      })
-    },
+export abstract class Pushed {
+  protected readonly outlet: Outlet
+  #isBehind = false
+
+  constructor(outlet: Outlet) {
+    this.outlet = outlet
+  }
+
+  protected abstract everything(): unknown
+
+  protected pushAll(): void {
+    this.outlet.data(JSON.stringify(this.everything()), '')
+  }
+
+  protected push(item: object) {
+    if (this.#isBehind) return
+    const room = this.outlet.room()
+    if (!room) return this.outlet.data(textOf(item), '')
+    this.#isBehind = true
+    void room.then(() => {
+      this.#isBehind = false
+      this.outlet.resync('')
+      this.pushAll()
+    })
   }
 }

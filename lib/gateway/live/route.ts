@@ -24,13 +24,10 @@ export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
         const countOut = countIn(session.account.id, 'pages')
         if (!countOut) return socket.close(liveClose.tooMany, tooMany('pages').message)
         const page = new LivePage(socket, session, pulse)
-        const forget = trackStream(sid, (reason) =>
-          reason === 'signed out'
-            ? page.close(liveClose.signedOut, 'Signed out')
-            : page.close(liveClose.consoleRestarting, 'The console is restarting'),
-        )
+        const forget = trackStream(sid, page)
         pages.set(sid, count + 1)
-        socket.once('close', () => {
+        socket.on('close', () => {
+          page.leave()
           forget()
           countOut()
           const left = (pages.get(sid) ?? 1) - 1

@@ -8,6 +8,11 @@ export const pulseTimes = {
   answerMs: 4_000,
 }
 
+export interface PulseListener {
+  /** The service has become late, or is heard again. */
+  pulseChanged(): void
+}
+
 /**
  * Whether the service shows any sign of life, for as long as someone listens. A service that is frozen keeps its
  * connections, and its streams may be quiet for good reasons: so it is asked when nothing was heard for a while. Any
@@ -15,7 +20,7 @@ export const pulseTimes = {
  */
 export class ServicePulse {
   readonly #times: typeof pulseTimes
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<PulseListener>()
   #heardMs = 0
   #lateSinceMs: number | undefined
   #timer: NodeJS.Timeout | undefined
@@ -30,17 +35,18 @@ export class ServicePulse {
     return this.#lateSinceMs
   }
 
-  /** `onChange` is called when the service becomes late, and when it is heard again, until the returned function is called. */
-  listen(onChange: () => void): () => void {
-    this.#listeners.add(onChange)
+  /** Tells `listener` what changes until it leaves. */
+  listen(listener: PulseListener): void {
+    this.#listeners.add(listener)
     if (this.#listeners.size === 1) this.#askAfter(0)
-    return () => {
-      this.#listeners.delete(onChange)
-      if (this.#listeners.size > 0) return
-      clearTimeout(this.#timer)
-      this.#asking.abort()
-      this.#lateSinceMs = undefined
-    }
+  }
+
+  leave(listener: PulseListener): void {
+    this.#listeners.delete(listener)
+    if (this.#listeners.size > 0) return
+    clearTimeout(this.#timer)
+    this.#asking.abort()
+    this.#lateSinceMs = undefined
   }
 
   /** To be called with everything that comes from the service. */
@@ -81,6 +87,6 @@ export class ServicePulse {
   #set(lateSinceMs: number | undefined): void {
     if (this.#lateSinceMs === lateSinceMs) return
     this.#lateSinceMs = lateSinceMs
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners) listener.pulseChanged()
   }
 }

@@ -60,11 +60,12 @@ const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
 
   return (viewerOf) => {
     const viewer = viewerOf(opening)
-    const forget = trackStream(signedIn.sid, (reason) =>
-      reason === 'signed out'
-        ? viewer.close(terminalClose.signedOut, 'Signed out')
-        : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
-    )
+    const forget = trackStream(signedIn.sid, {
+      end: (reason) =>
+        reason === 'signed out'
+          ? viewer.close(terminalClose.signedOut, 'Signed out')
+          : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
+    })
     viewer.onceClosed(forget)
     const terminal = terminals.get(key) ?? openTerminal(key, { signedIn, devboxId, name, size: opening.size })
     if (terminal.apiKey === signedIn.api_key) return terminal.join(viewer)

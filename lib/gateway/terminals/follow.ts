@@ -24,7 +24,7 @@ export class FollowLink {
     this.#digest = digest(token)
     this.#ended = ended
     this.#timer = setTimeout(() => this.end(), lifeMs).unref()
-    this.#untrack = trackStream(sid, () => this.end())
+    this.#untrack = trackStream(sid, this)
     registry().followLinks.set(this.#digest, terminal)
   }
 

@@ -422,15 +422,17 @@ export class SharedTerminal implements OpenTerminal {
 
   /** Uses the key of the session that opened the terminal; once that signs out, the key of another page's session. */
   #track(): () => void {
-    return trackStream(this.#signedIn.sid, (reason) => {
-      const others = this.#people.all.flatMap(({ opening: { signedIn } }) => signedIn ?? [])
-      const next = reason === 'signed out' && others.find(({ sid }) => sid !== this.#signedIn.sid)
-      if (next) {
-        this.#untrack()
-        this.#signedIn = next
-        this.#untrack = this.#track()
-      } else if (reason === 'signed out') this.end(terminalClose.signedOut, 'Signed out')
-      else this.end(terminalClose.consoleRestarting, 'The console is restarting')
+    return trackStream(this.#signedIn.sid, {
+      end: (reason) => {
+        const others = this.#people.all.flatMap(({ opening: { signedIn } }) => signedIn ?? [])
+        const next = reason === 'signed out' && others.find(({ sid }) => sid !== this.#signedIn.sid)
+        if (next) {
+          this.#untrack()
+          this.#signedIn = next
+          this.#untrack = this.#track()
+        } else if (reason === 'signed out') this.end(terminalClose.signedOut, 'Signed out')
+        else this.end(terminalClose.consoleRestarting, 'The console is restarting')
+      },
     })
   }
 

@@ -250,7 +250,7 @@ export class ShellLink {
   #serve(attached: Attached): Promise<{ code: number; reason: string; moved: boolean }> {
     const { socket } = attached
     const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string; moved: boolean }>()
-    const { stop } = watchForDeath(socket)
+    watchForDeath(socket)
     const hangUp = () => closeSoon(socket)
     this.#gone.signal.addEventListener('abort', hangUp, { once: true })
     const measuring = setInterval(() => this.#measure(socket), roundTripEveryMs)
@@ -262,7 +262,6 @@ export class ShellLink {
     socket.on('pong', (payload) => this.#measured(String(payload)))
     socket.on('error', () => socket.terminate())
     socket.once('close', (code, reason) => {
-      stop()
       clearInterval(measuring)
       this.#gone.signal.removeEventListener('abort', hangUp)
       this.#attached = undefined

@@ -5,7 +5,7 @@ import { maxCells } from '#lib/contract/terminal-limits.ts'
 import { terminalSignals } from '#lib/contract/terminals.ts'
 import type { TerminalMark, TerminalNotice, TerminalViewer } from '#lib/wire/terminals.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
-import { closeSoon, hangUpMs, parseJson, watchForDeath } from '../http/sockets.ts'
+import { closeSoon, hangUpMs, heard, parseJson, watchForDeath } from '../http/sockets.ts'
 import { Allowance } from './allowance.ts'
 import type { Size } from './size-keeper.ts'
 
@@ -65,7 +65,6 @@ export interface ViewerOpening {
 /** The socket of one page. How much the page is sent depends on how much it has acknowledged. */
 export class Viewer {
   readonly #socket: WebSocket
-  readonly #alive: ReturnType<typeof watchForDeath>
   readonly opening: ViewerOpening
   readonly view: TerminalViewer
   /** The size that the page's window has, also while another page decides the size of the terminal. */
@@ -101,11 +100,10 @@ export class Viewer {
       since_ms: Date.now(),
       follower: opening.signedIn === undefined,
     }
-    this.#alive = watchForDeath(socket)
+    watchForDeath(socket)
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data as Buffer, isBinary))
     socket.on('error', () => socket.terminate())
     socket.once('close', () => {
-      this.#alive.stop()
       clearTimeout(this.#snapshotTimer)
       clearTimeout(this.#quietTimer)
       clearTimeout(this.#rateTimer)
@@ -245,7 +243,7 @@ export class Viewer {
 
   readonly #flushed = (error?: Error | null) => {
     if (error) return
-    this.#alive.heard()
+    heard(this.#socket)
     this.#catchUp()
   }
 
