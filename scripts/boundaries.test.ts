@@ -64,7 +64,7 @@ const mostLines: Record<string, number> = {
   'lib/contract': 2_880,
   'lib/gateway': 10_220,
   'lib/service': 26_250,
-  'lib/statistics': 1_020,
+  'lib/statistics': 1_030,
   'lib/terminal': 3_750,
   'lib/wire': 1_180,
   scripts: 660,

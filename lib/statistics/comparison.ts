@@ -1,5 +1,6 @@
 import type { AgentFigures, ComparedPair, ExcludedScenario, FailureRule, JudgedJob, ScenarioChange } from './figures.ts'
 import { commonOf, judgingPairs, type Side } from './judgement.ts'
+import { byName } from './tallies.ts'
 
 export interface Comparison {
   agents: AgentFigures[]
@@ -45,6 +46,7 @@ const changesOf = (after: Side, before: Side): Changes => {
       duration_after_ms: a.duration_ms,
     }),
   )
+  all.sort(byName)
   return {
     new_passes: all.filter((each) => each.after === 1 && each.before !== 1),
     new_failures: all.filter((each) => each.after !== 1 && each.before === 1),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { comparing } from './comparison.ts'
 import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
 import { judge, judging } from './judgement.ts'
 import { clusteredSe, standardError } from './means.ts'
@@ -157,6 +158,17 @@ describe('failures', () => {
       ['s4', ['A cancelled']],
     ])
   })
+})
+
+it('tells scenarios in the order of their names, in whichever order their attempts began', () => {
+  const one = single('A', a)
+  const agents = [one, single('B', b.slice(2))].map((side) => ({ ...side, outcomes: side.outcomes.toReversed() }))
+  const steps = comparing({ agents, complete: true }, 'zero', () => one.benchmark_run_id)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  const { pairs, excluded_scenarios } = step.value
+  expect(pairs[0]?.still_failing.map((each) => each.scenario_id)).toEqual(['s1', 's2', 's4', 's5'])
+  expect(excluded_scenarios.map((each) => each.scenario_id)).toEqual(['s8', 's9'])
 })
 
 describe('attempts', () => {

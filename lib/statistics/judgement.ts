@@ -14,7 +14,7 @@ import {
   settledBelow,
 } from './figures.ts'
 import { meanOf, quantile, standardError, tInterval, wilson, zFrom, zInterval } from './means.ts'
-import { durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
+import { byName, durationsOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
 import { usageOf } from './usage.ts'
 
 /** Unspecified: how sure a job of that many scenarios is to settle a difference that stays as it is. */
@@ -271,12 +271,14 @@ const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]):
 const excludedOf = (sides: readonly Side[]): ExcludedScenario[] => {
   const all = new Map<string, Tally>()
   for (const { tallies } of sides) for (const [key, tally] of tallies) if (!all.has(key)) all.set(key, tally)
-  return [...all].flatMap(([key, { scenario_id, scenario_name }]) => {
-    const missing_from = sides.flatMap(({ agent, tallies }) => {
-      const tally = tallies.get(key)
-      if (isCounted(tally)) return []
-      return [{ ...identityOf(agent), why: tally?.why_missing ?? ('no_outcome' as const) }]
+  return [...all]
+    .sort(([, a], [, b]) => byName(a, b))
+    .flatMap(([key, { scenario_id, scenario_name }]) => {
+      const missing_from = sides.flatMap(({ agent, tallies }) => {
+        const tally = tallies.get(key)
+        if (isCounted(tally)) return []
+        return [{ ...identityOf(agent), why: tally?.why_missing ?? ('no_outcome' as const) }]
+      })
+      return missing_from.length === 0 ? [] : [{ scenario_id, scenario_name, missing_from }]
     })
-    return missing_from.length === 0 ? [] : [{ scenario_id, scenario_name, missing_from }]
-  })
 }

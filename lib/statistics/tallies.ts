@@ -50,6 +50,12 @@ export const scenarioKey = ({
   return isById ? ({ scenario_id }) => scenario_id : ({ scenario_name }) => scenario_name
 }
 
+const names = new Intl.Collator('en', { numeric: true })
+
+/** The order in which scenarios are told: outcomes come in the order in which the attempts began, which is chance. */
+export const byName = (a: Pick<Tally, 'scenario_name'>, b: Pick<Tally, 'scenario_name'>): number =>
+  names.compare(a.scenario_name, b.scenario_name)
+
 export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule, keyOf: KeyOf): Tallies => {
   const attempts = new Map<string, AttemptOutcome[]>()
   for (const outcome of outcomes) {
