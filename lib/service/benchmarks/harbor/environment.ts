@@ -9,6 +9,7 @@ import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
 import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
 import { imageWarnings, makeLikeImage } from './build/base-image.ts'
+import { areBesidesNoted, type Beside, noteBesides, noting } from './build/besides.ts'
 import { type BuildPlan, defaultPath, givesRights, planBuild, rootFoldersOf } from './build/plan.ts'
 import { buildSandbox, type Stage } from './build/sandbox-build.ts'
 import { startContainer, waitUntilHealthy } from './container.ts'
@@ -27,6 +28,8 @@ export interface Built {
   hasTests: boolean
   /** Whether its programs are to run with the rights of their owner, which they do not here. */
   givesRights: boolean
+  /** Whether uses of programs that the image has not are noted. */
+  isNoting: boolean
 }
 
 /** Whoever the agent and the verifier run as may write there. */
@@ -39,7 +42,7 @@ const searchPath = async (): Promise<string> => {
   return python ? `${python.bin}:${defaultPath}` : defaultPath
 }
 
-const findTests = '[ -n "$(ls -A /tests 2>/dev/null)" ]'
+const findTests = '[ -n "$(ls -A /tests 2>/dev/null)" ] && echo tests'
 
 /** The build a Dockerfile asks for; undefined without one. Throws a SandboxBuildFailedError. */
 const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> => {
@@ -105,7 +108,7 @@ const keyOf = async (account: string, { folder, workdir }: TaskEnvironment): Pro
   JSON.stringify([buildVersion, account, await checksumOf(folder), workdir, await searchPath()])
 
 /** To be raised when the same files are built otherwise than before. */
-const buildVersion = 7
+const buildVersion = 8
 
 interface Building {
   account: string
@@ -136,13 +139,18 @@ export const buildEnvironment = async (
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   const user = plan?.user ?? null
   let hasTests = false
+  let isNoting = false
   const makeWorkdir = (limit: AbortSignal) => workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, limit)
   const build = async (limit: AbortSignal) => {
     const key = plan && hasSystem ? await keyOf(account, environment) : undefined
     const found: Warning[] = []
+    let besides: Beside[] = []
+    const installs: string[] = []
     const lookAtImage = async (at: Workbench, image: string, env: Record<string, string>) => {
       if (hasSystem) await makeLikeImage(at, image, { env, hasUsers: here.hasUsers, signal: limit })
-      for (const warning of await imageWarnings(at, image, { env, signal: limit })) {
+      const seen = await imageWarnings(at, image, { env, signal: limit })
+      if (at === workbench) besides = seen.besides
+      for (const warning of seen.warnings) {
         if (found.some(({ sentence }) => sentence === warning.sentence)) continue
         found.push(warning)
         warn(warning)
@@ -166,8 +174,10 @@ export const buildEnvironment = async (
         throw error
       }
     }
-    const how = { context: folder, machine: here, signal: limit, warn: note, openStage: openAndLook }
+    const installed = (call: string) => void installs.push(call)
+    const how = { context: folder, machine: here, signal: limit, warn: note, installed, openStage: openAndLook }
     if (plan) await buildSandbox(workbench, plan, how)
+    if (hasSystem) await noteBesides(workbench, besides, { installs, signal: limit })
     if (hasSystem) await makeWorkdir(limit)
     if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
     const isWhole = ofBuild.every(({ differs }) => !differs)
@@ -190,8 +200,10 @@ export const buildEnvironment = async (
     check()
     // A container knows its own name.
     const tellName = hasSystem ? 'echo "127.0.1.1 $HOSTNAME" >>/etc/hosts; ' : ''
-    const { exitStatus } = await workbench.run(tellName + findTests, { cwd: '/', signal: limit })
-    hasTests = plan !== undefined && exitStatus === 0
+    const look = `${tellName}${findTests}; ${areBesidesNoted} && echo noted`
+    const { stdout } = await workbench.run(look, { cwd: '/', signal: limit })
+    hasTests = plan !== undefined && stdout.includes('tests')
+    isNoting = stdout.includes('noted')
     workbench.user = user
     await startContainer(workbench, plan, {
       cwd: plan?.workdir ?? workdir,
@@ -200,6 +212,7 @@ export const buildEnvironment = async (
     })
   })
   const env = { ...plan?.env, ...resolve(environment.env, reveal) }
+  const path = { PATH: await searchPath(), HOME: '/root' }
   if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
   return {
     workdir,
@@ -207,6 +220,7 @@ export const buildEnvironment = async (
     hasTests,
     givesRights: plan !== undefined && givesRights(plan),
     // The home directory of root in an image, which tasks mean by ~.
-    env: { PATH: await searchPath(), HOME: '/root', ...env, ...environmentOf(settings.environment.env, reveal) },
+    env: noting({ ...path, ...env, ...environmentOf(settings.environment.env, reveal) }, isNoting),
+    isNoting,
   }
 }

@@ -7,10 +7,14 @@ import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
 import { keptEnvironments } from '#lib/service/benchmarks/kept-environments.ts'
 import { systemProblem } from '#lib/service/sandbox/system.ts'
 import { sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
+import { programsOf } from './build/machine-packages.ts'
 
 const problem = sandboxProblem ?? (await systemProblem())
 /** A reward of 1 when the command succeeds, else 0. */
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
+
+const hasGit = existsSync('/usr/bin/git')
+const isGitPackage = hasGit && (await programsOf(['apt-get install git'])).has('git')
 
 const packed = execFileSync('bash', ['-c', 'cd "$(mktemp -d)" && echo in >inside && tar -cz inside && rm -r "$PWD"'])
 
@@ -113,7 +117,7 @@ ONBUILD RUN exit 1
     files: {
       'task.toml': 'version = "1.0"\n[agent]\nuser = "agent"\n[verifier]\nuser = "root"\n',
       'environment/Dockerfile':
-        'FROM debian\nRUN useradd -m agent && mkdir -m 700 /secret && echo 1 >/secret/answer && mkdir /app && chown agent /app\nWORKDIR /app\n',
+        'FROM python\nRUN useradd -m agent && mkdir -m 700 /secret && echo 1 >/secret/answer && mkdir /app && chown agent /app\nWORKDIR /app\n',
       'solution/solve.sh': 'id -un >out; cat /secret/answer >>out 2>/dev/null || echo refused >>out\n',
       'tests/test.sh': rewardIf(
         '[ "$(cat out; id -un; cat /secret/answer)" = "$(printf "agent\\nrefused\\nroot\\n1")" ] && su agent -c "$(command -v python3 || echo true) --version"',
@@ -449,9 +453,60 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect(built[0]).not.toBe(together[0]?.built)
   })
 
+  it.skipIf(!hasGit)('marks what used a program that this machine has and the image has not', async () => {
+    const task = (image: string, solution: string, verifies = 'true') => ({
+      'environment/Dockerfile': `${image}\nRUN git --version || true\nWORKDIR /app\n`,
+      'solution/solve.sh': `${solution}\n`,
+      'tests/test.sh': rewardIf(verifies),
+    })
+    const judged = async (...files: Parameters<typeof task>) => {
+      const trial = await trials.run(task(...files))
+      const told = trial.warnings.filter((warning) => !/^FROM|^Dockerfile/.test(warning))
+      return [trial.score, trial.environment_differs, ...told]
+    }
+    const used = 'used what this machine has and the image has not: git'
+    const script = '#!/usr/bin/env -S git --version'
+    expect(await judged('FROM debian:12', 'true')).toEqual([1, false])
+    expect(await judged('FROM debian:12', 'git --version')).toEqual([1, true, `The solution ${used}`])
+    expect(await judged('FROM debian:12', 'env -C / git --version; git --version', 'git --version')).toEqual([
+      ...[1, true, `The solution ${used}`],
+    ])
+    expect(await judged('FROM ubuntu:24.04', 'true', 'git --version')).toEqual([1, true, `The verifier ${used}`])
+    expect(
+      await judged('FROM python:3-slim', `echo '${script}' >x; chmod +x x; su nobody -s /bin/bash -c ./x`),
+    ).toEqual([1, true, `The solution ${used}`])
+    // Another in its place, and one that the image has.
+    const other = 'cp /bin/true /usr/local/bin/git; git --version'
+    expect(await judged('FROM debian:12', other)).toEqual([1, false])
+    expect((await judged('FROM ruby', 'git --version')).slice(2)).toEqual([])
+    const strict = await trials.run(task('FROM debian:12', 'git --version'), { strictEnvironments: true })
+    expect([strict.score, strict.failure_reason]).toEqual([
+      null,
+      expect.objectContaining({
+        exception_type: 'EnvironmentDiffersError',
+        exception_message: expect.stringContaining(used),
+      }),
+    ])
+  })
+
+  it.skipIf(!isGitPackage)('takes a program for one of the image where it is installed', async () => {
+    const install = 'apt-get update; apt-get install -y --no-install-recommends git'
+    const built = { 'environment/Dockerfile': `FROM debian:12\nRUN ${install}\nWORKDIR /app\n` }
+    const bare = { 'environment/Dockerfile': 'FROM debian:12\nWORKDIR /app\n' }
+    const use = { 'solution/solve.sh': 'git --version\n', 'tests/test.sh': rewardIf('git --version') }
+    const later = { 'solution/solve.sh': `(${install})\ngit --version\n`, 'tests/test.sh': rewardIf('true') }
+    for (const files of [
+      { ...built, ...use },
+      { ...bare, ...later },
+    ]) {
+      const trial = await trials.run(files)
+      expect([trial.score, trial.warnings.filter((each) => each.includes('has not'))]).toEqual([1, []])
+    }
+  })
+
   it('tells apart a verifier that could not fetch its tools from a wrong answer', async () => {
     const files = {
-      'environment/Dockerfile': 'FROM debian\nWORKDIR /app\n',
+      'environment/Dockerfile': 'FROM python\nWORKDIR /app\n',
       'tests/test.sh': `curl -LsSf https://no-such-host.invalid/install.sh | sh\n${rewardIf('no-such-tool')}`,
       'solution/solve.sh': 'uvx --version\n',
     }

@@ -26,6 +26,7 @@ import {
 } from '../outcome.ts'
 import type { HarborScenario } from '../plan.ts'
 import { shown, Workbench } from '../workbench.ts'
+import { usedBesides } from './build/besides.ts'
 import { SandboxBuildFailedError } from './build/dockerfile.ts'
 import type { Stage } from './build/sandbox-build.ts'
 import { waitUntilHealthy } from './container.ts'
@@ -142,6 +143,8 @@ class HarborTrial {
   readonly #reveal: Reveal
   readonly #usages: AgentUsage[] = []
   readonly #trajectories: string[] = []
+  /** Programs that the image has not, and whose use was told. */
+  readonly #usedBesides = new Set<string>()
   #version: string | null = null
 
   constructor(deps: TrialDeps, options: TrialOptions & { devboxId: string }, log: TrialLog) {
@@ -279,6 +282,7 @@ class HarborTrial {
         if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
         log.fail(exceptionOf(error, signal), error)
       })
+      await this.#tellBesides(this.#workbench, this.#options.agent.name === 'oracle' ? 'solution' : 'agent', built)
       await this.#notice(step)
       const rewards = await this.#phase('verifier', () => this.#verify(task, step, built))
       log.reward(rewards)
@@ -402,7 +406,7 @@ class HarborTrial {
     workbench: Workbench,
     task: Task,
     step: TaskStep,
-    { env, workdir, user, hasTests, network }: Built & Pick<TaskEnvironment, 'network'>,
+    { env, workdir, user, hasTests, isNoting, network }: Built & Pick<TaskEnvironment, 'network'>,
     getsTests: boolean,
   ): Promise<Rewards> {
     const { settings } = this.#options
@@ -439,6 +443,7 @@ class HarborTrial {
         if (this.#options.agent.name === 'oracle')
           await this.#tellLack(this.#workbench, 'solution', '/logs/agent/oracle.txt', task.environment.network)
       }
+      await this.#tellBesides(workbench, 'verifier', { isNoting })
       this.#refuseDifferences()
       if (rewards instanceof Error) throw rewards
       return rewards
@@ -449,6 +454,16 @@ class HarborTrial {
   async #tellLack(workbench: Workbench, who: string, file: string, network: TaskEnvironment['network']): Promise<void> {
     const lack = lackIn((await workbench.readEnd(file, maxOutputBytes)) ?? '', network === 'host')
     if (lack) this.#log.warn({ sentence: `The ${who} could not get what it needs: ${lack}`, differs: true })
+  }
+
+  /** What this machine has and the image has not would have failed where the image is real. */
+  async #tellBesides(workbench: Workbench, who: string, { isNoting }: Pick<Built, 'isNoting'>): Promise<void> {
+    if (!isNoting) return
+    const used = (await usedBesides(workbench)).filter((name) => !this.#usedBesides.has(name))
+    if (used.length === 0) return
+    for (const name of used) this.#usedBesides.add(name)
+    const sentence = `The ${who} used what this machine has and the image has not: ${used.join(', ')}`
+    this.#log.warn({ sentence, differs: true })
   }
 
   async #phase<T>(phase: TrialPhase, work: () => Promise<T>): Promise<T> {

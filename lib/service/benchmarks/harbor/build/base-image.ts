@@ -1,6 +1,7 @@
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../../outcome.ts'
 import type { Workbench } from '../../workbench.ts'
+import { type Beside, besidesIn, findBesides } from './besides.ts'
 
 const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
 
@@ -32,38 +33,54 @@ const isOld = /^(debian:(9|1[01]|stretch|buster|bullseye)|ubuntu:(1[4-9]|2[0-2]|
 export const unknownImage = (image: string): string[] =>
   image === '' || plainImage.test(image) ? [] : [`The base image ${image} is unknown here: what it holds is missing`]
 
-/** Programs that agents reach for, and an image of a bare system has not: where this machine has them, a warning names them. */
-const fewHave = ['cmake', 'curl', 'gcc', 'git', 'java', 'jq', 'make', 'node', 'python3', 'sqlite3', 'tmux', 'wget']
-
 /**
  * How the system of a devbox differs from the image a task begins with, which cannot be fetched. An image that holds more
  * than a system and a language is not known at all; a language has to be here, in the version the image names. Debian and
- * Ubuntu stand for each other in any version, and a warning tells which of them this is.
+ * Ubuntu stand for each other in any version, and a warning tells which of them this is, and which programs it has that
+ * the image has not.
  */
 export const imageWarnings = async (
   workbench: Workbench,
   image: string,
   { env, signal }: { env: Record<string, string>; signal: AbortSignal },
-): Promise<Warning[]> => {
-  if (image === '') return []
+): Promise<{ warnings: Warning[]; besides: Beside[] }> => {
+  if (image === '') return { warnings: [], besides: [] }
   const [, name = '', tag = ''] = plainImage.exec(image) ?? []
-  if (name === '') return unknownImage(image).map(differs)
+  if (name === '') return { warnings: unknownImage(image).map(differs), besides: [] }
   const call = languages[name]
-  const few = call !== undefined && !/slim|alpine/.test(tag) ? [] : fewHave.filter((each) => !call?.startsWith(each))
-  const look = `for each in ${few.join(' ')}; do type "$each" >/dev/null 2>&1 && printf ' %s' "$each"; done; echo`
-  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${look}; ${call ?? ':'} 2>&1`
+  const look = findBesides(name, tag, call !== undefined)
+  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${look}; echo; ${call ?? ':'} 2>&1`
   const { stdout } = await workbench.run(`bash -c ${quote(script)}`, { env, cwd: '/', signal })
-  const [id = '', named = '', besides = '', ...said] = stdout.split('\n')
-  const system = named + (besides && `, which has${besides.replaceAll(/(?<=\w) /g, ', ')} besides`)
+  const [found = '', said = ''] = stdout.split('\n\n')
+  const [id = '', named = ''] = found.split('\n')
+  const besides = besidesIn(found)
+  const system =
+    named + (besides.length > 0 ? `, which has ${besides.map((each) => each.name).join(', ')} besides` : '')
+  const warning = warningOf(image, { name, tag, call, said, id, system })
+  return { warnings: [warning], besides }
+}
+
+interface Seen {
+  name: string
+  tag: string
+  call: string | undefined
+  /** What the call answered. */
+  said: string
+  /** Of the system that is here. */
+  id: string
+  system: string
+}
+
+const warningOf = (image: string, { name, tag, call, said, id, system }: Seen): Warning => {
   if (call === undefined) {
     const isKin = [name, id].every((each) => each === 'debian' || each === 'ubuntu')
-    return [{ sentence: `FROM ${image}: the task runs on ${system}`, differs: !isKin && name !== id }]
+    return { sentence: `FROM ${image}: the task runs on ${system}`, differs: !isKin && name !== id }
   }
-  const version = /\d+(\.\d+)+/.exec(said.join('\n').replace(/^.*line \d+:.*$/m, ''))?.[0]
-  if (version === undefined) return [differs(`FROM ${image}: there is no ${call.split(' ')[0]} here`)]
+  const version = /\d+(\.\d+)+/.exec(said.replace(/^.*line \d+:.*$/m, ''))?.[0]
+  if (version === undefined) return differs(`FROM ${image}: there is no ${call.split(' ')[0]} here`)
   const wanted = /^\d+(\.\d+)?/.exec(tag)?.[0]
   const isRight = wanted === undefined || `${version}.`.startsWith(`${wanted}.`)
-  return [{ sentence: `FROM ${image}: the task runs with ${name} ${version} on ${system}`, differs: !isRight }]
+  return { sentence: `FROM ${image}: the task runs with ${name} ${version} on ${system}`, differs: !isRight }
 }
 
 /** What an image of a language has in /usr/local/bin, where tasks may name it by its path. */

@@ -17,7 +17,7 @@ const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'ut
 /** A script, and its variables, that puts the programs into a folder. */
 export const putBuildPrograms = (folder: string, { hasSystem, hasUsers }: Machine) => ({
   script: `mkdir -p -- "$FOLDER/python/pip" && cd -- "$FOLDER" && printf %s "$PIP" >python/pip/__init__.py &&
-: >skipped && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
+: >skipped && : >installed && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped installed && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
   env: {
     FOLDER: folder,
     PROGRAM: read('program.sh'),
@@ -58,3 +58,5 @@ export const withBuildPrograms = (
 
 /** One line for each skipped call, in order. */
 export const skippedFile = (folder: string) => `${folder}/skipped`
+/** One line for each call that installed what it was to, or found it here. */
+export const installedFile = (folder: string) => `${folder}/installed`

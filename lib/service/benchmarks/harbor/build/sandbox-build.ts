@@ -10,7 +10,7 @@ import { SandboxBuildFailedError } from './dockerfile.ts'
 import { fetchScript } from './fetch.ts'
 import { isDoneAlready } from './machine-packages.ts'
 import { type BuildPlan, type BuildStep, neededStages, type RunMount } from './plan.ts'
-import { putBuildPrograms, skippedFile, withBuildPrograms } from './programs.ts'
+import { installedFile, putBuildPrograms, skippedFile, withBuildPrograms } from './programs.ts'
 
 interface Build {
   /** Where the files are that a COPY names. */
@@ -20,6 +20,8 @@ interface Build {
   signal: AbortSignal
   /** Called, at the end, with each install that was skipped. */
   warn: (warning: Warning) => void
+  /** Called, at the end, with each install that was made, or needed none as all that it names is here. */
+  installed: (call: string) => void
   /** Makes a devbox for a stage that comes before the image. */
   openStage: (stage: BuildPlan) => Promise<Stage>
 }
@@ -54,7 +56,7 @@ type Stages = (number: number) => Workbench | undefined
 const followSteps = async (
   workbench: Workbench,
   plan: BuildPlan,
-  { context, machine, signal, warn, stages }: Build & { stages: Stages },
+  { context, machine, signal, warn, installed, stages }: Build & { stages: Stages },
 ) => {
   const programs = `${workbench.runFolder}/build`
   const hasRun = plan.steps.some(({ kind }) => kind === 'run')
@@ -65,17 +67,24 @@ const followSteps = async (
   try {
     for (const step of plan.steps) await doStep(workbench, step, { context, machine, signal, programs, stages })
   } finally {
-    if (hasRun) await tellSkipped(workbench, programs, warn)
+    if (hasRun) await tellSkipped(workbench, programs, { warn, installed })
   }
 }
 
-const tellSkipped = async (workbench: Workbench, programs: string, warn: (warning: Warning) => void) => {
+const tellSkipped = async (
+  workbench: Workbench,
+  programs: string,
+  { warn, installed }: Pick<Build, 'warn' | 'installed'>,
+) => {
   try {
     const skipped = (await workbench.read(skippedFile(programs))) ?? ''
+    const done = (await workbench.read(installedFile(programs))) ?? ''
+    for (const call of done.split('\n')) installed(call)
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
     for (const sentence of skipped.split('\n').filter(Boolean)) {
       const [, how, call = ''] = /: (skipped|failed): (.*?)(?: \(it failed with .*)?$/.exec(sentence) ?? []
       const isDone = how === undefined || (how === 'skipped' && (await isDoneAlready(call)))
+      if (isDone) installed(call)
       warn({ sentence, differs: !isDone })
     }
   } catch (error) {
