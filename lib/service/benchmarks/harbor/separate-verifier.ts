@@ -12,7 +12,7 @@ export interface SeparateVerifier {
   /** What is copied to it out of the agent's environment, in this order, each to the same place. */
   artifacts: { source: string; exclude: string[] }[]
   /** What runs in the agent's environment before that, as the user of the image unless it says another. */
-  collects: { command: string; timeoutSeconds: number | null; user: string | null }[]
+  collects: { command: string; timeoutSeconds: number; user: string | null }[]
   warnings: Warning[]
 }
 
@@ -78,12 +78,14 @@ export const separateVerifierOf = (
     artifacts: [{ source: '/logs/artifacts', exclude: [] }, ...copied],
     collects: [...(whole?.collect ?? []), ...(verifier?.collect ?? [])].map(({ command, timeout_sec, user }) => ({
       command,
-      timeoutSeconds: timeout_sec ?? null,
+      timeoutSeconds: timeout_sec ?? defaultCollectSeconds,
       user: user === undefined ? null : String(user),
     })),
     warnings: warnings.flatMap(([applies, sentence]) => (applies ? [{ sentence, differs: true }] : [])),
   }
 }
+
+const defaultCollectSeconds = 60
 
 /** What the verifier of a step is built from: its own tests, else those of the task. */
 export const testsFolderOf = (path: string, folder: string): string =>

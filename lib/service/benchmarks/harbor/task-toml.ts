@@ -42,6 +42,7 @@ const Environment = table({
   memory_mb: z.optional(count()),
   storage_mb: z.optional(count()),
   gpus: z.optional(count()),
+  tpu: z.optional(z.unknown()),
   env: z.optional(env()),
   workdir: z.optional(text().check(z.regex(/^\//, 'must begin with /'))),
   network_mode: z.optional(NetworkMode),
@@ -94,7 +95,8 @@ const Step = table({
   artifacts: artifacts(),
 })
 
-/** task.toml from schema 1.0 on; other keys are ignored. */
+/** task.toml from schema 1.0 to the newest that is known here; other keys are ignored, as in Harbor. */
+export const newestSchema = [1, 4]
 export const TaskToml = z.object({
   schema_version: z.optional(z.union([z.string(), z.number()], 'must be text')),
   /** The old name of `schema_version`. */

@@ -15,7 +15,7 @@ import {
   testsFolderOf,
 } from './separate-verifier.ts'
 import { networkModeOf, type TaskEnvironment, taskEnvironmentOf } from './task-environment.ts'
-import { type Healthcheck, type MinReward, type NetworkMode, TaskToml } from './task-toml.ts'
+import { type Healthcheck, type MinReward, type NetworkMode, newestSchema, TaskToml } from './task-toml.ts'
 
 /** A task directory as it is now. */
 export interface Task {
@@ -277,6 +277,10 @@ const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[],
       !hasUsers && users.length,
       `user ${users.join(', ')} is ignored: everything runs as the one user of the devbox here`,
     ],
+    [
+      isNewer(toml),
+      `schema ${schemaOf(toml)} of task.toml is newer than ${newestSchema.join('.')}: what it added is ignored`,
+    ],
     [environment?.mcp_servers?.length, 'mcp_servers are not started'],
     [environment?.skills_dir, 'skills_dir is not given to agents'],
     [
@@ -289,7 +293,26 @@ const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[],
     ...(toml.artifacts?.length
       ? [{ sentence: 'artifacts: only what is in /logs/artifacts is kept', differs: false }]
       : []),
+    ...(toml.task && !isPackageName(toml.task.name ?? '')
+      ? [
+          {
+            sentence: 'Harbor does not take this task: it asks for a [task] name like organisation/name',
+            differs: false,
+          },
+        ]
+      : []),
   ]
+}
+
+const isPackageName = (name: string) => /^[a-z\d][\w.-]*\/[a-z\d][\w.-]*$/i.test(name) && !name.includes('..')
+
+const schemaOf = ({ schema_version, version }: TaskToml): string => String(schema_version ?? version ?? '')
+
+/** Other words than numbers are taken as Harbor takes them: for nothing. */
+const isNewer = (toml: TaskToml): boolean => {
+  const [, major, minor = '0'] = /^(\d+)(?:\.(\d+))?(?:\.\d+)*$/.exec(schemaOf(toml).trim()) ?? []
+  const [newest = 0, newestMinor = 0] = newestSchema
+  return Number(major) > newest || (Number(major) === newest && Number(minor) > newestMinor)
 }
 
 const isRoot = (user: string | number) => user === 'root' || Number(user) === 0
@@ -299,7 +322,9 @@ const unsupportedOf = (toml: TaskToml, { hasDockerfile, image }: TaskEnvironment
   const ofVerifiers = separate.map(({ verifier }) => verifier?.environment ?? toml.verifier?.environment)
   for (const environment of [toml.environment, ...ofVerifiers]) {
     if ((environment?.gpus ?? 0) > 0) return `The task needs ${environment?.gpus} GPUs, and devboxes have none`
-    if ((environment?.os ?? 'linux') !== 'linux') return `The task runs on ${environment?.os}, and devboxes are linux`
+    if (environment?.tpu !== undefined) return 'The task needs a TPU, and devboxes have none'
+    if ((environment?.os ?? 'linux').toLowerCase() !== 'linux')
+      return `The task runs on ${environment?.os}, and devboxes are linux`
   }
   if (hasDockerfile) return null
   if (image === '') return 'environment/ has no Dockerfile'

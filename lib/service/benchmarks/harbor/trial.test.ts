@@ -496,6 +496,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
       { 'task.toml': toml('[agent]\nnetwork_mode = "no-network"\n') },
       /network_mode differs between phases/,
     ],
+    ['a newer schema', { 'task.toml': 'schema_version = "1.10"\n' }, /schema 1.10 of task.toml is newer than 1.4: /],
   ]
   it.concurrent.each(differing)('says of %s that the environment differs', async (_, files, sentence) => {
     const warning = expect.stringMatching(sentence)
@@ -511,6 +512,7 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
 
   it.concurrent.each<[string, Record<string, string>, isDifferent: boolean]>([
     ['a GPU', { 'task.toml': toml('[environment]\ngpus = 1\n') }, true],
+    ['a TPU', { 'task.toml': toml('[environment]\ntpu = { type = "v6e", topology = "2x4" }\n') }, true],
     ['Docker Compose', { 'environment/docker-compose.yaml': 'services: {}\n' }, true],
     ['a fetch for its build', dockerfile('FROM debian\nRUN curl -sSf https://no-such-host.invalid\n'), true],
     ['an ADD from elsewhere', dockerfile('FROM debian\nADD https://no-such-host.invalid/a /\n'), true],
@@ -520,6 +522,19 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     const trial = await trials.run({ ...hello, ...files })
     expect([trial.state, trial.environment_differs]).toEqual(['FAILED', isDifferent])
     if (isDifferent) expect(trial.failure_reason?.exception_message).toContain(trial.warnings.at(-1))
+  })
+
+  it.concurrent.each([
+    ['1.4"\n[task]\nname = "team/hello"\n[environment]\nos = "Linux', []],
+    ['draft"\n[task]\nname = "team/hello', []],
+    [
+      '1.4"\n[task]\nname = "hello',
+      [expect.stringMatching(/^Harbor does not take this task: .* like organisation\/name$/)],
+    ],
+  ])('says where Harbor takes its task.toml otherwise: schema_version = "%s"', async (schema, warnings) => {
+    const trial = await trials.run({ ...hello, 'task.toml': `schema_version = "${schema}"\n` })
+    expect([trial.score, trial.environment_differs]).toEqual([1, false])
+    expect(trial.warnings.filter((warning) => !warning.startsWith('FROM'))).toEqual(warnings)
   })
 
   it('finds nothing different where there is nothing to be found', async () => {

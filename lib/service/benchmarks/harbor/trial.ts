@@ -375,9 +375,9 @@ class HarborTrial {
     for (const { command, timeoutSeconds, user: given } of collects) {
       const user = await chosenUser(given, ofImage)
       const late = new Error(`it took more than ${timeoutSeconds} seconds`)
-      const limit = timeoutSeconds === null ? {} : { limit: { seconds: timeoutSeconds, error: () => late } }
+      const limit = { seconds: timeoutSeconds, error: () => late }
       const told = await this.#workbench
-        .run(command, { env, cwd: workdir, user, signal: this.#options.signal, ...limit })
+        .run(command, { env, cwd: workdir, user, signal: this.#options.signal, limit })
         .catch((error: unknown) => {
           if (error !== late) throw error
           return late
