@@ -23,7 +23,14 @@ export const startContainer = async (
 ): Promise<void> => {
   if (plan?.entrypoint) await runEntrypoint(workbench, plan.entrypoint, { cwd, env, signal })
   if (plan?.healthcheck) await waitUntilHealthy(workbench, plan.healthcheck, { cwd, env, signal })
+  else if (plan?.entrypoint) await delay(settlingMs, undefined, { signal })
 }
+
+/**
+ * Unspecified: when an agent begins beside what an entrypoint has left to serve in the background. Docker and Harbor take
+ * longer than this between the two, so images are written without a wait of their own.
+ */
+const settlingMs = 1_000
 
 /**
  * Resolves when the entrypoint has come to its arguments. One that never does is taken to serve by itself: the agent

@@ -290,6 +290,14 @@ COPY fixture /tests/fixtures/one
     },
     warnings: [/^Dockerfile line 3: skipped: COPY --from=ghcr.io\/astral-sh\/uv:0.9: no other image is here$/],
   },
+  'what its ENTRYPOINT leaves to begin in the background': {
+    files: {
+      'environment/Dockerfile': 'FROM debian\nWORKDIR /data\nCOPY --chmod=755 entry.sh /\nENTRYPOINT ["/entry.sh"]\n',
+      'environment/entry.sh': '#!/bin/bash\n(sleep 0.5; echo ready >/data/server) &\nexec "$@"\n',
+      'solution/solve.sh': 'cat server >out\n',
+      'tests/test.sh': rewardIf('[ "$(cat out)" = ready ]'),
+    },
+  },
   'what its ENTRYPOINT prepares before it runs its arguments, as the USER of the image': {
     files: {
       'environment/Dockerfile':
