@@ -30,12 +30,17 @@ const drainMs = 5_000
 // Taken from the environment before anything is started that would inherit them.
 const sessionSecret = takeVariable('DEVDECK_SESSION_SECRET')
 const apiKeys = takeVariable('DEVDECK_API_KEYS')
+const signOnSecret = takeVariable('DEVDECK_OIDC_CLIENT_SECRET')
 // Next reads it while it is being imported, hence the late import below.
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
 z.config(z.locales.en())
 
 const start = async (): Promise<void> => {
-  const config = readConfig({ ...process.env, DEVDECK_SESSION_SECRET: sessionSecret })
+  const config = readConfig({
+    ...process.env,
+    DEVDECK_SESSION_SECRET: sessionSecret,
+    DEVDECK_OIDC_CLIENT_SECRET: signOnSecret,
+  })
   const server = createServer(serverOptions)
   server.on('clientError', answerUnreadable)
   server.on('request', stillStarting)

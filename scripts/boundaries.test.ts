@@ -57,18 +57,18 @@ const sharedByResources = ['ui', 'layout', 'list', 'filters']
 
 /** Lines of the product by room. A room that grows changes its number in the same commit, and the commit says why. */
 const mostLines: Record<string, number> = {
-  app: 1_090,
+  app: 1_140,
   components: 33_900,
   'lib/client': 380,
   'lib/console': 8_500,
   'lib/contract': 2_880,
-  'lib/gateway': 10_220,
+  'lib/gateway': 10_550,
   'lib/service': 26_460,
   'lib/statistics': 1_030,
   'lib/terminal': 3_750,
   'lib/wire': 1_180,
   scripts: 660,
-  'server.ts': 185,
+  'server.ts': 190,
 }
 
 const mostFiles = (folder: string) => (['components/ui', 'lib/contract'].includes(folder) ? 45 : 25)

@@ -5,11 +5,11 @@ import { preferenceCookies } from '#lib/console/frame/preferences.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
-  const { account, service, others } = await requireSession()
+  const { api: _, ...session } = await requireSession()
   const remembered = await cookies()
   return (
     <ConsoleFrame
-      session={{ account, service, ...(others && { others }) }}
+      session={session}
       sidebarCollapsed={remembered.get(preferenceCookies.sidebar)?.value === 'collapsed'}
       isolationNoticeSeen={remembered.has(preferenceCookies.isolationNotice)}
     >

@@ -4,11 +4,13 @@ import Link from 'next/link'
 import { Mark } from '#components/layout/brand.tsx'
 import { ThemeMenu } from '#components/layout/theme-menu.tsx'
 import { SignInForm } from '#components/sign-in/sign-in-form.tsx'
+import { SignOnLink } from '#components/sign-in/sign-on-link.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { safeNext } from '#lib/console/address/paths.ts'
 import { type PageSearchParams, toSearchParams } from '#lib/console/address/url-query.ts'
 import { readSession } from '#lib/gateway/accounts/session.ts'
+import type { SignOnProblem } from '#lib/gateway/accounts/single-sign-on.ts'
 import { registry } from '#lib/gateway/registry.ts'
 
 export const metadata: Metadata = { title: 'Sign in' }
@@ -19,6 +21,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
   const session = await readSession()
   const isAdding = session !== null && asked.has('add')
   const { service, config } = registry()
+  const problem = asked.get('problem') ?? ''
   return (
     <div className="flex min-h-dvh flex-col">
       <div className="flex justify-end p-3">
@@ -30,7 +33,11 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
           {isAdding ? 'Add an account' : 'Sign in to Devdeck'}
         </h1>
         <p className="mt-1 mb-6 text-lg text-muted">
-          {service.embedded ? 'With a key of the local service at' : 'With an API key of the service at'}
+          {config.signOn
+            ? 'For the service at'
+            : service.embedded
+              ? 'With a key of the local service at'
+              : 'With an API key of the service at'}
           <code className="block font-mono text-base break-all text-text">{service.url()}</code>
         </p>
         <div className="space-y-4">
@@ -63,15 +70,48 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
                 : 'Another key takes its place.'}
             </Banner>
           )}
+          {Object.hasOwn(signOnProblems, problem) && (
+            <Banner tone="attention" {...signOnProblems[problem as SignOnProblem]} />
+          )}
+          {config.signOn && (
+            <SignOnLink
+              provider={new URL(config.signOn.issuer).host}
+              href={`/sign-in/sso?${new URLSearchParams({ next: safeNext(next), ...(isAdding && { add: '' }) })}`}
+            />
+          )}
           <SignInForm
             keyFile={service.embedded ? fromHere(join(config.dataDir, 'service', 'api-key')) : undefined}
             next={next}
             isAdding={isAdding}
+            isSecond={config.signOn !== undefined}
           />
         </div>
       </main>
     </div>
   )
+}
+
+const signOnProblems: Record<SignOnProblem, { title: string; children: string }> = {
+  'sso-away': {
+    title: 'The provider of single sign-on could not be asked',
+    children: 'Try again, or sign in with an API key. The log of the console says what it answered.',
+  },
+  'sso-late': {
+    title: 'That sign-on is over',
+    children: 'It took longer than ten minutes, or was begun in another browser. Begin it again.',
+  },
+  'sso-refused': {
+    title: 'The provider did not sign you on',
+    children: 'It was cancelled there, or this console is none that you may use.',
+  },
+  'sso-nobody': {
+    title: 'You signed on, and have no account here',
+    children: 'Ask the operator of this console for one: the log of the console says whom the provider named.',
+  },
+  'sso-key': {
+    title: 'You signed on, and the service refused the key of your account',
+    children: 'Ask the operator of this console to set another one.',
+  },
 }
 
 const fromHere = (file: string) => {

@@ -56,7 +56,7 @@ export const ActivityPage = () => {
         <FilterBar
           page={page}
           search={{
-            label: 'Search operation, id or browser',
+            label: 'Search operation, id, person or browser',
             value: view.search,
             onFilter: (search) => narrow({ search }, 'type'),
           }}
@@ -69,7 +69,7 @@ export const ActivityPage = () => {
           />
         </FilterBar>
       }
-      columns={6}
+      columns={7}
       none={
         <EmptyState icon={ScrollText} title="Nothing was done yet">
           What pages of this console ask the service to make, change or end is written down here, with the browser that
@@ -131,6 +131,13 @@ const columns: Column<Activity>[] = [
     priority: 3,
     width: '13rem',
     cell: ({ subject }) => (subject === null ? <span className="text-muted">Not told</span> : <Subject id={subject} />),
+  },
+  {
+    id: 'person',
+    header: 'Who',
+    priority: 2,
+    width: '12rem',
+    cell: ({ person }) => person ?? <span className="text-muted">With the API key</span>,
   },
   { id: 'browser', header: 'Browser', priority: 3, width: '12rem', cell: ({ browser }) => browser },
   { id: 'address', header: 'From', priority: 3, mono: true, width: '10rem', cell: ({ address }) => address },

@@ -15,7 +15,7 @@ import { accountColours } from './account-colours.ts'
 import { AccountDot } from './account-name.tsx'
 
 export const AccountMenu = ({
-  session: { account, service, others = [] },
+  session: { account, person, service, others = [] },
   onHelp,
 }: {
   session: SessionView
@@ -45,6 +45,7 @@ export const AccountMenu = ({
                   {account.name}
                 </VisibleText>
               </span>
+              {person !== undefined && <span className="text-sm break-all">Signed on as {person}</span>}
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
                 {service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL'}

@@ -18,9 +18,11 @@ export interface SignInFormProps {
   next?: string
   /** Beside the account the browser is on. */
   isAdding?: boolean
+  /** Below another way to sign in, which comes first. */
+  isSecond?: boolean
 }
 
-export const SignInForm = ({ keyFile, next, isAdding = false }: SignInFormProps) => {
+export const SignInForm = ({ keyFile, next, isAdding = false, isSecond = false }: SignInFormProps) => {
   const [apiKey, setApiKey] = useState('')
   const signIn = useMutation({
     ...sessionMutations.signIn(),
@@ -56,7 +58,7 @@ export const SignInForm = ({ keyFile, next, isAdding = false }: SignInFormProps)
         {(control) => (
           <Input
             {...control}
-            autoFocus
+            autoFocus={!isSecond}
             required
             mono
             type="password"
@@ -80,7 +82,7 @@ export const SignInForm = ({ keyFile, next, isAdding = false }: SignInFormProps)
           </p>
         </Banner>
       )}
-      <Button type="submit" variant="primary" busy={isBusy} className="w-full">
+      <Button type="submit" variant={isSecond ? 'secondary' : 'primary'} busy={isBusy} className="w-full">
         {outage ? 'Try now' : isAdding ? 'Add account' : 'Sign in'}
       </Button>
     </form>

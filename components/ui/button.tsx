@@ -56,6 +56,20 @@ export const ButtonLink = ({ variant, size, icon, children, className, ...rest }
   </Link>
 )
 
+/** For what Next does not draw: another site, or a file. */
+export const ButtonAnchor = ({
+  variant,
+  size,
+  icon,
+  children,
+  className,
+  ...rest
+}: ButtonLook & ComponentProps<'a'>) => (
+  <a {...rest} className={buttonClasses({ variant, size }, className)}>
+    <ButtonFace icon={icon}>{children}</ButtonFace>
+  </a>
+)
+
 /** `aria-disabled` rather than `disabled`: a disabled button leaves the tab order and takes its reason with it. */
 export const inertProps = (isInert: boolean, onClick?: (event: MouseEvent<HTMLButtonElement>) => void) => ({
   'aria-disabled': isInert || undefined,

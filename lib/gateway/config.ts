@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
@@ -22,8 +22,25 @@ export interface Config {
   terminalGraceMs: number
   /** Whether what this address says of the client it speaks for counts; `hop` is how many have been believed before. */
   isTrustedProxy: (address: string, hop: number) => boolean
+  /** The provider of OpenID Connect at which people sign on. */
+  signOn:
+    | {
+        issuer: string
+        clientId: string
+        clientSecret: string | undefined
+        scope: string
+        rules: readonly SignOnRule[]
+      }
+    | undefined
   /** For so long the body of a request may stand still. */
   bodyStillMs: number
+}
+
+/** Who is signed in to which account: those of whom the provider makes this claim, or has this value among those of it. */
+export interface SignOnRule {
+  claim: string
+  value: string
+  api_key: string
 }
 
 /** Everything that is wrong with the environment at once, one line each. */
@@ -45,6 +62,7 @@ const text = (fallback: string) =>
     z.transform((value: unknown) => (value === undefined || value === '' ? fallback : value)),
     z.string(),
   )
+const issuerMessage = 'must be an https:// address without credentials, query or fragment; http:// on this machine only'
 const webhookMessage = 'must be an http:// or https:// address without credentials'
 const list = z.pipe(
   text(''),
@@ -80,6 +98,16 @@ const Environment = z.object({
   ),
   DEVDECK_WEBHOOK_SECRET: text(''),
   DEVDECK_WEBHOOK_API_KEY: text(''),
+  DEVDECK_OIDC_ISSUER: z.pipe(
+    text(''),
+    z.string().check(z.refine((url) => url === '' || isIssuer(url), issuerMessage)),
+  ),
+  DEVDECK_OIDC_CLIENT_ID: text(''),
+  DEVDECK_OIDC_CLIENT_SECRET: text(''),
+  DEVDECK_OIDC_SCOPE: text('openid profile email').check(
+    z.refine((scope: string) => scope.split(' ').includes('openid'), 'must have openid among its words'),
+  ),
+  DEVDECK_OIDC_ACCOUNTS: text(''),
   TRUST_PROXY: list.check(
     z.refine(
       (proxies: string[]) => trustOf(proxies) !== undefined,
@@ -126,9 +154,57 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
         ? undefined
         : { url, secret: DEVDECK_WEBHOOK_SECRET || undefined, apiKey: DEVDECK_WEBHOOK_API_KEY || undefined },
     terminalGraceMs: 10 * 60_000,
+    signOn: signOnOf(parsed.data),
     isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,
     bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
   }
+}
+
+const Rules = z
+  .array(
+    z.strictObject({
+      claim: z.string().check(z.minLength(1)),
+      value: z.string().check(z.minLength(1)),
+      api_key: z
+        .string()
+        .check(z.regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable characters without spaces')),
+    }),
+  )
+  .check(z.minLength(1))
+
+const signOnOf = (told: z.output<typeof Environment>): Config['signOn'] => {
+  const { DEVDECK_OIDC_ISSUER: issuer, DEVDECK_OIDC_CLIENT_ID: clientId, DEVDECK_OIDC_ACCOUNTS: file } = told
+  if (issuer === '') return undefined
+  if (clientId === '' || file === '')
+    throw new ConfigError([
+      'DEVDECK_OIDC_ISSUER needs DEVDECK_OIDC_CLIENT_ID, and DEVDECK_OIDC_ACCOUNTS: a JSON file with who is signed in to which account',
+    ])
+  return {
+    issuer,
+    clientId,
+    clientSecret: told.DEVDECK_OIDC_CLIENT_SECRET || undefined,
+    scope: told.DEVDECK_OIDC_SCOPE,
+    rules: readRules(file),
+  }
+}
+
+const readRules = (file: string): SignOnRule[] => {
+  const refuse = (why: string) => new ConfigError([`DEVDECK_OIDC_ACCOUNTS ${file} ${why}`])
+  let rules: unknown
+  try {
+    if ((statSync(file).mode & 0o077) !== 0)
+      throw refuse('holds keys, and others than its owner may read it: chmod 600 it')
+    rules = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw refuse(`cannot be read: ${(error as Error).message}`)
+  }
+  const parsed = Rules.safeParse(rules)
+  if (parsed.success) return parsed.data
+  const shape = 'must be a list like [{"claim": "groups", "value": "team", "api_key": "…"}]'
+  throw refuse(
+    `${shape}: ${parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; ')}`,
+  )
 }
 
 const trustNobody: Config['isTrustedProxy'] = () => false
@@ -205,6 +281,12 @@ const isServiceUrl = (value: string): boolean => {
 const isWebhookUrl = (value: string): boolean => {
   const url = URL.parse(value)
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+const isIssuer = (value: string): boolean => {
+  const url = URL.parse(value)
+  if (!isServiceUrl(value) || url === null) return false
+  return url.protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
 }
 
 const isOrigin = (value: string): boolean => {

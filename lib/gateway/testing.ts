@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkSocketPath } from '#lib/wire/connection.ts'
 import { followSignInLink, signIn, signOut, switchAccount, whoIsSignedIn } from './accounts/sign-in.ts'
+import { beginSignOn, finishSignOn } from './accounts/single-sign-on.ts'
 import { answerActivity, endActivity } from './activity/activity.ts'
 import { endAlerts } from './alerts/alert-books.ts'
 import { answerAlerts } from './alerts/alerts.ts'
@@ -58,6 +59,7 @@ export const startConsole = async (
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
     webhook: undefined,
+    signOn: undefined,
     terminalGraceMs: 600_000,
     isTrustedProxy: () => false,
     bodyStillMs: 30_000,
@@ -148,6 +150,8 @@ const route = async (request: Request): Promise<Response> => {
   if (api === 'api' && area === 'follow') return followView(request, id)
   if (api === 'api' && area === 'terminals')
     return name === undefined ? listTerminals(request, id) : closeTerminal(request, id, name)
+  if (pathname === '/sign-in/sso') return beginSignOn(request)
+  if (pathname === '/sign-in/sso/callback') return finishSignOn(request)
   if (pathname.startsWith('/sign-in/')) return followSignInLink(request, pathname.slice('/sign-in/'.length))
   if (pathname !== '/api/session') return new Response('not found', { status: 404 })
   if (request.method === 'POST') return signIn(request)

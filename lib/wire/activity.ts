@@ -9,6 +9,8 @@ export interface Activity {
   subject: string | null
   /** Of the service's answer. */
   status: number
+  /** Who signed on at the operator's provider; null with an API key, which does not tell who entered it. */
+  person: string | null
   /** "Chrome on Linux" */
   browser: string
   /** From where the console was called. */

@@ -12,6 +12,8 @@ export const mostOtherAccounts = 4
 /** Answer of `GET` and `POST /api/session`. The key itself is never in it. */
 export interface SessionView {
   account: Pick<Account, 'id' | 'name' | 'isolation'>
+  /** Who signed on at the provider of the console's operator. */
+  person?: string
   /** Accounts that the browser is signed in to beside this one. */
   others?: Pick<Account, 'id' | 'name'>[]
   service: { url: string; embedded: boolean; isolation?: Account['isolation'] }

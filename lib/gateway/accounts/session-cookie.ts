@@ -10,12 +10,15 @@ import type { SignedIn } from './signed-in.ts'
 
 const idleSeconds = 12 * 3600
 const absoluteMs = 7 * 24 * 3600 * 1000
+/** Whom the provider of single sign-on no longer knows is out on the same day. */
+const signedOnMs = 12 * 3600 * 1000
 const unsealedMs = 60_000
 const maxUnsealed = 1000
 
 const Sealed: z.ZodMiniType<SignedIn> = z.object({
   sid: z.string(),
   browser: z.optional(z.string()),
+  person: z.optional(z.string()),
   account: z.object({ id: z.string(), name: z.string(), isolation: z.optional(z.string()) }),
   api_key: z.string(),
   service: z.string(),
@@ -27,10 +30,15 @@ const Sealed: z.ZodMiniType<SignedIn> = z.object({
 export const newSession = (
   account: SignedIn['account'],
   apiKey: string,
-  { browser = newId(), now = Date.now() }: { browser?: string | undefined; now?: number } = {},
+  {
+    browser = newId(),
+    person,
+    now = Date.now(),
+  }: { browser?: string | undefined; person?: string | undefined; now?: number } = {},
 ): SignedIn => ({
   sid: newId(),
   browser,
+  ...(person !== undefined && { person }),
   account,
   api_key: apiKey,
   service: serviceIdentity(),
@@ -75,19 +83,20 @@ const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').spl
 const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
   const session = await sealedIn(header, name, now)
   if (!session) return undefined
-  const isGood =
-    session.service === serviceIdentity() && !isRevoked(session.sid) && now - session.created_at < absoluteMs
+  const lifeMs = session.person === undefined ? absoluteMs : signedOnMs
+  const isGood = session.service === serviceIdentity() && !isRevoked(session.sid) && now - session.created_at < lifeMs
   return isGood ? session : undefined
 }
 
 /** What the cookie holds, good or not. */
 const sealedIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
-  const values = cookiesOf(header).filter((each) => each.startsWith(`${name}=`))
-  const [value] = values
+  const [value, ...more] = valuesOfCookie(header, name)
   // When there are two of the name, something else has set one, and it is unknown which one is ours.
-  if (value === undefined || values.length > 1) return undefined
-  return unsealed(value.slice(name.length + 1), now)
+  return value === undefined || more.length > 0 ? undefined : unsealed(value, now)
 }
+
+export const valuesOfCookie = (header: ReadHeader, name: string): string[] =>
+  cookiesOf(header).flatMap((each) => (each.startsWith(`${name}=`) ? [each.slice(name.length + 1)] : []))
 
 /** Unsealing costs a millisecond, and a page sends many calls with the same cookie: it is done once a minute. */
 const unsealed = async (seal: string, now: number): Promise<SignedIn | undefined> => {
@@ -174,19 +183,27 @@ export const cookieName = (header: ReadHeader): string => {
 const keptName = (header: ReadHeader, { account }: SignedIn): string =>
   `${cookieName(header)}.${createHash('sha256').update(account.id).digest('hex').slice(0, 12)}`
 
-const cookie = (header: ReadHeader, value: string, maxAge: number, name = cookieName(header)): string => {
+const cookie = (header: ReadHeader, value: string, maxAge: number, name = cookieName(header)): string =>
+  namedCookie(header, name, value, { maxAge, sameSite: 'Strict' })
+
+export const namedCookie = (
+  header: ReadHeader,
+  name: string,
+  value: string,
+  { maxAge, sameSite }: { maxAge: number; sameSite: 'Strict' | 'Lax' },
+): string => {
   const secure = isSecure(header)
-  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`
 }
 
 /** A seal names the number of its secret, so the number must not depend on the order of the list. */
 const secretId = (secret: string) =>
   String(Number.parseInt(createHash('sha256').update(secret).digest('hex').slice(0, 12), 16))
 
-const sealingSecret = (): Record<string, string> => {
+export const sealingSecret = (): Record<string, string> => {
   const [first] = registry().config.sessionSecrets
   return { [secretId(first)]: first }
 }
 
-const openingSecrets = (): Record<string, string> =>
+export const openingSecrets = (): Record<string, string> =>
   Object.fromEntries(registry().config.sessionSecrets.map((each) => [secretId(each), each]))

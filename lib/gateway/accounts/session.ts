@@ -19,12 +19,7 @@ export const readSession = async (): Promise<SessionView | null> => {
 }
 
 /** For server components: who is signed in and the client for prefetching. Redirects to the sign-in page otherwise. */
-export const requireSession = async (): Promise<{
-  account: SessionView['account']
-  service: SessionView['service']
-  others?: SessionView['others']
-  api: Client
-}> => {
+export const requireSession = async (): Promise<SessionView & { api: Client }> => {
   const session = await openSession()
   if (!session) return redirect(signInPath((await headers()).get('x-devdeck-path') ?? '/'))
   return { ...viewOf(session, await openOthers()), api: clientFor(session.api_key, pageWaitMs, maskingFetch) }

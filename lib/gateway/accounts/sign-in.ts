@@ -4,7 +4,7 @@ import { ApiError } from '#lib/client/api-error.ts'
 import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { recentFailures } from '../http/failure-limit.ts'
-import { requireSameOrigin } from '../http/origin.ts'
+import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { unreachable } from '../http/unreachable.ts'
 import { clientFor } from '../http/upstream.ts'
@@ -46,26 +46,37 @@ export const signIn = (request: Request): Promise<Response> =>
       })
     const { api_key, add = false } = parsed.data
     const account = await withinLimit(client, () => verifyKey(api_key))
-    const before = await sessionOf(header)
-    const kept = before ? await keptSessions(header, before) : []
-    const same = kept.find((each) => each.account.id === account.id)
-    const session = newSession(account, api_key, { browser: before?.browser })
-    const cookies = [await sessionCookie(header, session)]
-    const others = kept.filter((each) => each !== same)
-    if (add && before && before.account.id !== account.id) {
-      if (others.length >= mostOtherAccounts)
-        throw new Refusal('conflict', `${mostOtherAccounts + 1} accounts are signed in already; sign out of one first`)
-      // One that began before browsers had a name gets that of the new one.
-      const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
-      cookies.push(await sessionCookie(header, staying, 'kept'))
-      others.push(staying)
-    } else if (before) revoke(before.sid, before.account.id !== account.id)
-    if (same) {
-      revoke(same.sid)
-      cookies.push(clearedCookie(header, same))
-    }
+    const { session, others, cookies } = await admitted(header, account, api_key, { add })
     return withCookies(json(viewOf(session, others)), cookies)
   })
+
+/** The session of an account whose key is good, with the cookies that say so: in place of the one before, or beside it. */
+export const admitted = async (
+  header: ReadHeader,
+  account: SignedIn['account'],
+  apiKey: string,
+  { add, person }: { add: boolean; person?: string },
+): Promise<{ session: SignedIn; others: SignedIn[]; cookies: string[] }> => {
+  const before = await sessionOf(header)
+  const kept = before ? await keptSessions(header, before) : []
+  const same = kept.find((each) => each.account.id === account.id)
+  const session = newSession(account, apiKey, { browser: before?.browser, person })
+  const cookies = [await sessionCookie(header, session)]
+  const others = kept.filter((each) => each !== same)
+  if (add && before && before.account.id !== account.id) {
+    if (others.length >= mostOtherAccounts)
+      throw new Refusal('conflict', `${mostOtherAccounts + 1} accounts are signed in already; sign out of one first`)
+    // One that began before browsers had a name gets that of the new one.
+    const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
+    cookies.push(await sessionCookie(header, staying, 'kept'))
+    others.push(staying)
+  } else if (before) revoke(before.sid, before.account.id !== account.id)
+  if (same) {
+    revoke(same.sid)
+    cookies.push(clearedCookie(header, same))
+  }
+  return { session, others, cookies }
+}
 
 /** `PUT /api/session {"account"}`: goes over to another account that the browser is signed in to. */
 export const switchAccount = (request: Request): Promise<Response> =>
@@ -135,7 +146,7 @@ export const signOut = (request: Request): Promise<Response> =>
     return withCookies(gone, [clearedCookie(header), ...kept.map((each) => clearedCookie(header, each))])
   })
 
-const withCookies = (response: Response, cookies: readonly string[]): Response => {
+export const withCookies = (response: Response, cookies: readonly string[]): Response => {
   for (const each of cookies) response.headers.append('set-cookie', each)
   return response
 }
@@ -161,22 +172,23 @@ export const newSignInPath = (): string => {
 }
 
 export const viewOf = (
-  { account: { id, name, isolation } }: SignedIn,
+  { account: { id, name, isolation }, person }: SignedIn,
   others: readonly SignedIn[] = [],
 ): SessionView => {
   const { service } = registry()
   const isolated = isolation === undefined ? {} : { isolation }
   return {
     account: { id, name, ...isolated },
+    ...(person !== undefined && { person }),
     ...(others.length > 0 && { others: others.map(({ account }) => ({ id: account.id, name: account.name })) }),
     service: { url: service.url(), embedded: service.embedded, ...isolated },
   }
 }
 
-const headerOf = (request: Request) => (name: string) => request.headers.get(name)
+export const headerOf = (request: Request) => (name: string) => request.headers.get(name)
 
 // The address is relative, because an absolute one would be made from headers that a client can choose.
-const seeOther = (location: string, headers: Record<string, string> = {}) =>
+export const seeOther = (location: string, headers: Record<string, string> = {}) =>
   new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store', ...headers } })
 
 const takeLink = (token: string): boolean => {
@@ -189,7 +201,7 @@ const takeLink = (token: string): boolean => {
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Asks the service whose key this is. A hosted service may not tell; then any successful read proves the key. */
-const verifyKey = async (apiKey: string): Promise<SignedIn['account']> => {
+export const verifyKey = async (apiKey: string): Promise<SignedIn['account']> => {
   const client = clientFor(apiKey)
   const signal = AbortSignal.timeout(verifyTimeoutMs)
   try {

@@ -32,18 +32,21 @@ export class ActivityStore {
         subject TEXT, status INTEGER NOT NULL, browser TEXT NOT NULL, address TEXT NOT NULL);
       CREATE INDEX IF NOT EXISTS activities_by_account ON activities (account, id);
     `)
+    const columns = this.#database.prepare("SELECT name FROM pragma_table_info('activities')").all()
+    if (!columns.some(({ name }) => name === 'person'))
+      this.#database.exec('ALTER TABLE activities ADD COLUMN person TEXT')
   }
 
   close(): void {
     this.#database.close()
   }
 
-  put(account: string, { at_ms, operation, subject, status, browser, address }: Omit<Activity, 'id'>): void {
+  put(account: string, { at_ms, operation, subject, status, person, browser, address }: Omit<Activity, 'id'>): void {
     const { lastInsertRowid } = this.#database
       .prepare(
-        'INSERT INTO activities (account, at_ms, operation, subject, status, browser, address) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        'INSERT INTO activities (account, at_ms, operation, subject, status, person, browser, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       )
-      .run(account, at_ms, operation, subject, status, browser, address)
+      .run(account, at_ms, operation, subject, status, person, browser, address)
     if (Number(lastInsertRowid) % forgetEvery === 0)
       this.#database
         .prepare(
@@ -58,7 +61,9 @@ export class ActivityStore {
     const wheres = ['account = ?']
     const values: (string | number)[] = [account]
     if (search !== undefined) {
-      wheres.push("instr(lower(operation || ' ' || coalesce(subject, '') || ' ' || browser || ' ' || address), ?) > 0")
+      const words =
+        "operation || ' ' || coalesce(subject, '') || ' ' || coalesce(person, '') || ' ' || browser || ' ' || address"
+      wheres.push(`instr(lower(${words}), ?) > 0`)
       values.push(search.toLowerCase())
     }
     if (outcome !== undefined) wheres.push(outcome === 'done' ? 'status < 400' : 'status >= 400')
@@ -71,7 +76,7 @@ export class ActivityStore {
     }
     const rows = this.#database
       .prepare(
-        `SELECT CAST(id AS TEXT) AS id, at_ms, operation, subject, status, browser, address FROM activities
+        `SELECT CAST(id AS TEXT) AS id, at_ms, operation, subject, status, person, browser, address FROM activities
          WHERE ${wheres.join(' AND ')} ORDER BY activities.id DESC LIMIT ?`,
       )
       .all(...values, limit + 1) as unknown as Activity[]

@@ -94,7 +94,14 @@ it('is still there after a restart of the console', async () => {
 
 it('keeps the latest of each account', () => {
   const store = new ActivityStore(':memory:')
-  const write = { operation: 'axons.create', subject: null, status: 200, browser: 'Chrome', address: '::1' }
+  const write = {
+    operation: 'axons.create',
+    subject: null,
+    status: 200,
+    person: null,
+    browser: 'Chrome',
+    address: '::1',
+  }
   store.put('few', { ...write, at_ms: 0 })
   for (let at_ms = 1; at_ms < maxKeptActivities + 200; at_ms++) store.put('many', { ...write, at_ms })
   expect(store.list('few', { limit: 1 }).total_count).toBe(1)

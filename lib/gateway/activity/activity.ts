@@ -48,6 +48,7 @@ export const keepActivity = ({ endpoint, params, session, header }: Call, answer
         operation: endpoint.id,
         subject,
         status: answer.status,
+        person: session.person ?? null,
         browser: browserOf(header('user-agent') ?? ''),
         address: header('x-devdeck-client') ?? 'unknown',
       })
@@ -62,7 +63,8 @@ export const keepActivity = ({ endpoint, params, session, header }: Call, answer
   else keep(subject?.slice(0, maxSubjectLength) ?? null)
 }
 
-const Made = z.object({ id: z.optional(z.string()), job_id: z.optional(z.string()), name: z.optional(z.string()) })
+// An axon without a name has null there.
+const Made = z.object({ id: z.nullish(z.string()), job_id: z.nullish(z.string()), name: z.nullish(z.string()) })
 
 const idIn = async (answer: Response): Promise<string | null> => {
   const made = Made.safeParse(await answer.json().catch(() => undefined)).data
@@ -91,6 +93,7 @@ export const answerActivity = (request: Request): Promise<Response> =>
         operation: ({ operation }) => operation,
         subject: ({ subject }) => subject ?? '',
         status: ({ status }) => String(status),
+        person: ({ person }) => person ?? '',
         browser: ({ browser }) => browser,
         address: ({ address }) => address,
       },

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendRaw } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 let gateway: TestConsole
@@ -114,6 +115,27 @@ describe('every answer', () => {
     expect((await meanwhile).status).toBe(401)
     const refused = new Set((await Promise.all(posts)).map(({ status }) => status))
     expect([...refused].sort()).toEqual([404, 405])
+  })
+
+  it('asks a browser again that a page of another site led here, which then sends its cookie', async () => {
+    const led = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'cross-site' }
+    const ask = (path: string, headers: Record<string, string> = {}) =>
+      sendRaw(gateway.url, { path, headers: { host: `127.0.0.1:${port}`, ...led, ...headers } })
+    const again = await ask('/devboxes?status=running&search=%3Cb%3E')
+    expect(again.status).toBe(200)
+    expect(again.headers).toMatchObject({
+      refresh: '0;url=/devboxes?status=running&search=%3Cb%3E',
+      'cache-control': 'no-store',
+    })
+    expect(again.body).not.toContain('search')
+    for (const answer of [
+      await ask('/devboxes', { cookie: `devdeck_session_${port}=any` }),
+      await ask('/devboxes', { 'sec-fetch-site': 'same-origin' }),
+      await ask('/devboxes', { 'sec-fetch-dest': 'iframe' }),
+      await ask('/sign-in/used'),
+      await ask('/api/session'),
+    ])
+      expect(answer.headers.refresh).toBeUndefined()
   })
 
   it('is a 404 to a server action', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import { errorStatus } from '#lib/contract/errors.ts'
+import { cookieName, valuesOfCookie } from '../accounts/session-cookie.ts'
 import { registry } from '../registry.ts'
 import { errorBody, hasControlCharacters, Refusal, requestIdOf } from './answer.ts'
 import { watchBody } from './body-watch.ts'
@@ -32,6 +33,7 @@ export const admit = (
     if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !takesForm(request.method, path))
       throw new Refusal('unsupported_media_type', 'No form is taken here')
     const header = (name: string) => String(request.headers[name] ?? '')
+    if (isLedHere(request)) return askAgain(response, path)
     if (hasTwoSessions(header)) return showTrouble(request, response, clearingHeaders(header, path))
     // Next fails on an address that cannot be decoded; the not-found page is shown instead.
     if (!isDecodable(path)) request.url = nowhere
@@ -110,6 +112,28 @@ const showTrouble = (
   }
   const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', connection: 'close' }
   response.writeHead(400, headers).end(troublePage())
+  return false
+}
+
+/**
+ * Whether a page of another site, such as a chat, led a browser to a page of ours. It then keeps the session's cookie
+ * back, and who is signed in would be asked to sign in. Pages change nothing by being opened.
+ */
+const isLedHere = ({ method, url = '', headers }: IncomingMessage): boolean =>
+  method === 'GET' &&
+  headers['sec-fetch-mode'] === 'navigate' &&
+  headers['sec-fetch-dest'] === 'document' &&
+  headers['sec-fetch-site'] === 'cross-site' &&
+  !/^\/(api|_next|sign-in)(\/|\?|$)/.test(url) &&
+  valuesOfCookie(
+    (name) => String(headers[name] ?? ''),
+    cookieName((name) => String(headers[name] ?? '')),
+  ).length === 0
+
+/** Asked again by a page of ours, it comes with the cookie. Returns false, as the request ends here. */
+const askAgain = (response: ServerResponse, path: string): false => {
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', refresh: `0;url=${path}` }
+  response.writeHead(200, headers).end('<!doctype html><html lang="en"><title>Devdeck</title></html>\n')
   return false
 }
 

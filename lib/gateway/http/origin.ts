@@ -11,6 +11,15 @@ export const originOfHost = (host: string | null | undefined): string | undefine
 /** Whether the request came to us over https, as far as its Host tells. */
 export const isSecure = (header: ReadHeader): boolean => originOfHost(header('host'))?.startsWith('https:') === true
 
+/** The path and query of an address within this console, fit for a header; of any other address the front page. */
+export const ownPath = (address: string | null): string => {
+  const base = 'http://console'
+  const url = URL.parse(address ?? '/', base)
+  const path = url?.origin === base ? url.href.slice(base.length) : '/'
+  // `/.//host` would leave this origin.
+  return path.startsWith('//') ? '/' : path
+}
+
 const isOwnOrigin = (origin: string): boolean => [...registry().origins.values()].includes(origin)
 
 /**

@@ -1,0 +1,5 @@
+import { beginSignOn } from '#lib/gateway/accounts/single-sign-on.ts'
+
+export const dynamic = 'force-dynamic'
+
+export const GET = (request: Request) => beginSignOn(request)

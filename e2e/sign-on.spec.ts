@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { signOnAt, startProvider, type TestProvider } from '#lib/gateway/testing-provider.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { expect, freePort, open, type Product, signIn, startProduct, test } from './product.ts'
+
+const people = {
+  ann: { email: 'ann@example.com', email_verified: true, groups: ['on-call'] },
+  bob: { name: 'Bob', groups: ['elsewhere'] },
+}
+let service: TestService
+let provider: TestProvider
+let front: Product
+const folder = mkdtempSync(join(tmpdir(), 'devdeck-sign-on-'))
+
+test.beforeAll(async () => {
+  service = await startService()
+  const port = await freePort()
+  provider = await startProvider(people, { callbacks: [`http://127.0.0.1:${port}/sign-in/sso/callback`] })
+  const rules = join(folder, 'accounts.json')
+  writeFileSync(rules, JSON.stringify([{ claim: 'groups', value: 'on-call', api_key: service.key }]))
+  chmodSync(rules, 0o600)
+  const { issuer, clientId, clientSecret, scope } = signOnAt(provider)
+  front = await startProduct({
+    PORT: String(port),
+    DEVDECK_SERVICE_URL: service.url,
+    DEVDECK_OIDC_ISSUER: issuer,
+    DEVDECK_OIDC_CLIENT_ID: clientId,
+    DEVDECK_OIDC_CLIENT_SECRET: clientSecret,
+    DEVDECK_OIDC_SCOPE: scope,
+    DEVDECK_OIDC_ACCOUNTS: rules,
+  })
+})
+test.afterAll(async () => {
+  await front.stop()
+  await provider.close()
+  await service.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('who signs on at the provider of the team is on the page they wanted, and named in what was done', async ({
+  page,
+}) => {
+  await page.goto(`${front.url}/axons?search=none`)
+  await page.getByRole('link', { name: /^Sign in with localhost:/ }).click()
+  await expect(page).toHaveTitle('Who are you?')
+  await page.getByRole('link', { name: 'Cancel' }).click()
+  await expect(page.getByText('The provider did not sign you on')).toBeVisible()
+  await page.getByRole('link', { name: /^Sign in with/ }).click()
+  await page.getByRole('link', { name: 'bob' }).click()
+  await expect(page.getByText('You signed on, and have no account here')).toBeVisible()
+  await page.context().clearCookies()
+  await page.getByRole('link', { name: /^Sign in with/ }).click()
+  await page.getByRole('link', { name: 'ann' }).click()
+  await expect(page).toHaveURL(`${front.url}/axons?search=none`)
+  await expect(page.getByRole('heading', { name: 'Axons' })).toBeVisible()
+
+  await open(page, `${front.url}/axons`)
+  await page.getByRole('button', { name: 'Create axon' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create axon' })
+  await dialog.getByRole('textbox', { name: /^Name/ }).fill('made-by-ann')
+  await dialog.getByRole('button', { name: 'Create axon' }).click()
+  await expect(dialog).toBeHidden()
+  await open(page, `${front.url}/activity`)
+  await expect(page.getByRole('row', { name: /axons\.create/ })).toContainText('ann@example.com')
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await expect(page.getByText('Signed on as ann@example.com')).toBeVisible()
+})
+
+test('a link in a page of another site opens the page for who is signed in', async ({ page }) => {
+  await signIn(page, { url: front.url, apiKey: service.key })
+  const chat = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end(`<a href="${front.url}/axons?search=from-chat">eviction</a>`)
+  }).listen(0, '127.0.0.1')
+  await once(chat, 'listening')
+  await page.goto(`http://localhost:${(chat.address() as AddressInfo).port}`)
+  await page.getByRole('link', { name: 'eviction' }).click()
+  await expect(page).toHaveURL(`${front.url}/axons?search=from-chat`)
+  await expect(page.getByRole('heading', { name: 'Axons' })).toBeVisible()
+  chat.closeAllConnections()
+  chat.close()
+})

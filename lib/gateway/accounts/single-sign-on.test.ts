@@ -1,0 +1,291 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { ActivityList } from '#lib/wire/activity.ts'
+import type { SessionView } from '#lib/wire/session.ts'
+import { readConfig, type SignOnRule } from '../config.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+import { signOnAt, startProvider, type TestProvider } from '../testing-provider.ts'
+
+const people = {
+  ann: { name: 'Ann', email: 'ann@example.com', email_verified: true, groups: ['all', 'payments'] },
+  bob: { name: 'Bob', email: 'ann@example.com', email_verified: false, groups: 'all' },
+  eve: { preferred_username: 'eve', groups: ['payments-old'] },
+}
+
+let service: TestService
+let gateway: TestConsole
+let provider: TestProvider
+let reticent: TestProvider
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole(service)
+  const callbacks = [`${gateway.url}/sign-in/sso/callback`]
+  provider = await startProvider(people, { callbacks })
+  reticent = await startProvider(people, { callbacks, groupsInToken: false })
+})
+afterAll(async () => {
+  await gateway.close()
+  await provider.close()
+  await reticent.close()
+  await service.close()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+const setRules = (rules: Partial<SignOnRule>[], at = provider) => {
+  const whole = rules.map((rule) => ({ claim: 'groups', value: 'payments', api_key: service.key, ...rule }))
+  gateway.registry.config.signOn = { ...signOnAt(at), rules: whole }
+}
+
+/** What a browser keeps, by the origin it is for. */
+class Browser {
+  readonly #jars = new Map<string, Map<string, string>>()
+
+  cookie(origin: string): string {
+    return [...(this.#jars.get(origin) ?? [])].map((each) => each.join('=')).join('; ')
+  }
+
+  async get(address: string): Promise<Response> {
+    const { origin } = new URL(address)
+    const answer = await fetch(address, { redirect: 'manual', headers: { cookie: this.cookie(origin) } })
+    this.keep(answer, origin)
+    return answer
+  }
+
+  keep(answer: Response, origin: string): void {
+    const jar = this.#jars.get(origin) ?? new Map<string, string>()
+    this.#jars.set(origin, jar)
+    for (const each of answer.headers.getSetCookie()) {
+      const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*)(.*)$/.exec(each) ?? []
+      if (value === '' || /Max-Age=0|1970/.test(rest)) jar.delete(name)
+      else jar.set(name, value)
+    }
+  }
+
+  /** Follows where it is led until a page, or until `stop` holds of the address. */
+  async follow(address: string, stop = (_: string): boolean => false): Promise<{ at: string; answer: Response }> {
+    for (let at = address; ; ) {
+      const answer = await this.get(at)
+      const to = answer.headers.get('location')
+      if (to === null) return { at, answer }
+      at = new URL(to, at).href
+      if (stop(at)) return { at, answer }
+    }
+  }
+}
+
+const isBack = (address: string) => new URL(address).origin === gateway.url && !address.includes('/callback')
+
+/** Begins at the console, is `as` at the provider, and comes back to the console. */
+const signOn = async (as: string, { query = '', browser = new Browser() } = {}) => {
+  const { at } = await browser.follow(`${gateway.url}/sign-in/sso${query}`)
+  const { at: end } = await browser.follow(`${at}?${as === '' ? 'cancel' : `as=${as}`}`, isBack)
+  return { browser, end: end.slice(gateway.url.length) }
+}
+const sessionOf = async (browser: Browser): Promise<SessionView> =>
+  (await gateway.fetch('/api/session', { cookie: browser.cookie(gateway.url) })).json()
+
+it('signs in whom the provider names in a group, and says who it was in what was done', async () => {
+  setRules([{}])
+  const { browser, end } = await signOn('ann', { query: '?next=/axons%3Fsearch%3D%C3%BC' })
+  expect(end).toBe('/axons?search=%C3%BC')
+  const session = await sessionOf(browser)
+  expect([session.person, session.account.id]).toEqual(['ann@example.com', expect.any(String)])
+  expect(JSON.stringify(session)).not.toContain(service.key)
+  const cookie = browser.cookie(gateway.url)
+  expect(cookie).toMatch(/^devdeck_session_\d+=[^;]+$/)
+  const body = JSON.stringify({ name: `by-ann-${Date.now()}` })
+  const headers = { 'content-type': 'application/json' }
+  expect((await gateway.fetch('/api/v1/axons', { method: 'POST', cookie, headers, body })).status).toBe(200)
+  const key = await gateway.signIn(service.key)
+  expect((await gateway.fetch('/api/v1/axons', { method: 'POST', cookie: key, headers, body: '{}' })).status).toBe(200)
+  const done = async (query: string): Promise<ActivityList> =>
+    (await gateway.fetch(`/api/activity?${query}`, { cookie })).json()
+  await expect.poll(async () => (await done('search=axons.create')).total_count).toBe(2)
+  const { activities } = await done('search=axons.create')
+  const subject = expect.stringMatching(/^axn_/)
+  expect(activities).toMatchObject([
+    { person: null, subject },
+    { person: 'ann@example.com', subject },
+  ])
+  expect((await done('search=ANN@')).total_count).toBe(1)
+  expect(await (await gateway.fetch('/api/activity?format=csv', { cookie })).text()).toContain(',ann@example.com,')
+})
+
+it('asks the provider for groups that its token does not tell', async () => {
+  setRules([{}], reticent)
+  const { browser, end } = await signOn('ann')
+  expect([end, (await sessionOf(browser)).person]).toEqual(['/', 'ann@example.com'])
+})
+
+it('takes the first rule that applies, and the key of its account', async () => {
+  setRules([
+    { value: 'nobody', api_key: 'ak_wrong' },
+    { claim: 'sub', value: 'ann', api_key: service.otherKey },
+    { value: 'all' },
+  ])
+  const [ann, bob] = [await signOn('ann'), await signOn('bob')]
+  const [ofAnn, ofBob] = [await sessionOf(ann.browser), await sessionOf(bob.browser)]
+  expect(ofAnn.account.id).not.toBe(ofBob.account.id)
+  // An address that is not vouched for is no name either.
+  expect([ofAnn.person, ofBob.person]).toEqual(['ann@example.com', 'Bob'])
+})
+
+it('adds the account beside that of a key, where that was asked for', async () => {
+  setRules([{ api_key: service.otherKey }])
+  const browser = new Browser()
+  const link = await gateway.fetch('/api/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: service.key }),
+  })
+  browser.keep(link, gateway.url)
+  await signOn('ann', { query: '?add', browser })
+  const session = await sessionOf(browser)
+  expect([session.person, session.others?.length]).toEqual(['ann@example.com', 1])
+})
+
+it.each([
+  ['has no rule', 'eve', [{}], 'sso-nobody'],
+  [
+    'has an address that the provider does not vouch for',
+    'bob',
+    [{ claim: 'email', value: 'ann@example.com' }],
+    'sso-nobody',
+  ],
+  ['cancels', '', [{}], 'sso-refused'],
+  ['has a key that the service refuses', 'ann', [{ api_key: 'ak_wrong' }], 'sso-key'],
+])('signs nobody in who %s', async (_, as, rules, problem) => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules(rules)
+  const { browser, end } = await signOn(as, { query: '?next=/axons' })
+  expect(end).toBe(`/sign-in?problem=${problem}&next=%2Faxons`)
+  expect(browser.cookie(gateway.url)).toBe('')
+})
+
+it('ends a sign-on that was begun elsewhere, was used, or is not the one that was begun', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules([{}])
+  const late = `${gateway.url}/sign-in?problem=sso-late`
+  const mine = new Browser()
+  const { at } = await mine.follow(`${gateway.url}/sign-in/sso`)
+  const { at: callback } = await mine.follow(`${at}?as=ann`, (address) => address.includes('/callback'))
+  const other = new Browser()
+  expect((await other.follow(callback, isBack)).at).toBe(late)
+  await other.follow(`${gateway.url}/sign-in/sso`)
+  expect((await other.follow(callback, isBack)).at).toBe(late)
+  const changed = new URL(callback)
+  changed.searchParams.set('code', 'another')
+  const begun = mine.cookie(gateway.url)
+  expect((await mine.follow(callback, isBack)).at).toBe(`${gateway.url}/`)
+  const again = new Browser()
+  again.keep(new Response(null, { headers: { 'set-cookie': begun } }), gateway.url)
+  expect((await again.follow(callback, isBack)).at).toBe(late)
+  again.keep(new Response(null, { headers: { 'set-cookie': begun } }), gateway.url)
+  expect((await again.follow(changed.href, isBack)).at).toBe(late)
+  expect(again.cookie(gateway.url)).toBe('')
+})
+
+it.each([
+  ['//evil.example', '/'],
+  ['https://evil.example/a', '/'],
+  ['/.//evil.example', '/'],
+  ['/\\evil.example', '/'],
+  ['javascript:alert(1)', '/'],
+  ['/axons?a=b#c', '/axons?a=b#c'],
+])('leads on to %s as %s', async (next, end) => {
+  setRules([{}])
+  expect((await signOn('ann', { query: `?next=${encodeURIComponent(next)}` })).end).toBe(end)
+})
+
+it('says so when the provider is away, and asks it again when it is back', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules([{}])
+  const { signOn: told } = gateway.registry.config
+  if (told) gateway.registry.config.signOn = { ...told, issuer: 'http://127.0.0.1:1' }
+  const { at } = await new Browser().follow(`${gateway.url}/sign-in/sso`, isBack)
+  expect(at).toBe(`${gateway.url}/sign-in?problem=sso-away`)
+  gateway.registry.config.signOn = told
+  expect((await signOn('ann')).end).toBe('/')
+})
+
+it('asks again after half a day', async () => {
+  setRules([{}])
+  const { browser } = await signOn('ann')
+  const key = await gateway.signIn(service.key)
+  const ask = (cookie: string) => gateway.fetch('/api/session', { cookie })
+  const signedOnMs = Date.now()
+  vi.useFakeTimers({ now: signedOnMs + 11 * 3_600_000, toFake: ['Date'] })
+  const renewed = { ann: await ask(browser.cookie(gateway.url)), key: await ask(key) }
+  expect([renewed.ann.status, renewed.key.status]).toEqual([200, 200])
+  browser.keep(renewed.ann, gateway.url)
+  vi.setSystemTime(signedOnMs + 12 * 3_600_000 + 1000)
+  expect((await ask(browser.cookie(gateway.url))).status).toBe(401)
+  expect((await ask(renewed.key.headers.get('set-cookie')?.split(';')[0] ?? '')).status).toBe(200)
+})
+
+it('is not there where it is not set', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules([{}])
+  gateway.registry.config.signOn = undefined
+  const { at } = await new Browser().follow(`${gateway.url}/sign-in/sso`, isBack)
+  expect(at).toBe(`${gateway.url}/sign-in?problem=sso-away`)
+})
+
+describe('what the operator sets', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-sign-on-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const read = (rules: unknown, { mode = 0o600, ...more }: Record<string, unknown> = {}) => {
+    const file = join(folder, 'accounts.json')
+    rmSync(file, { force: true })
+    writeFileSync(file, typeof rules === 'string' ? rules : JSON.stringify(rules), { mode: mode as number })
+    return readConfig({
+      DEVDECK_DATA_DIR: folder,
+      DEVDECK_OIDC_ISSUER: 'https://accounts.example.com',
+      DEVDECK_OIDC_CLIENT_ID: 'devdeck',
+      DEVDECK_OIDC_ACCOUNTS: file,
+      ...more,
+    }).signOn
+  }
+  const rules = [{ claim: 'groups', value: 'team', api_key: 'ak_1' }]
+
+  it('is taken', () => {
+    expect(read(rules)).toEqual({
+      issuer: 'https://accounts.example.com',
+      clientId: 'devdeck',
+      clientSecret: undefined,
+      scope: 'openid profile email',
+      rules,
+    })
+    expect(read(rules, { DEVDECK_OIDC_ISSUER: '' })).toBeUndefined()
+  })
+
+  it.each([
+    ['others may read', rules, { mode: 0o644 }, 'others than its owner may read it: chmod 600 it'],
+    ['is no JSON', '[', {}, 'cannot be read: '],
+    ['has no rule', [], {}, 'must be a list like '],
+    ['has a rule without a key', [{ claim: 'groups', value: 'a' }], {}, '0.api_key '],
+    ['has a key that is unknown', [{ ...rules[0], group: 'a' }], {}, 'group'],
+    ['is not there', rules, { DEVDECK_OIDC_ACCOUNTS: '/no/such/file' }, 'cannot be read: ENOENT'],
+    ['is not named', rules, { DEVDECK_OIDC_ACCOUNTS: '' }, 'DEVDECK_OIDC_ISSUER needs DEVDECK_OIDC_CLIENT_ID, and'],
+    [
+      'stands beside an issuer in the clear',
+      rules,
+      { DEVDECK_OIDC_ISSUER: 'http://a.example' },
+      'must be an https:// address',
+    ],
+    [
+      'stands beside a scope without openid',
+      rules,
+      { DEVDECK_OIDC_SCOPE: 'email' },
+      'must have openid among its words',
+    ],
+  ])('is refused where the file of accounts %s', (_, text, more, problem) => {
+    expect(() => read(text, more)).toThrow(problem)
+  })
+})

@@ -1,0 +1,180 @@
+import { sealData, unsealData } from 'iron-session'
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  fetchUserInfo,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import * as z from 'zod/mini'
+import type { SignOnRule } from '../config.ts'
+import { Refusal } from '../http/answer.ts'
+import { originOfHost, ownPath, type ReadHeader } from '../http/origin.ts'
+import { registry } from '../registry.ts'
+import { cookieName, namedCookie, openingSecrets, sealingSecret, valuesOfCookie } from './session-cookie.ts'
+import { admitted, headerOf, seeOther, verifyKey, withCookies } from './sign-in.ts'
+
+/** How long a person may take at the provider. */
+const begunSeconds = 600
+const providerSeconds = 10
+const maxPersonLength = 120
+
+/** Why signing on came to nothing, as the sign-in page words it. */
+export type SignOnProblem = 'sso-away' | 'sso-late' | 'sso-refused' | 'sso-nobody' | 'sso-key'
+
+const Begun = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  next: z.string(),
+  isAdding: z.boolean(),
+})
+
+/** `GET /sign-in/sso?next&add`: leads to the provider of OpenID Connect that the operator has set. */
+export const beginSignOn = async (request: Request): Promise<Response> => {
+  const header = headerOf(request)
+  const { searchParams } = new URL(request.url)
+  const next = ownPath(searchParams.get('next'))
+  try {
+    const { scope } = settings()
+    const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+    const to = buildAuthorizationUrl(await provider(), {
+      redirect_uri: callbackOf(header),
+      scope,
+      state: begun.state,
+      nonce: begun.nonce,
+      code_challenge: await calculatePKCECodeChallenge(begun.verifier),
+      code_challenge_method: 'S256',
+    })
+    const secret = await sealData(
+      { ...begun, next, isAdding: searchParams.has('add') } satisfies z.output<typeof Begun>,
+      { password: sealingSecret(), ttl: begunSeconds },
+    )
+    return withCookies(seeOther(to.href), [begunCookie(header, secret, begunSeconds)])
+  } catch (error) {
+    return failed(error, next)
+  }
+}
+
+/** `GET /sign-in/sso/callback`: where the provider leads back to. The account is that of the first rule which applies. */
+export const finishSignOn = async (request: Request): Promise<Response> => {
+  const header = headerOf(request)
+  const done = [begunCookie(header, '', 0)]
+  const begun = await begunIn(header)
+  if (!begun) return withCookies(problemPage('sso-late', '/'), done)
+  try {
+    const config = await provider()
+    // Not by the address of the request, which a proxy may have changed.
+    const came = new URL(callbackOf(header))
+    came.search = new URL(request.url).search
+    const tokens = await authorizationCodeGrant(config, came, {
+      pkceCodeVerifier: begun.verifier,
+      expectedState: begun.state,
+      expectedNonce: begun.nonce,
+      idTokenExpected: true,
+    })
+    const told: Record<string, unknown> = tokens.claims() ?? {}
+    const sub = String(told.sub)
+    let [rule, claims] = [ruleFor(told), told]
+    // Some providers tell groups to those who ask for them, and not in the token.
+    if (!rule && config.serverMetadata().userinfo_endpoint) {
+      claims = { ...told, ...(await fetchUserInfo(config, tokens.access_token, sub)) }
+      rule = ruleFor(claims)
+    }
+    if (!rule) {
+      console.error(
+        `No rule of DEVDECK_OIDC_ACCOUNTS is for ${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`,
+      )
+      return withCookies(problemPage('sso-nobody', begun.next), done)
+    }
+    const account = await verifyKey(rule.api_key)
+    const { cookies } = await admitted(header, account, rule.api_key, { add: begun.isAdding, person: personOf(claims) })
+    return withCookies(seeOther(begun.next), [...done, ...cookies])
+  } catch (error) {
+    return withCookies(failed(error, begun.next), done)
+  }
+}
+
+const settings = () => {
+  const { signOn } = registry().config
+  if (!signOn) throw new Refusal('not_found', 'This console has no single sign-on: DEVDECK_OIDC_ISSUER is not set')
+  return signOn
+}
+
+let found: { issuer: string; config: Promise<Configuration> } | undefined
+
+/** What the provider says of itself is asked for once, and again after a failure. */
+const provider = (): Promise<Configuration> => {
+  const { issuer, clientId, clientSecret } = settings()
+  if (found?.issuer === issuer) return found.config
+  const config = discovery(
+    new URL(issuer),
+    clientId,
+    undefined,
+    clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
+    // The config takes such an issuer on this machine only.
+    { timeout: providerSeconds, execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [] },
+  )
+  found = { issuer, config }
+  config.catch(() => {
+    found = undefined
+  })
+  return config
+}
+
+/** An address of mail counts only where the provider vouches for it: anybody can write that of another. */
+const ruleFor = (claims: Record<string, unknown>): SignOnRule | undefined =>
+  settings().rules.find(({ claim, value }) => {
+    if (claim === 'email' && claims.email_verified !== true) return false
+    const said = claims[claim]
+    return Array.isArray(said) ? said.includes(value) : said === value
+  })
+
+/** As colleagues know them; what the provider does not vouch for is not shown as an address. */
+const personOf = ({ email, email_verified, preferred_username, name, sub }: Record<string, unknown>): string => {
+  const names = [email_verified === true && email, preferred_username, name, sub]
+  return (names.find((each) => typeof each === 'string' && each !== '') as string).slice(0, maxPersonLength)
+}
+
+const callbackOf = (header: ReadHeader): string => `${originOfHost(header('host'))}/sign-in/sso/callback`
+
+const begunName = (header: ReadHeader): string => cookieName(header).replace('session', 'sign_on')
+
+/** The provider's page leads back here, so this cookie, unlike that of a session, must come with a link of another site. */
+const begunCookie = (header: ReadHeader, value: string, maxAge: number): string =>
+  namedCookie(header, begunName(header), value, { maxAge, sameSite: 'Lax' })
+
+const begunIn = async (header: ReadHeader): Promise<z.output<typeof Begun> | undefined> => {
+  const [seal, ...more] = valuesOfCookie(header, begunName(header))
+  if (seal === undefined || more.length > 0) return undefined
+  return Begun.safeParse(await unsealData(seal, { password: openingSecrets(), ttl: begunSeconds })).data
+}
+
+/** The operator's log says more. */
+const failed = (error: unknown, next: string): Response => {
+  console.error('Single sign-on failed:', error)
+  return problemPage(problemIn(error), next)
+}
+
+const problemIn = (error: unknown): SignOnProblem => {
+  if (error instanceof Refusal) return error.code === 'unauthenticated' ? 'sso-key' : 'sso-away'
+  if (error instanceof AuthorizationResponseError) return 'sso-refused'
+  const { code } = error as { code?: string }
+  // A state, a nonce or a code of another attempt.
+  return code === 'OAUTH_RESPONSE_BODY_ERROR' || code === 'OAUTH_INVALID_RESPONSE' || code?.startsWith('OAUTH_JWT')
+    ? 'sso-late'
+    : 'sso-away'
+}
+
+const problemPage = (problem: SignOnProblem, next: string): Response => {
+  const query = new URLSearchParams({ problem, ...(next !== '/' && { next }) })
+  return seeOther(`/sign-in?${query}`)
+}
