@@ -114,6 +114,14 @@ it('signs in whom the provider names in a group, and says who it was in what was
     { person: 'ann@example.com', subject },
   ])
   expect((await done('search=ANN@')).total_count).toBe(1)
+  const silence = { metadata: { team: 'a' }, until_ms: Date.now() + 60_000, comment: 'deploy' }
+  const silenced = await gateway.fetch('/api/alerts/silences', {
+    method: 'POST',
+    cookie,
+    headers,
+    body: JSON.stringify(silence),
+  })
+  expect(await silenced.json()).toMatchObject({ by: 'ann@example.com' })
   expect(await (await gateway.fetch('/api/activity?format=csv', { cookie })).text()).toContain(',ann@example.com,')
 })
 

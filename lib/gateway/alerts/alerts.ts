@@ -59,12 +59,12 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     } satisfies AlertHealth)
   },
   'POST acknowledge': ({ book, body, session }) =>
-    json({ acknowledged: book.acknowledge(read(Acknowledge, body).ids, session.account.name) }),
+    json({ acknowledged: book.acknowledge(read(Acknowledge, body).ids, nameOf(session)) }),
   'POST silences': ({ book, body, session }) => {
     const wanted = read(SilenceAsked, body)
     if (wanted.until_ms <= Date.now())
       throw new Refusal('invalid_argument', 'until_ms must be ahead', { field: 'until_ms' })
-    return json(book.silence({ ...wanted, by: session.account.name }))
+    return json(book.silence({ ...wanted, by: nameOf(session) }))
   },
   'DELETE silences/:id': ({ book, id }) => {
     if (!book.endSilence(id)) throw new Refusal('not_found', `There is no silence ${id}`)
@@ -133,6 +133,9 @@ const HistoryAsked = z.object({
   starting_after: z.optional(text(256)),
   format: z.optional(z.enum(['csv', 'json'])),
 })
+/** A person where one is known, else the account that all with its key share. */
+const nameOf = ({ person, account }: SignedIn): string => person ?? account.name
+
 const Acknowledge = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(1000)) })
 const SilenceAsked = z.object({
   metadata: z

@@ -115,7 +115,7 @@ const openingOf = ({ search, header }: AskedSocket, signedIn: SignedIn | undefin
   const { client, epoch, since, scrollback, role, ack } = rest.value
   return {
     signedIn,
-    name: browserOf(header('user-agent') ?? ''),
+    name: [signedIn?.person, browserOf(header('user-agent') ?? '')].filter(Boolean).join(', '),
     client,
     epoch,
     since,
