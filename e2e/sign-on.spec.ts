@@ -15,9 +15,10 @@ const people = {
 let service: TestService
 let provider: TestProvider
 let front: Product
-const folder = mkdtempSync(join(tmpdir(), 'devdeck-sign-on-'))
+let folder: string
 
 test.beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'devdeck-sign-on-'))
   service = await startService()
   const port = await freePort()
   provider = await startProvider(people, { callbacks: [`http://127.0.0.1:${port}/sign-in/sso/callback`] })
