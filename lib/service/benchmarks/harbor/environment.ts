@@ -9,7 +9,7 @@ import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
 import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
 import { imageWarnings, makeLikeImage } from './build/base-image.ts'
-import { areBesidesNoted, type Beside, noteBesides, noting } from './build/besides.ts'
+import { areUsesNoted, type ExtraProgram, noteExtraPrograms, noting } from './build/extra-programs.ts'
 import { type BuildPlan, defaultPath, givesRights, planBuild, rootFoldersOf } from './build/plan.ts'
 import { buildSandbox, type Stage } from './build/sandbox-build.ts'
 import { startContainer, waitUntilHealthy } from './container.ts'
@@ -144,12 +144,12 @@ export const buildEnvironment = async (
   const build = async (limit: AbortSignal) => {
     const key = plan && hasSystem ? await keyOf(account, environment) : undefined
     const found: Warning[] = []
-    let besides: Beside[] = []
+    let extras: ExtraProgram[] = []
     const installs: string[] = []
     const lookAtImage = async (at: Workbench, image: string, env: Record<string, string>) => {
       if (hasSystem) await makeLikeImage(at, image, { env, hasUsers: here.hasUsers, signal: limit })
       const seen = await imageWarnings(at, image, { env, signal: limit })
-      if (at === workbench) besides = seen.besides
+      if (at === workbench) extras = seen.extras
       for (const warning of seen.warnings) {
         if (found.some(({ sentence }) => sentence === warning.sentence)) continue
         found.push(warning)
@@ -177,7 +177,7 @@ export const buildEnvironment = async (
     const installed = (call: string) => void installs.push(call)
     const how = { context: folder, machine: here, signal: limit, warn: note, installed, openStage: openAndLook }
     if (plan) await buildSandbox(workbench, plan, how)
-    if (hasSystem) await noteBesides(workbench, besides, { installs, signal: limit })
+    if (hasSystem) await noteExtraPrograms(workbench, extras, { installs, signal: limit })
     if (hasSystem) await makeWorkdir(limit)
     if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
     const isWhole = ofBuild.every(({ differs }) => !differs)
@@ -200,7 +200,7 @@ export const buildEnvironment = async (
     check()
     // A container knows its own name.
     const tellName = hasSystem ? 'echo "127.0.1.1 $HOSTNAME" >>/etc/hosts; ' : ''
-    const look = `${tellName}${findTests}; ${areBesidesNoted} && echo noted`
+    const look = `${tellName}${findTests}; ${areUsesNoted} && echo noted`
     const { stdout } = await workbench.run(look, { cwd: '/', signal: limit })
     hasTests = plan !== undefined && stdout.includes('tests')
     isNoting = stdout.includes('noted')

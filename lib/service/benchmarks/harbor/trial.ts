@@ -26,8 +26,8 @@ import {
 } from '../outcome.ts'
 import type { HarborScenario } from '../plan.ts'
 import { shown, Workbench } from '../workbench.ts'
-import { usedBesides } from './build/besides.ts'
 import { SandboxBuildFailedError } from './build/dockerfile.ts'
+import { usedExtraPrograms } from './build/extra-programs.ts'
 import type { Stage } from './build/sandbox-build.ts'
 import { waitUntilHealthy } from './container.ts'
 import { checksumOf } from './datasets.ts'
@@ -144,7 +144,7 @@ class HarborTrial {
   readonly #usages: AgentUsage[] = []
   readonly #trajectories: string[] = []
   /** Programs that the image has not, and whose use was told. */
-  readonly #usedBesides = new Set<string>()
+  readonly #usedExtraPrograms = new Set<string>()
   #version: string | null = null
 
   constructor(deps: TrialDeps, options: TrialOptions & { devboxId: string }, log: TrialLog) {
@@ -282,7 +282,11 @@ class HarborTrial {
         if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
         log.fail(exceptionOf(error, signal), error)
       })
-      await this.#tellBesides(this.#workbench, this.#options.agent.name === 'oracle' ? 'solution' : 'agent', built)
+      await this.#warnOfExtraPrograms(
+        this.#workbench,
+        this.#options.agent.name === 'oracle' ? 'solution' : 'agent',
+        built,
+      )
       await this.#notice(step)
       const rewards = await this.#phase('verifier', () => this.#verify(task, step, built))
       log.reward(rewards)
@@ -443,7 +447,7 @@ class HarborTrial {
         if (this.#options.agent.name === 'oracle')
           await this.#tellLack(this.#workbench, 'solution', '/logs/agent/oracle.txt', task.environment.network)
       }
-      await this.#tellBesides(workbench, 'verifier', { isNoting })
+      await this.#warnOfExtraPrograms(workbench, 'verifier', { isNoting })
       this.#refuseDifferences()
       if (rewards instanceof Error) throw rewards
       return rewards
@@ -457,11 +461,11 @@ class HarborTrial {
   }
 
   /** What this machine has and the image has not would have failed where the image is real. */
-  async #tellBesides(workbench: Workbench, who: string, { isNoting }: Pick<Built, 'isNoting'>): Promise<void> {
+  async #warnOfExtraPrograms(workbench: Workbench, who: string, { isNoting }: Pick<Built, 'isNoting'>): Promise<void> {
     if (!isNoting) return
-    const used = (await usedBesides(workbench)).filter((name) => !this.#usedBesides.has(name))
+    const used = (await usedExtraPrograms(workbench)).filter((name) => !this.#usedExtraPrograms.has(name))
     if (used.length === 0) return
-    for (const name of used) this.#usedBesides.add(name)
+    for (const name of used) this.#usedExtraPrograms.add(name)
     const sentence = `The ${who} used what this machine has and the image has not: ${used.join(', ')}`
     this.#log.warn({ sentence, differs: true })
   }

@@ -1,7 +1,7 @@
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../../outcome.ts'
 import type { Workbench } from '../../workbench.ts'
-import { type Beside, besidesIn, findBesides } from './besides.ts'
+import { type ExtraProgram, extraProgramsIn, findExtraPrograms } from './extra-programs.ts'
 
 const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
 
@@ -43,21 +43,20 @@ export const imageWarnings = async (
   workbench: Workbench,
   image: string,
   { env, signal }: { env: Record<string, string>; signal: AbortSignal },
-): Promise<{ warnings: Warning[]; besides: Beside[] }> => {
-  if (image === '') return { warnings: [], besides: [] }
+): Promise<{ warnings: Warning[]; extras: ExtraProgram[] }> => {
+  if (image === '') return { warnings: [], extras: [] }
   const [, name = '', tag = ''] = plainImage.exec(image) ?? []
-  if (name === '') return { warnings: unknownImage(image).map(differs), besides: [] }
+  if (name === '') return { warnings: unknownImage(image).map(differs), extras: [] }
   const call = languages[name]
-  const look = findBesides(name, tag, call !== undefined)
+  const look = findExtraPrograms(name, tag, call !== undefined)
   const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${look}; echo; ${call ?? ':'} 2>&1`
   const { stdout } = await workbench.run(`bash -c ${quote(script)}`, { env, cwd: '/', signal })
   const [found = '', said = ''] = stdout.split('\n\n')
   const [id = '', named = ''] = found.split('\n')
-  const besides = besidesIn(found)
-  const system =
-    named + (besides.length > 0 ? `, which has ${besides.map((each) => each.name).join(', ')} besides` : '')
+  const extras = extraProgramsIn(found)
+  const system = named + (extras.length > 0 ? `, which has ${extras.map((each) => each.name).join(', ')} besides` : '')
   const warning = warningOf(image, { name, tag, call, said, id, system })
-  return { warnings: [warning], besides }
+  return { warnings: [warning], extras }
 }
 
 interface Seen {

@@ -1,7 +1,7 @@
 #!/bin/bash
-# First in the PATH of a trial, under the name of each program that this machine has and the image has not. A use of it is
-# noted, unless the trial has put another in its place, or the agent that was installed is itself run by it; and so is each
-# call of a program that installs packages. Every call is the real program's.
+# Stands first in the PATH of a trial under the name of each program that this machine has and the image does not have, and
+# of each program that installs packages. It notes the call and then runs the real program. A use is not noted where the
+# trial has replaced the program, or where the installed agent itself runs on it.
 name=${0##*/}
 folder=${0%/*}
 
