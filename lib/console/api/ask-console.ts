@@ -23,6 +23,23 @@ export const askConsoleSignedIn = (path: string, init?: RequestInit): Promise<Re
     throw error
   })
 
+/** The JSON that the console answers. */
+export const readConsole = async <Answer>(path: string, signal: AbortSignal): Promise<Answer> =>
+  (await askConsoleSignedIn(path, { signal })).json()
+
+/** Sends a body as JSON and returns the JSON of the answer. */
+export const sendToConsole = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
+  const headers = { 'content-type': 'application/json' }
+  const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
+  return (await askConsoleSignedIn(path, init)).json()
+}
+
+/** An address of the console with a query of the values that are given. */
+export const consoleAddress = (path: string, query: Record<string, string | number | undefined>): string => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path
+}
+
 let leaving = false
 
 /** Signs out. Whatever finds out meanwhile that the session is over leaves the way from here to whoever asked for it. */

@@ -10,10 +10,9 @@ import {
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { valuesOfHeader } from '#lib/wire/mask.ts'
 import type { CompareReport, FailureRule, Report, ReportFormat, TrendReport } from '#lib/wire/reports.ts'
-import { askConsoleSignedIn } from '../api/ask-console.ts'
+import { askConsoleSignedIn, consoleAddress, readConsole, sendToConsole } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import type { UploadOptions } from '../api/upload.ts'
-import type { DefinitionApi } from '../lists/scenario-definitions.ts'
 import { followQuery } from '../live/follow-query.ts'
 import { listPages, listRefresh, pollWhile, type Shown } from './list/pages.ts'
 
@@ -31,7 +30,7 @@ const jobKeys = {
 
 /** Where the console judges a job; scripts and papers read it as well. */
 export const reportAddress = (id: string, failures: FailureRule, format: ReportFormat = 'json') =>
-  `/api/benchmark-jobs/${encodeURIComponent(id)}/report?${new URLSearchParams({ format, failures })}`
+  consoleAddress(`/api/benchmark-jobs/${encodeURIComponent(id)}/report`, { format, failures })
 
 /** What is compared: ids of jobs with commas between them, and with which of them or of their runs. */
 interface Compared {
@@ -40,8 +39,8 @@ interface Compared {
   failures: FailureRule
 }
 
-export const compareAddress = ({ baseline, ...rest }: Compared, format: ReportFormat = 'json'): string =>
-  `/api/benchmark-jobs/compare?${new URLSearchParams({ ...rest, ...(baseline && { baseline }), format })}`
+export const compareAddress = (compared: Compared, format: ReportFormat = 'json'): string =>
+  consoleAddress('/api/benchmark-jobs/compare', { ...compared, baseline: compared.baseline || undefined, format })
 
 /** Of which agent, on the data set of which job, over how many jobs. */
 interface Trend {
@@ -52,10 +51,8 @@ interface Trend {
   failures: FailureRule
 }
 
-export const trendAddress = ({ job, agent, model, last, failures }: Trend, format: ReportFormat = 'json'): string => {
-  const chosen = { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
-  return `/api/benchmark-jobs/trend?${new URLSearchParams({ job, ...chosen, last: `${last}`, failures, format })}`
-}
+export const trendAddress = (trend: Trend, format: ReportFormat = 'json'): string =>
+  consoleAddress('/api/benchmark-jobs/trend', { ...trend, format })
 
 /** Jobs whose data set can be chosen without their ids. */
 const recentJobs = 20
@@ -77,29 +74,27 @@ export const benchmarkJobQueries = {
   list: (query: BenchmarkJobListQuery, api: Api = pageApi) =>
     listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(goesOn)) }),
 
-  refresh: (query: BenchmarkJobListQuery, shown: () => Shown<BenchmarkJob>, api: Api = pageApi) =>
-    listRefresh(jobList(query, api), shown),
+  refresh: (query: BenchmarkJobListQuery, shown: () => Shown<BenchmarkJob>) =>
+    listRefresh(jobList(query, pageApi), shown),
 
-  get: (id: string, api: Api = pageApi) =>
+  get: (id: string) =>
     queryOptions({
       queryKey: jobKeys.one(id),
-      queryFn: ({ signal }) => api.benchmarkJobs.get({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.benchmarkJobs.get({ params: { id }, signal }),
     }),
 
   /** The numbers of a job; its outcomes are those of the moment it is asked for. */
   report: (id: string, failures: FailureRule) =>
     queryOptions({
       queryKey: [...jobKeys.report(id), failures],
-      queryFn: async ({ signal }): Promise<Report> =>
-        (await askConsoleSignedIn(reportAddress(id, failures), { signal })).json(),
+      queryFn: ({ signal }) => readConsole<Report>(reportAddress(id, failures), signal),
     }),
 
   /** Read again while one of the jobs goes on. */
   compare: (compared: Compared) =>
     queryOptions({
       queryKey: [...jobKeys.compare, compared],
-      queryFn: async ({ signal }): Promise<CompareReport> =>
-        (await askConsoleSignedIn(compareAddress(compared), { signal })).json(),
+      queryFn: ({ signal }) => readConsole<CompareReport>(compareAddress(compared), signal),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
@@ -108,29 +103,28 @@ export const benchmarkJobQueries = {
   trend: (trend: Trend) =>
     queryOptions({
       queryKey: [...jobKeys.trend, trend],
-      queryFn: async ({ signal }): Promise<TrendReport> =>
-        (await askConsoleSignedIn(trendAddress(trend), { signal })).json(),
+      queryFn: ({ signal }) => readConsole<TrendReport>(trendAddress(trend), signal),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data } }) => (data?.complete === false ? 5_000 : false),
     }),
 
   /** Names and metadata of the scenarios of a job, by their ids; those the service no longer lists are left out. */
-  scenarios: (id: string, ids: readonly string[], api?: DefinitionApi) =>
+  scenarios: (id: string, ids: readonly string[]) =>
     queryOptions({
       queryKey: [...jobKeys.all, 'scenarios', id, ids.length] as const,
       // The schemas of definitions are large, and most who look at a job do without.
       queryFn: async ({ signal }) =>
-        (await import('../lists/scenario-definitions.ts')).readDefinitions(id, ids, signal, api),
+        (await import('../lists/scenario-definitions.ts')).readDefinitions(id, ids, signal),
       staleTime: Number.POSITIVE_INFINITY,
       retry: false,
     }),
 
   /** The newest jobs of which something can be said. */
-  recent: (api: Api = pageApi) =>
+  recent: () =>
     queryOptions({
       queryKey: [...jobKeys.all, 'recent'] as const,
       queryFn: async ({ signal }) => {
-        const { jobs } = await api.benchmarkJobs.list({ query: { limit: recentJobs }, signal })
+        const { jobs } = await pageApi.benchmarkJobs.list({ query: { limit: recentJobs }, signal })
         return jobs
           .filter(({ benchmark_outcomes }) => (benchmark_outcomes ?? []).length > 0)
           .map(({ id, name }) => ({ id, name }))
@@ -146,12 +140,14 @@ export const followJob = (client: QueryClient, id: string): (() => void) =>
   )
 
 export const benchmarkJobMutations = {
-  create: (api: Api = pageApi) =>
+  create: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'create'],
       /** `valuesOf` is the job whose hidden values take the place of masks in the body. */
       mutationFn: ({ valuesOf, ...body }: BenchmarkJobCreate & { valuesOf?: string }) =>
-        (valuesOf ? browserApi({ benchmarkJobs }, { [valuesOfHeader]: valuesOf }) : api).benchmarkJobs.create({ body }),
+        (valuesOf ? browserApi({ benchmarkJobs }, { [valuesOfHeader]: valuesOf }) : pageApi).benchmarkJobs.create({
+          body,
+        }),
       onSuccess: (job, _body, _result, { client }) => {
         client.setQueryData(jobKeys.one(job.id), job)
         return client.invalidateQueries({ queryKey: jobKeys.lists })
@@ -159,11 +155,11 @@ export const benchmarkJobMutations = {
     }),
 
   /** How many trials of a job run at once from now on. */
-  setConcurrency: (api: Api = pageApi) =>
+  setConcurrency: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'set-concurrency'],
       mutationFn: ({ id, n_concurrent_trials }: { id: string; n_concurrent_trials: number }) =>
-        api.benchmarkJobs.setConcurrency({ params: { id }, body: { n_concurrent_trials } }),
+        pageApi.benchmarkJobs.setConcurrency({ params: { id }, body: { n_concurrent_trials } }),
       onSuccess: (job, _body, _result, { client }) => client.setQueryData(jobKeys.one(job.id), job),
     }),
 
@@ -187,11 +183,8 @@ export const benchmarkJobMutations = {
   reveal: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'reveal'],
-      mutationFn: async (body: { job_id: string; pointer: (string | number)[] }): Promise<unknown> => {
-        const headers = { 'content-type': 'application/json' }
-        const answer = await askConsoleSignedIn('/api/reveal', { method: 'POST', headers, body: JSON.stringify(body) })
-        return (await answer.json()).value
-      },
+      mutationFn: async (body: { job_id: string; pointer: (string | number)[] }) =>
+        (await sendToConsole<{ value: unknown }>('POST', '/api/reveal', body)).value,
       // A value that was asked for once does not stay in memory for the next page.
       gcTime: 0,
     }),

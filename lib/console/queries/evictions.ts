@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { type EvictionFeed, emptyFeed, nextFeed } from '../live/eviction-feed.ts'
-import { follow } from '../live/follow.ts'
+import { followFeed } from '../live/follow-query.ts'
 import { devboxKeys } from './devbox-keys.ts'
 import { pushed } from './list/pages.ts'
 
@@ -10,23 +10,14 @@ export const evictionQueries = {
 }
 
 /** Feeds the cache until the returned function is called. */
-export const followEvictions = (queryClient: QueryClient): (() => void) => {
-  const { queryKey } = evictionQueries.feed()
-  const change = (next: (feed: EvictionFeed) => EvictionFeed) =>
-    queryClient.setQueryData<EvictionFeed>(queryKey, (feed = emptyFeed) => next(feed))
-  const leaving = new AbortController()
-  follow(
-    { endpoint: 'evictions.watch' },
-    {
-      signal: leaving.signal,
-      onItems(items) {
-        change((feed) => items.reduce(nextFeed, feed))
-        // The eviction has happened or was taken back: either way the devbox's status may be another one now.
-        if (items.some(({ event }) => event === 'removed'))
-          void queryClient.invalidateQueries({ queryKey: devboxKeys.all })
-      },
-      onHealth: (health) => change((feed) => ({ ...feed, health })),
+export const followEvictions = (client: QueryClient): (() => void) =>
+  followFeed(client, {
+    queryKey: evictionQueries.feed().queryKey,
+    empty: emptyFeed,
+    topic: { endpoint: 'evictions.watch' },
+    next: nextFeed,
+    onItems: (items) => {
+      // The eviction has happened or was taken back: either way the devbox's status may be another one now.
+      if (items.some(({ event }) => event === 'removed')) void client.invalidateQueries({ queryKey: devboxKeys.all })
     },
-  ).catch((error) => change((feed) => ({ ...feed, health: { ...feed.health, state: 'lost', error } })))
-  return () => leaving.abort()
-}
+  })

@@ -9,7 +9,7 @@ import { scenarios } from '#lib/contract/scenarios.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { type Recording, type RecordingList, titleOf } from '#lib/wire/recordings.ts'
 import { paths } from '../address/paths.ts'
-import { askConsoleSignedIn } from '../api/ask-console.ts'
+import { readConsole } from '../api/ask-console.ts'
 import { browserApi } from '../api/browser-api.ts'
 import { isMissing } from '../api/failures.ts'
 import { recordingAddress } from './recordings.ts'
@@ -123,10 +123,8 @@ const knownId = new RegExp(`(?<![A-Za-z0-9])(${Object.keys(kindOf).join('|')})_[
 type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
 
 /** The console keeps them, and tells all of them at once. */
-const readRecordings: RecordingReader = async (signal) => {
-  const answer = await askConsoleSignedIn(recordingAddress(), { signal })
-  return ((await answer.json()) as RecordingList).recordings
-}
+const readRecordings: RecordingReader = async (signal) =>
+  (await readConsole<RecordingList>(recordingAddress(), signal)).recordings
 
 const recordingFinder = (text: string, read: RecordingReader): Finder => ({
   kind: 'recording',

@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import type { Recording, RecordingList } from '#lib/wire/recordings.ts'
-import { askConsoleSignedIn } from '../api/ask-console.ts'
+import { askConsoleSignedIn, readConsole } from '../api/ask-console.ts'
 import { listPages } from './list/pages.ts'
 
 const recordingKeys = {
@@ -23,8 +23,7 @@ export const recordingQueries = {
       queryKey: recordingKeys.list,
       query: {},
       read: async (_query, signal): Promise<RecordingList & { has_more: boolean; total_count: number }> => {
-        const answer = await askConsoleSignedIn(recordingAddress(), { signal })
-        const { recordings }: RecordingList = await answer.json()
+        const { recordings } = await readConsole<RecordingList>(recordingAddress(), signal)
         return { recordings, has_more: false, total_count: recordings.length }
       },
       rowsOf: ({ recordings }) => recordings,
@@ -34,8 +33,7 @@ export const recordingQueries = {
   get: (id: string) =>
     queryOptions({
       queryKey: recordingKeys.one(id),
-      queryFn: async ({ signal }): Promise<Recording> =>
-        (await askConsoleSignedIn(`${recordingAddress(id)}?view=summary`, { signal })).json(),
+      queryFn: ({ signal }) => readConsole<Recording>(`${recordingAddress(id)}?view=summary`, signal),
     }),
   /** The whole file. It is read once: what is being written is played up to here. */
   file: (id: string) =>

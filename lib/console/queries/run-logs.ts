@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/wire/run-logs.ts'
-import { askConsoleSignedIn } from '../api/ask-console.ts'
+import { askConsoleSignedIn, consoleAddress, readConsole } from '../api/ask-console.ts'
 
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
 const address = (id: string) => `/api/benchmark-runs/${encodeURIComponent(id)}/logs`
@@ -28,9 +28,7 @@ export const runLogQueries = {
       queryFn: async ({ signal, client }): Promise<RunLogs> => {
         const known = client.getQueryData<RunLogs>(logsKey(id))?.archive?.read_at_ms ?? 0
         const newer = isGoingOn && isFollowed ? known : staleAtMs
-        const query = new URLSearchParams({ newer_than: String(newer), ended: String(!isGoingOn) })
-        const answer = await askConsoleSignedIn(`${address(id)}?${query}`, { signal })
-        return answer.json()
+        return readConsole(consoleAddress(address(id), { newer_than: newer, ended: String(!isGoingOn) }), signal)
       },
       retry: false,
       refetchInterval: ({ state: { data, error } }) => {

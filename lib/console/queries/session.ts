@@ -2,7 +2,7 @@ import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { readError } from '#lib/client/api-error.ts'
 import type { ConnectionView } from '#lib/wire/connection.ts'
 import type { SessionView } from '#lib/wire/session.ts'
-import { askConsole, askConsoleSignedIn, leaveBy } from '../api/ask-console.ts'
+import { askConsole, leaveBy, readConsole } from '../api/ask-console.ts'
 
 const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body?: unknown, query = ''): Promise<Response> =>
   askConsole(`/api/session${query}`, {
@@ -41,7 +41,7 @@ export const connectionQueries = {
       queryKey: ['connection', 'now'],
       queryFn: async ({ signal }): Promise<ConnectionView & { page_ms: number }> => {
         const startedMs = performance.now()
-        const view: ConnectionView = await (await askConsoleSignedIn('/api/connection', { signal })).json()
+        const view = await readConsole<ConnectionView>('/api/connection', signal)
         const tookMs = performance.now() - startedMs
         return { ...view, page_ms: Math.max(0, tookMs - ('took_ms' in view.upstream ? view.upstream.took_ms : 0)) }
       },

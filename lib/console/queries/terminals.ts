@@ -1,7 +1,7 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
-import { askConsole, askConsoleSignedIn } from '../api/ask-console.ts'
+import { askConsole, askConsoleSignedIn, readConsole } from '../api/ask-console.ts'
 import { asksAgainInMs } from '../api/failures.ts'
 
 const pauseMs = 15_000
@@ -11,9 +11,9 @@ export const terminalQueries = {
   held: (devboxId: string) =>
     queryOptions({
       queryKey: ['terminals', 'held', devboxId],
-      queryFn: async ({ signal }): Promise<HeldTerminal[]> => {
-        const response = await askConsoleSignedIn(`/api/terminals/${encodeURIComponent(devboxId)}`, { signal })
-        return ((await response.json()) as { terminals: HeldTerminal[] }).terminals
+      queryFn: async ({ signal }) => {
+        const path = `/api/terminals/${encodeURIComponent(devboxId)}`
+        return (await readConsole<{ terminals: HeldTerminal[] }>(path, signal)).terminals
       },
       refetchInterval: ({ state: { error } }) => asksAgainInMs(error) || pauseMs,
     }),
