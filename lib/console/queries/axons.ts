@@ -95,31 +95,30 @@ export const axonQueries = {
     )
   },
 
-  get: (id: string, api: Api = pageApi) =>
+  get: (id: string) =>
     queryOptions({
       queryKey: axonKeys.one(id),
-      queryFn: ({ signal }) => api.axons.get({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.axons.get({ params: { id }, signal }),
     }),
 
   /** The newest event of an axon's log, or undefined when it has none. */
   lastEvent: async (id: string, signal: AbortSignal, api: Api = pageApi) =>
     (await api.axons.events({ params: { id }, query: { limit: 1, include_total_count: false }, signal })).events[0],
 
-  metadataKeys: (api: Api = pageApi) =>
-    metadataWords([...axonKeys.metadata, 'keys'], (signal) => api.axons.metadataKeys({ signal })),
+  metadataKeys: () => metadataWords([...axonKeys.metadata, 'keys'], (signal) => pageApi.axons.metadataKeys({ signal })),
 
-  metadataValues: (key: string, api: Api = pageApi) =>
+  metadataValues: (key: string) =>
     metadataWords([...axonKeys.metadata, 'values', key], (signal) =>
-      api.axons.metadataValues({ params: { key }, signal }),
+      pageApi.axons.metadataValues({ params: { key }, signal }),
     ),
 
   /** One event by its sequence, or null when the log has none of it. */
-  event: (id: string, sequence: number, api: Api = pageApi) =>
+  event: (id: string, sequence: number) =>
     queryOptions({
       queryKey: [...axonKeys.one(id), 'event', sequence] as const,
       queryFn: async ({ signal }) => {
         const query = { starting_after: sequence + 1, limit: 1, include_total_count: false }
-        const { events } = await api.axons.events({ params: { id }, query, signal })
+        const { events } = await pageApi.axons.events({ params: { id }, query, signal })
         return events[0]?.sequence === sequence ? events[0] : null
       },
       // An event never changes.
@@ -135,38 +134,38 @@ const written = (axon: Axon, _input: unknown, _result: unknown, { client }: Muta
 }
 
 export const axonMutations = {
-  create: (api: Api = pageApi) =>
+  create: () =>
     mutationOptions({
       mutationKey: ['axons', 'create'],
-      mutationFn: (body: AxonCreate) => api.axons.create({ body }),
+      mutationFn: (body: AxonCreate) => pageApi.axons.create({ body }),
       onSuccess: written,
     }),
 
-  update: (api: Api = pageApi) =>
+  update: () =>
     mutationOptions({
       mutationKey: ['axons', 'update'],
       mutationFn: ({ id, metadata }: { id: string; metadata: StringMap }) =>
-        api.axons.update({ params: { id }, body: { metadata } }),
+        pageApi.axons.update({ params: { id }, body: { metadata } }),
       onSuccess: written,
     }),
 
   /** Nothing to invalidate: the log of the axon tells of the event itself. */
-  publish: (api: Api = pageApi) =>
+  publish: () =>
     mutationOptions({
       mutationKey: ['axons', 'publish'],
       mutationFn: ({ id, event }: { id: string; event: AxonPublish }) =>
-        api.axons.publish({ params: { id }, body: event }),
+        pageApi.axons.publish({ params: { id }, body: event }),
     }),
 
   /** Several statements run in one transaction. */
-  run: (api: Api = pageApi) =>
+  run: () =>
     mutationOptions({
       mutationKey: ['axons', 'run'],
       mutationFn: async ({ id, statements }: { id: string; statements: readonly SqlStatement[] }) => {
         const [only, ...more] = statements
         if (only && more.length === 0)
-          return [{ success: await api.axons.query({ params: { id }, body: only }), error: null }]
-        return (await api.axons.batch({ params: { id }, body: { statements: [...statements] } })).results
+          return [{ success: await pageApi.axons.query({ params: { id }, body: only }), error: null }]
+        return (await pageApi.axons.batch({ params: { id }, body: { statements: [...statements] } })).results
       },
       onSuccess: (_results, { id, statements }, _result, { client }) => {
         if (statements.some(({ sql }) => mayChangeTables(sql)))
@@ -174,10 +173,10 @@ export const axonMutations = {
       },
     }),
 
-  delete: (api: Api = pageApi) =>
+  delete: () =>
     mutationOptions({
       mutationKey: ['axons', 'delete'],
-      mutationFn: (id: string) => api.axons.delete({ params: { id } }),
+      mutationFn: (id: string) => pageApi.axons.delete({ params: { id } }),
       // The record stays and carries its deletion time, which only the service knows.
       onSuccess: (_answer, _id, _result, { client }) => client.invalidateQueries({ queryKey: ['axons'] }),
     }),

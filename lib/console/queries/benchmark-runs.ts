@@ -99,60 +99,60 @@ export const benchmarkRunQueries = {
   /** The pages of a list from `query.starting_after` on; looked at often while one of its runs goes on. */
   list: (query: BenchmarkRunListQuery, api: Api = pageApi) => listPages(runList(query, api)),
 
-  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>, api: Api = pageApi) =>
-    listRefresh(runList(query, api), shown),
+  refresh: (query: BenchmarkRunListQuery, shown: () => Shown<BenchmarkRun>) =>
+    listRefresh(runList(query, pageApi), shown),
 
-  get: (id: string, api: Api = pageApi) =>
+  get: (id: string) =>
     queryOptions({
       queryKey: runKeys.one(id),
-      queryFn: ({ signal }) => api.benchmarkRuns.get({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.benchmarkRuns.get({ params: { id }, signal }),
     }),
 
   /** All scenario runs of a run, as far as one call carries them. */
-  scenarioRuns: (id: string, api: Api = pageApi) =>
+  scenarioRuns: (id: string) =>
     queryOptions({
       queryKey: runKeys.scenarioRuns(id),
       queryFn: ({ signal }) =>
-        api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
+        pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
     }),
 
   /** Where the runs of the newest jobs come from, for a service whose runs do not tell. */
-  origins: (api: Api = pageApi) =>
+  origins: () =>
     queryOptions({
       queryKey: ['benchmark-runs', 'origins'] as const,
       queryFn: async ({ signal }) =>
-        originsOf((await api.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })).jobs),
+        originsOf((await pageApi.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })).jobs),
       staleTime: 10_000,
     }),
 
   /** Where one run comes from, found by its name, which begins with that of its job; null when it is of none. */
-  origin: ({ id, name }: Pick<BenchmarkRun, 'id' | 'name'>, api: Api = pageApi) =>
+  origin: ({ id, name }: Pick<BenchmarkRun, 'id' | 'name'>) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'origin', id] as const,
       queryFn: async ({ signal }) => {
         const jobName = name?.slice(0, Math.max(0, name.lastIndexOf(': ')))
         if (!jobName) return null
-        const { jobs } = await api.benchmarkJobs.list({ query: { name: jobName, limit: 10 }, signal })
+        const { jobs } = await pageApi.benchmarkJobs.list({ query: { name: jobName, limit: 10 }, signal })
         return originsOf(jobs)[id] ?? null
       },
       staleTime: 10_000,
     }),
 
   /** The scenario runs of a run that goes on which are not at their end, looked at often. */
-  runningScenarios: (id: string, api: Api = pageApi) =>
+  runningScenarios: (id: string) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'running-scenarios', id] as const,
       queryFn: ({ signal }) =>
-        api.benchmarkRuns.scenarioRuns({ params: { id }, query: { state: 'running', limit: 50 }, signal }),
+        pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { state: 'running', limit: 50 }, signal }),
       refetchInterval: 3000,
     }),
 
   /** How many scenario runs a run has: what its score was divided by, once it has ended. */
-  scenarioRunCount: (id: string, api: Api = pageApi) =>
+  scenarioRunCount: (id: string) =>
     queryOptions({
       queryKey: ['benchmark-runs', 'scenario-run-count', id] as const,
       queryFn: async ({ signal }) =>
-        (await api.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 1 }, signal })).total_count ?? null,
+        (await pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: 1 }, signal })).total_count ?? null,
       staleTime: Number.POSITIVE_INFINITY,
     }),
 
@@ -181,10 +181,10 @@ export const followRun = (client: QueryClient, id: string): (() => void) => {
 
 export const benchmarkRunMutations = {
   /** The answer may still say `running`; until it does not, the run is shown as being cancelled. */
-  cancel: (api: Api = pageApi) =>
+  cancel: () =>
     mutationOptions({
       mutationKey: [...runKeys.all, 'cancel'],
-      mutationFn: (id: string) => api.benchmarkRuns.cancel({ params: { id } }),
+      mutationFn: (id: string) => pageApi.benchmarkRuns.cancel({ params: { id } }),
       onMutate: (id: string, { client }) => {
         client.setQueryData(runKeys.cancelling(id), true)
       },
@@ -220,5 +220,5 @@ export const benchmarkRunMutations = {
 }
 
 /** The answer with the zip of a run's logs; its body comes as the service makes it. */
-export const downloadRunLogs = (id: string, signal: AbortSignal, api: Api = pageApi): Promise<Response> =>
-  api.benchmarkRuns.downloadLogs({ params: { id }, signal })
+export const downloadRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
+  pageApi.benchmarkRuns.downloadLogs({ params: { id }, signal })

@@ -3,15 +3,14 @@ import { browserApi } from '../api/browser-api.ts'
 import { metadataWords } from './list/pages.ts'
 
 const pageApi = browserApi({ benchmarks: benchmarkMetadata })
-type Api = typeof pageApi
 
 export const benchmarkQueries = {
-  metadataKeys: (api: Api = pageApi) =>
-    metadataWords(['benchmarks', 'metadata-keys'], (signal) => api.benchmarks.metadataKeys({ signal })),
+  metadataKeys: () =>
+    metadataWords(['benchmarks', 'metadata-keys'], (signal) => pageApi.benchmarks.metadataKeys({ signal })),
 
   /** The values benchmarks have under a key: what runs of them are most likely found by. */
-  metadataValues: (key: string, api: Api = pageApi) =>
+  metadataValues: (key: string) =>
     metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
-      api.benchmarks.metadataValues({ params: { key }, signal }),
+      pageApi.benchmarks.metadataValues({ params: { key }, signal }),
     ),
 }

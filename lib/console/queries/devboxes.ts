@@ -52,10 +52,10 @@ export const devboxQueries = {
   refresh: (query: DevboxListQuery, shown: () => Shown<Devbox>, api: Api = pageApi) =>
     listRefresh(devboxList(query, api), shown),
 
-  get: (id: string, api: Api = pageApi) =>
+  get: (id: string) =>
     queryOptions({
       queryKey: devboxKeys.one(id),
-      queryFn: ({ signal }) => api.devboxes.get({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.devboxes.get({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
         pace(error, !data ? restingMs : hasEnded(data.status) ? false : restingMs / 3),
     }),
@@ -64,10 +64,10 @@ export const devboxQueries = {
    * For the frame, which lives before any page does. An entry of its own: a devbox's page brings its data along from the
    * server, and must not find the same entry half fetched while it takes over what the server drew.
    */
-  name: (id: string, api: Api = pageApi) =>
+  name: (id: string) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'name', id] as const,
-      queryFn: async ({ signal }) => (await api.devboxes.get({ params: { id }, signal })).name ?? null,
+      queryFn: async ({ signal }) => (await pageApi.devboxes.get({ params: { id }, signal })).name ?? null,
       staleTime: 60_000,
       refetchInterval: false,
     }),
@@ -92,15 +92,15 @@ export const devboxQueries = {
     }),
 
   /** What it has used so far. */
-  usage: (id: string, isFinal: boolean, api: Api = pageApi) =>
+  usage: (id: string, isFinal: boolean) =>
     queryOptions({
       queryKey: [...devboxKeys.all, 'usage', id, isFinal] as const,
-      queryFn: ({ signal }) => api.devboxes.usage({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.devboxes.usage({ params: { id }, signal }),
       refetchInterval: ({ state: { error } }) => pace(error, isFinal ? false : 2 * restingMs),
     }),
 
-  metadataKeys: (api: Api = pageApi) =>
-    metadataWords([...devboxKeys.all, 'metadata-keys'], (signal) => api.devboxes.metadataKeys({ signal })),
+  metadataKeys: () =>
+    metadataWords([...devboxKeys.all, 'metadata-keys'], (signal) => pageApi.devboxes.metadataKeys({ signal })),
 }
 
 /** The answer is the devbox; it may have new keys, and stand elsewhere in lists. */
@@ -112,10 +112,10 @@ const written = (devbox: Devbox, _input: unknown, _result: unknown, { client }: 
 
 /** Each puts its answer in the cache as the devbox and makes the lists ask again. */
 export const devboxMutations = {
-  create: (api: Api = pageApi) =>
+  create: () =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'create'],
-      mutationFn: (body: DevboxCreate) => api.devboxes.create({ body }),
+      mutationFn: (body: DevboxCreate) => pageApi.devboxes.create({ body }),
       onSuccess: written,
     }),
 
@@ -130,14 +130,14 @@ export const devboxMutations = {
       onSuccess: written,
     }),
 
-  suspend: (api: Api = pageApi) => move('suspend', (id) => api.devboxes.suspend({ params: { id } })),
-  resume: (api: Api = pageApi) => move('resume', (id) => api.devboxes.resume({ params: { id } })),
-  shutdown: (api: Api = pageApi) => move('shutdown', (id) => api.devboxes.shutdown({ params: { id } })),
+  suspend: () => move('suspend', (id) => pageApi.devboxes.suspend({ params: { id } })),
+  resume: () => move('resume', (id) => pageApi.devboxes.resume({ params: { id } })),
+  shutdown: () => move('shutdown', (id) => pageApi.devboxes.shutdown({ params: { id } })),
 
-  keepAlive: (api: Api = pageApi) =>
+  keepAlive: () =>
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'keep-alive'],
-      mutationFn: (id: string) => api.devboxes.keepAlive({ params: { id } }),
+      mutationFn: (id: string) => pageApi.devboxes.keepAlive({ params: { id } }),
       onSuccess: (_answer, id, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
     }),
 }

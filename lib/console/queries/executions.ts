@@ -38,15 +38,19 @@ interface Kill {
 
 export const executionMutations = {
   /** Starts a command and follows its output; the run is put first in `executionQueries.ofThisVisit`. */
-  executeAsync: (api: Api = pageApi) =>
+  executeAsync: () =>
     mutationOptions({
       mutationKey: ['executions', 'execute-async'],
       mutationFn: async ({ devboxId, command, shellName, attachStdin }: Start) => {
-        const execution = await api.executions.executeAsync({
+        const execution = await pageApi.executions.executeAsync({
           params: { id: devboxId },
           body: { command, ...(shellName && { shell_name: shellName }), ...(attachStdin && { attach_stdin: true }) },
         })
-        return new CommandRun({ command, execution, source: executionSource(api, devboxId, execution.execution_id) })
+        return new CommandRun({
+          command,
+          execution,
+          source: executionSource(pageApi, devboxId, execution.execution_id),
+        })
       },
       onSuccess: (run, { devboxId }, _result, { client }) => {
         remember(client, devboxId, run)
@@ -55,23 +59,23 @@ export const executionMutations = {
     }),
 
   /** Answers once the command has ended. Nothing is streamed, and the answer has no id: the log has the execution. */
-  executeSync: (api: Api = pageApi) =>
+  executeSync: () =>
     mutationOptions({
       mutationKey: ['executions', 'execute-sync'],
       mutationFn: ({ devboxId, command, shellName }: Start) =>
-        api.executions.executeSync({
+        pageApi.executions.executeSync({
           params: { id: devboxId },
           body: { command, ...(shellName && { shell_name: shellName }) },
         }),
     }),
 
   /** The run's own stream tells when the process has gone; nothing is invalidated. */
-  kill: (api: Api = pageApi) =>
+  kill: () =>
     mutationOptions({
       mutationKey: ['executions', 'kill'],
       mutationFn: ({ run, killProcessGroup }: Kill) => {
         const { devbox_id, execution_id } = run.getSnapshot().execution
-        return api.executions.kill({
+        return pageApi.executions.kill({
           params: { devbox_id, execution_id },
           body: { kill_process_group: killProcessGroup },
         })
@@ -79,11 +83,11 @@ export const executionMutations = {
     }),
 
   /** Rejects when the service says that the text or signal did not arrive. */
-  sendStdIn: (api: Api = pageApi) =>
+  sendStdIn: () =>
     mutationOptions({
       mutationKey: ['executions', 'send-std-in'],
       mutationFn: async ({ devbox_id, execution_id, ...body }: Input) => {
-        const { success } = await api.executions.sendStdIn({ params: { devbox_id, execution_id }, body })
+        const { success } = await pageApi.executions.sendStdIn({ params: { devbox_id, execution_id }, body })
         if (!success) throw new Error('The service says that this did not reach the command. It may have ended.')
       },
     }),

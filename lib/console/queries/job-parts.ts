@@ -6,7 +6,6 @@ import { secrets } from '#lib/contract/secrets.ts'
 import { browserApi } from '../api/browser-api.ts'
 
 const pageApi = browserApi({ benchmarks, scenarios, secrets })
-type Api = typeof pageApi
 
 /** What is offered at once; whoever has more searches. */
 const offered = 50
@@ -18,12 +17,12 @@ interface Offered {
 
 /** What a job is put together from. */
 export const jobPartQueries = {
-  benchmarks: (search: string, api: Api = pageApi) =>
+  benchmarks: (search: string) =>
     queryOptions({
       queryKey: ['job-parts', 'benchmarks', search] as const,
       queryFn: async ({ signal }): Promise<Offered> => {
         const query = { limit: offered, ...(search && { search }) }
-        const { benchmarks, total_count } = await api.benchmarks.list({ query, signal })
+        const { benchmarks, total_count } = await pageApi.benchmarks.list({ query, signal })
         const rows = benchmarks.map(({ id, name, scenarioIds }) => ({
           id,
           name,
@@ -34,12 +33,12 @@ export const jobPartQueries = {
       placeholderData: keepPreviousData,
     }),
 
-  scenarios: (search: string, api: Api = pageApi) =>
+  scenarios: (search: string) =>
     queryOptions({
       queryKey: ['job-parts', 'scenarios', search] as const,
       queryFn: async ({ signal }): Promise<Offered> => {
         const query = { limit: offered, ...(search && { search }) }
-        const { scenarios, total_count } = await api.scenarios.list({ query, signal })
+        const { scenarios, total_count } = await pageApi.scenarios.list({ query, signal })
         const rows = scenarios.map(({ id, name, status }) => ({ id, name, words: status === 'active' ? '' : status }))
         return { rows, total: total_count ?? null }
       },
@@ -47,11 +46,11 @@ export const jobPartQueries = {
     }),
 
   /** Names alone: nobody is told a value. */
-  secretNames: (api: Api = pageApi) =>
+  secretNames: () =>
     queryOptions({
       queryKey: ['job-parts', 'secret-names'] as const,
       queryFn: async ({ signal }) =>
-        (await api.secrets.list({ query: { limit: maxPageSize }, signal })).secrets.map(({ name }) => name),
+        (await pageApi.secrets.list({ query: { limit: maxPageSize }, signal })).secrets.map(({ name }) => name),
       staleTime: 10_000,
     }),
 }

@@ -23,10 +23,11 @@ const pageApi = browserApi({ logs })
 
 export const logQueries = {
   /** The commands that run in a devbox, as its log tells: the contract has no list of executions. */
-  running: (devboxId: string, api = pageApi) =>
+  running: (devboxId: string) =>
     queryOptions({
       queryKey: ['logs', 'running', devboxId] as const,
-      queryFn: async ({ signal }) => runningCommands((await api.logs.list({ params: { id: devboxId }, signal })).logs),
+      queryFn: async ({ signal }) =>
+        runningCommands((await pageApi.logs.list({ params: { id: devboxId }, signal })).logs),
       staleTime: 15_000,
       refetchInterval: 30_000,
     }),

@@ -6,21 +6,20 @@ import { browserApi } from '../api/browser-api.ts'
 import { readTrajectory } from '../logs/trajectory.ts'
 
 const pageApi = browserApi({ scenarioRuns, scenarios })
-type Api = typeof pageApi
 
 export const scenarioRunQueries = {
-  get: (id: string, api: Api = pageApi) =>
+  get: (id: string) =>
     queryOptions({
       queryKey: ['scenario-runs', 'get', id] as const,
-      queryFn: ({ signal }) => api.scenarioRuns.get({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.scenarioRuns.get({ params: { id }, signal }),
       refetchInterval: ({ state: { data } }) => (data && !hasScenarioRunEnded(data.state) ? 2000 : false),
     }),
 
   /** What the scenario of a run asks for. */
-  scenario: (id: string, api: Api = pageApi) =>
+  scenario: (id: string) =>
     queryOptions({
       queryKey: ['scenarios', 'get', id] as const,
-      queryFn: ({ signal }) => api.scenarios.get({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.scenarios.get({ params: { id }, signal }),
     }),
 
   /** What an agent did, from a log file of the run; null where that is no trajectory. */
@@ -50,5 +49,5 @@ export const trajectoryAddress = (id: string, path: string): string =>
   `/api/scenario-runs/${encodeURIComponent(id)}/logs/file?${new URLSearchParams({ path: `${id}_${path.replaceAll('/', '_')}` })}`
 
 /** The answer with the zip of one scenario run's logs; its body comes as the service makes it. */
-export const downloadScenarioRunLogs = (id: string, signal: AbortSignal, api: Api = pageApi): Promise<Response> =>
-  api.scenarioRuns.downloadLogs({ params: { id }, signal })
+export const downloadScenarioRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
+  pageApi.scenarioRuns.downloadLogs({ params: { id }, signal })

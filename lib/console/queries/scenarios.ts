@@ -23,30 +23,30 @@ export const scenarioQueries = {
       rowsOf: (page) => page.scenarios,
     }),
 
-  metadataKeys: (api: Api = pageApi) =>
-    metadataWords(['scenarios', 'metadata-keys'], (signal) => api.scenarios.metadataKeys({ signal })),
+  metadataKeys: () =>
+    metadataWords(['scenarios', 'metadata-keys'], (signal) => pageApi.scenarios.metadataKeys({ signal })),
 
-  metadataValues: (key: string, api: Api = pageApi) =>
+  metadataValues: (key: string) =>
     metadataWords(['scenarios', 'metadata-values', key], (signal) =>
-      api.scenarios.metadataValues({ params: { key }, signal }),
+      pageApi.scenarios.metadataValues({ params: { key }, signal }),
     ),
 
   /** The scenario runs of a scenario, the newest first. */
-  runs: (id: string, api: Api = pageApi) =>
+  runs: (id: string) =>
     listPages({
       queryKey: ['scenarios', 'runs', id],
       query: { scenario_id: id, limit: maxPageSize } as { scenario_id: string; limit: number; starting_after?: string },
-      read: (query, signal) => api.scenarioRuns.list({ query, signal }),
+      read: (query, signal) => pageApi.scenarioRuns.list({ query, signal }),
       rowsOf: ({ runs }) => runs,
       refetchInterval: pollWhile(({ runs }) => runs.some(({ state }) => !hasScenarioRunEnded(state))),
     }),
 
   /** What the newest jobs know of a scenario: a scenario run tells neither its job nor its agent. */
-  outcomes: (id: string, api: Api = pageApi) =>
+  outcomes: (id: string) =>
     queryOptions({
       queryKey: ['scenarios', 'outcomes', id] as const,
       queryFn: async ({ signal }) =>
-        scenarioOutcomesOf(id, await api.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })),
+        scenarioOutcomesOf(id, await pageApi.benchmarkJobs.list({ query: { limit: jobsLookedThrough }, signal })),
       staleTime: 5_000,
     }),
 }

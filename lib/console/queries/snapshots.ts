@@ -37,28 +37,27 @@ export const snapshotQueries = {
   /** The pages of a list from `query.starting_after` on; looked at again soon while one of them is being taken. */
   list: (query: SnapshotListQuery, api: Api = pageApi) => listPages(snapshotList(query, api)),
 
-  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>, api: Api = pageApi) =>
-    listRefresh(snapshotList(query, api), shown),
+  refresh: (query: SnapshotListQuery, shown: () => Shown<Snapshot>) => listRefresh(snapshotList(query, pageApi), shown),
 
   /** How far it is; asked for as long as it is being taken. */
-  status: (id: string, api: Api = pageApi) =>
+  status: (id: string) =>
     queryOptions({
       queryKey: snapshotKeys.status(id),
-      queryFn: ({ signal }) => api.snapshots.status({ params: { id }, signal }),
+      queryFn: ({ signal }) => pageApi.snapshots.status({ params: { id }, signal }),
       refetchInterval: ({ state: { data, error } }) =>
         error ? asksAgainInMs(error) : data?.status === 'in_progress' ? movingMs : false,
     }),
 
-  metadataKeys: (api: Api = pageApi) =>
-    metadataWords([...snapshotKeys.all, 'metadata-keys'], (signal) => api.snapshots.metadataKeys({ signal })),
+  metadataKeys: () =>
+    metadataWords([...snapshotKeys.all, 'metadata-keys'], (signal) => pageApi.snapshots.metadataKeys({ signal })),
 }
 
 /** Each makes every list and status ask again. */
 export const snapshotMutations = {
   /** Answers while the copy is being made. */
-  create: (api: Api = pageApi) =>
+  create: () =>
     change('create', ({ devboxId, ...body }: SnapshotCreate & { devboxId: string }) =>
-      api.snapshots.createAsync({ params: { id: devboxId }, body }),
+      pageApi.snapshots.createAsync({ params: { id: devboxId }, body }),
     ),
   update: (api: Api = pageApi) =>
     /** Rejects with `ChangedMeanwhile` when the snapshot is not described as in `base` any more. */
@@ -67,7 +66,7 @@ export const snapshotMutations = {
       if (snapshot) refuseIfChanged(base, snapshot)
       return api.snapshots.update({ params: { id }, body })
     }),
-  delete: (api: Api = pageApi) => change('delete', (id: string) => api.snapshots.delete({ params: { id } })),
+  delete: () => change('delete', (id: string) => pageApi.snapshots.delete({ params: { id } })),
 }
 
 const change = <Input, Answer>(name: string, call: (input: Input) => Promise<Answer>) =>

@@ -6,24 +6,23 @@ import { browserApi } from '../api/browser-api.ts'
 import { devboxKeys } from './devbox-keys.ts'
 
 const pageApi = browserApi({ tunnels })
-type Api = typeof pageApi
 
 /** Each puts the tunnel, or that there is none, in the cached devbox. */
 export const tunnelMutations = {
-  enable: (api: Api = pageApi) =>
+  enable: () =>
     mutationOptions({
       mutationKey: ['tunnels', 'enable'],
       mutationFn: ({ id, auth_mode }: { id: string; auth_mode: NonNullable<TunnelOptions['auth_mode']> }) =>
-        api.tunnels.enable({ params: { id }, body: { auth_mode } }),
+        pageApi.tunnels.enable({ params: { id }, body: { auth_mode } }),
       onSuccess: (tunnel, { id }, _result, { client }) => remember(client, id, tunnel),
       // Somebody else may have made one meanwhile.
       onError: (_error, { id }, _result, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
     }),
 
-  remove: (api: Api = pageApi) =>
+  remove: () =>
     mutationOptions({
       mutationKey: ['tunnels', 'remove'],
-      mutationFn: (id: string) => api.tunnels.remove({ params: { id } }),
+      mutationFn: (id: string) => pageApi.tunnels.remove({ params: { id } }),
       onSuccess: (_answer, id, _result, { client }) => remember(client, id, null),
     }),
 }

@@ -7,10 +7,10 @@ const pageApi = browserApi({ networkPolicies })
 
 export const networkPolicyQueries = {
   /** Those that can be chosen from; `has_more` says that there are others. */
-  offered: (api = pageApi) =>
+  offered: () =>
     queryOptions({
       queryKey: ['network-policies', 'offered'] as const,
-      queryFn: ({ signal }) => api.networkPolicies.list({ query: { limit: maxPageSize }, signal }),
+      queryFn: ({ signal }) => pageApi.networkPolicies.list({ query: { limit: maxPageSize }, signal }),
       staleTime: 30_000,
     }),
 }
