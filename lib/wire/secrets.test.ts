@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mask } from './mask.ts'
-import { looksSecret, maskRecord, maskText, maskYaml } from './secrets.ts'
+import { maskRecord, maskText, maskYaml } from './secrets.ts'
 
 /** What no answer may hold, in the shapes that job files and their environments have it. */
 const s = 'SENTINEL_9f3'
@@ -98,8 +98,7 @@ const plain: [string, string][] = [
   ['prompt', 'Solve the task in /app, then run the tests: be brief.'],
 ]
 
-it.each(leaks)('%s=%s is hidden, as a value, in a record and in a job file', (name, value, secret) => {
-  expect(looksSecret(name, value)).toBe(true)
+it.each(leaks)('%s=%s is hidden in a record and in a job file', (name, value, secret) => {
   const config = { [name]: value, mode: 'fast' }
   const nested = { job_spec: { agent_configs: [{ kwargs: { deep: [config] } }] }, environment_variables: config }
   expect(JSON.stringify(maskRecord(nested))).not.toContain(secret)
@@ -114,7 +113,6 @@ it.each(leaks)('%s=%s is hidden, as a value, in a record and in a job file', (na
 })
 
 it.each(plain)('%s=%s stays readable', (name, value) => {
-  expect(looksSecret(name, value)).toBe(false)
   const record = { kwargs: { [name]: value }, environment_variables: { [name]: value } }
   expect(maskRecord(record)).toEqual(record)
   expect(maskYaml(`env:\n  ${name}: ${value}`)).toBe(`env:\n  ${name}: ${value}`)

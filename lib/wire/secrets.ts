@@ -144,10 +144,6 @@ const isRandom = (text: string): boolean => {
   return digits >= 2 && changes / text.length > 0.35
 }
 
-/** Whether a value under this name is hidden, or a part of it. Rather one too many than one too few. */
-export const looksSecret = (name: string, value: string): boolean =>
-  isHidden(name, value) || (!isModelName(name) && !reference.test(value) && maskText(value) !== value)
-
 /** Names of models mix words and numbers as keys do, and are what a job is compared by. */
 const isModelName = (name: string): boolean => /(^|[._])(model|model_name|image)$/i.test(name)
 
