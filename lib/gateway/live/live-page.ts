@@ -1,6 +1,6 @@
 import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
-import type { LiveError, LiveNotice, LiveState, LiveTopic } from '#lib/wire/live.ts'
+import type { LiveNotice, LiveTopic } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
@@ -8,15 +8,14 @@ import type { EndReason, OpenStream } from '../registry.ts'
 import { countIn, tooMany } from '../under-way.ts'
 import { FollowedAlerts } from './alerts.ts'
 import { FollowedEvictions } from './evictions.ts'
+import { Followed } from './followed.ts'
 import type { PulseListener, ServicePulse } from './service-pulse.ts'
-import { type Outlet, subscribe } from './subscription.ts'
+import { subscribe } from './subscription.ts'
 import { type Topic, topics } from './topics.ts'
 
 const heartbeatMs = 3_000
 /** A page that has this much not taken in is sent no more data until it has. */
 const maxUnread = 512 * 1024
-/** What one frame gathers, unless one item alone is longer. */
-const maxGathered = 64 * 1024
 const maxRequestLength = 4 * 1024
 /** Thirty commands of two streams each, and what else a page shows. */
 const maxSubscriptions = 128
@@ -32,109 +31,12 @@ const beatAll = () => {
   for (const page of openPages) page.send(frame)
 }
 
-/** What a page follows is read from here. */
-interface Source {
-  leave(): void
-}
-
-/** One thing that a page follows: its state, and what is gathered for the next frame. */
-class Followed implements Outlet {
-  readonly id: number
-  readonly #page: LivePage
-  source: Source | undefined
-  #isOver = false
-  /** Of its own stream, before the pulse of the service is taken into account. */
-  #own: { state: LiveState; since_ms: number; error?: LiveError } | undefined
-  /** The state the page was told last. */
-  #told = ''
-  #items: string[] = []
-  /** Of all items together. */
-  #length = 0
-  #position = ''
-
-  constructor(id: number, page: LivePage) {
-    this.id = id
-    this.#page = page
-  }
-
-  data(text: string, position: string): void {
-    if (this.#isOver) return
-    // What comes in one turn of the event loop goes out in one frame.
-    if (this.#items.push(text) === 1) setImmediate(() => this.#flush())
-    this.#position = position
-    this.#length += text.length
-    this.#page.unread += text.length
-    if (this.#length >= maxGathered) this.#flush()
-  }
-
-  room(): Promise<void> | undefined {
-    return this.#page.hasRoom ? undefined : this.#room()
-  }
-
-  async #room(): Promise<void> {
-    while (!this.#page.hasRoom && !this.#isOver) await this.#page.change()
-  }
-
-  resync(position: string): void {
-    if (this.#isOver) return
-    this.#flush()
-    this.#page.tell({ t: 'resync', id: this.id, position })
-  }
-
-  state(state: LiveState, error?: LiveError): void {
-    const own = this.#own
-    if (this.#isOver || (state === own?.state && error?.code === own.error?.code)) return
-    const since_ms = state === own?.state ? own.since_ms : Date.now()
-    this.#own = { state, since_ms, ...(error && { error }) }
-    this.tellState()
-  }
-
-  /** Tells the page of the state, if that is another one by now. */
-  tellState(): void {
-    if (!this.#own) return
-    const { lateSinceMs } = this.#page.pulse
-    const isLate = this.#own.state === 'live' && lateSinceMs !== undefined
-    const text = JSON.stringify({
-      t: 'state',
-      id: this.id,
-      ...this.#own,
-      ...(isLate && { state: 'late', since_ms: lateSinceMs }),
-    } satisfies LiveNotice)
-    if (text === this.#told) return
-    this.#told = text
-    this.#page.send(text)
-  }
-
-  end(error?: LiveError): void {
-    if (this.#isOver) return
-    this.#flush()
-    this.#page.tell({ t: 'end', id: this.id, ...(error && { error }) })
-    this.#page.forget(this.id)
-  }
-
-  /** What it has gathered is not sent any more. */
-  leave(): void {
-    this.#isOver = true
-    this.#page.unread -= this.#length
-    this.source?.leave()
-  }
-
-  #flush(): void {
-    const items = this.#items
-    if (items.length === 0 || this.#isOver) return
-    this.#items = []
-    this.#length = 0
-    const position = JSON.stringify(this.#position)
-    this.#page.send(`{"t":"data","id":${this.id},"position":${position},"items":[${items.join(',')}]}`)
-  }
-}
-
 /** The one live connection of a page: what it follows, and how much of it the page has taken in. */
 export class LivePage implements OpenStream, PulseListener {
   readonly #socket: WebSocket
   readonly #session: Pick<SignedIn, 'account' | 'api_key'>
   readonly pulse: ServicePulse
-  #followed: readonly Followed[] = []
+  readonly #followed = new Map<number, Followed>()
   /** Characters of items that the page has not taken in. */
   unread = 0
   #waiting: (() => void)[] = []
@@ -176,20 +78,17 @@ export class LivePage implements OpenStream, PulseListener {
   }
 
   /** Resolves once there may be room. */
-  change(): Promise<void> {
+  roomChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
   forget(id: number): void {
-    const followed = this.#followed.find((each) => each.id === id)
-    if (!followed) return
-    this.#followed = this.#followed.filter((each) => each !== followed)
-    followed.leave()
-    this.#wake()
+    this.#followed.get(id)?.leave()
+    if (this.#followed.delete(id)) this.#wake()
   }
 
   pulseChanged(): void {
-    for (const followed of this.#followed) followed.tellState()
+    for (const followed of this.#followed.values()) followed.tellState()
   }
 
   /** To be called once its socket is closed. */
@@ -200,7 +99,7 @@ export class LivePage implements OpenStream, PulseListener {
       clearInterval(beating)
       beating = undefined
     }
-    for (const { id } of this.#followed) this.forget(id)
+    for (const id of this.#followed.keys()) this.forget(id)
   }
 
   #message(text: string | undefined) {
@@ -213,16 +112,16 @@ export class LivePage implements OpenStream, PulseListener {
       // A frame is a little longer than the items in it, and nobody can have taken in what was not sent.
       this.unread = Math.max(0, this.unread - request.n)
       this.#wake()
-    } else if (this.#followed.some(({ id }) => id === request.id))
+    } else if (this.#followed.has(request.id))
       this.#close(liveClose.invalid, `The subscription ${request.id} is there already`)
-    else if (this.#followed.length >= maxSubscriptions)
+    else if (this.#followed.size >= maxSubscriptions)
       this.#close(liveClose.tooMany, `A page follows at most ${maxSubscriptions} things`)
     else this.#follow(request)
   }
 
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new Followed(id, this)
-    this.#followed = this.#followed.concat(followed)
+    this.#followed.set(id, followed)
     if (endpoint === 'evictions.watch') followed.source = new FollowedEvictions(this.#session.api_key, followed)
     else if (endpoint === 'alerts.watch') followed.source = new FollowedAlerts(this.#session, followed)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
