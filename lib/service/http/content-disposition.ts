@@ -8,3 +8,6 @@ export const attachment = (path: string): string => {
   )
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
+
+/** The header that saves the logs of something under its name. */
+export const logsAttachment = (name: string): string => attachment(`${name}-logs.zip`.replaceAll('/', '-'))

@@ -1,7 +1,8 @@
 import { axons, changeRefusal } from '#lib/contract/axons.ts'
 import type { Deps } from '#lib/service/deps.ts'
 import { implement } from '#lib/service/http/implement.ts'
-import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { metadataHandlers, placeBefore } from './pages.ts'
 
 export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
   const targetOf = (account: string, id: string) => ({
@@ -11,19 +12,12 @@ export const axonRoutes = ({ store, axonEvents, axonSql, now }: Deps) => {
   })
   return implement(axons, {
     list: ({ query, account, signal }) => {
-      const { starting_after } = query
-      const before = starting_after === undefined ? undefined : store.axons.position(account, starting_after)
-      if (starting_after !== undefined && before === undefined)
-        throw invalid({ field: 'starting_after', message: 'is not the id of an axon' })
+      const before = placeBefore('an axon', store.axons, account, query)
       return axonSql.list({ account, query, before, version: store.axons.version(account) }, signal)
     },
     create: ({ body, account }) => store.axons.create(account, body, now()),
     get: ({ params, account }) => store.axons.get(account, params.id) ?? notFound('axon', params.id),
-    metadataKeys: ({ account }) => ({ keys: store.axons.metadataKeys(account) }),
-    metadataValues: ({ params, account }) => ({
-      key: params.key,
-      values: store.axons.metadataValues(account, params.key),
-    }),
+    ...metadataHandlers(store.axons),
     update: ({ params, body, account }) => {
       const axon = store.axons.get(account, params.id) ?? notFound('axon', params.id)
       const refusal = changeRefusal(axon)

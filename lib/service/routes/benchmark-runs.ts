@@ -1,6 +1,6 @@
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { attachment } from '#lib/service/http/content-disposition.ts'
+import { logsAttachment } from '#lib/service/http/content-disposition.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { listPage } from './pages.ts'
 
@@ -16,7 +16,7 @@ export const benchmarkRunRoutes = ({ store, benchmarkRuns: runner, logArchives }
     cancel: ({ params, account }) => runner.cancel(account, params.id),
     downloadLogs: ({ params, account, setHeader }) => {
       const { name } = runner.get(account, params.id)
-      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`.replaceAll('/', '-')))
+      setHeader('content-disposition', logsAttachment(name || params.id))
       return logArchives.ofBenchmarkRun(params.id)
     },
   })

@@ -5,16 +5,24 @@ interface PagedQuery {
   starting_after?: string | undefined
 }
 
-/** The part of a store that lists one kind of record, by the place of the last record already seen. */
-interface Listed<Q, T> {
+interface Placed {
   position(account: string, id: string): number | undefined
+}
+
+/** The part of a store that lists one kind of record, by the place of the last record already seen. */
+interface Listed<Q, T> extends Placed {
   list(account: string, query: Q, before: number | undefined): Page<T>
 }
 
-/**
- * The answer of a list, its items under the name the wire has for them: the page after the record that the query names.
- * Throws 400 when that is no `what`.
- */
+/** The place of the record after which a list goes on. Throws 400 when the query names none of the account. */
+export const placeBefore = (kind: string, store: Placed, account: string, { starting_after }: PagedQuery) => {
+  if (starting_after === undefined) return undefined
+  const place = store.position(account, starting_after)
+  if (place === undefined) throw invalid({ field: 'starting_after', message: `is not the id of ${kind}` })
+  return place
+}
+
+/** The answer of a list, its items under the name the wire has for them: the page after the record that the query names. */
 export const listPage = <K extends string, Q, T>(
   key: K,
   what: string,
@@ -22,10 +30,7 @@ export const listPage = <K extends string, Q, T>(
   account: string,
   query: Q & PagedQuery,
 ) => {
-  const { starting_after } = query
-  const before = starting_after === undefined ? undefined : store.position(account, starting_after)
-  if (starting_after !== undefined && before === undefined)
-    throw invalid({ field: 'starting_after', message: `is not the id of a ${what}` })
+  const before = placeBefore(`a ${what}`, store, account, query)
   const { items, has_more, total_count } = store.list(account, query, before)
   return { [key]: items, has_more, total_count } as { [P in K]: T[] } & Omit<Page<T>, 'items'>
 }

@@ -1,6 +1,6 @@
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import type { Deps } from '#lib/service/deps.ts'
-import { attachment } from '#lib/service/http/content-disposition.ts'
+import { logsAttachment } from '#lib/service/http/content-disposition.ts'
 import { implement } from '#lib/service/http/implement.ts'
 import { notFound } from '#lib/service/kit/errors.ts'
 import { listPage } from './pages.ts'
@@ -15,7 +15,7 @@ export const scenarioRunRoutes = ({ store, scenarioRuns: runner, logArchives }: 
     cancel: ({ params, account }) => runner.cancel(account, params.id),
     downloadLogs: ({ params, account, setHeader }) => {
       const { name } = runner.get(account, params.id)
-      setHeader('content-disposition', attachment(`${name || params.id}-logs.zip`.replaceAll('/', '-')))
+      setHeader('content-disposition', logsAttachment(name || params.id))
       return logArchives.ofScenarioRun(params.id)
     },
     ofScenario: ({ params, query, account }) => {

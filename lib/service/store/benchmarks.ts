@@ -15,8 +15,6 @@ export interface NewBenchmark extends Omit<Benchmark, 'status' | 'is_public'> {
 
 export type BenchmarkFields = Omit<Benchmark, 'id' | 'status' | 'is_public'>
 
-export type BenchmarkStore = ReturnType<typeof createBenchmarkStore>
-
 export const createBenchmarkStore = (database: Database) => {
   const scenariosOf = database.prepare(`
     SELECT s.id FROM benchmark_scenarios AS b JOIN scenarios AS s ON s.seq = b.scenario WHERE b.benchmark = ? ORDER BY b.position`)

@@ -8,8 +8,6 @@ interface ScorerRow extends CustomScorer {
   account: string
 }
 
-export type ScorerStore = ReturnType<typeof createScorerStore>
-
 export const createScorerStore = (database: Database) => {
   const table = createTable(database, 'scorers', {
     json: [],
