@@ -1,44 +1,23 @@
-import { type ChildProcess, execFileSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
+import { bashrcInside, boxCommand, bwrap, homeOf, run, secretPaths, tmp, unshare } from './box-command.ts'
+import { enter, enterNetwork, type Namespaces, nsenter, perl, throughHolder } from './enter.ts'
 import { type Enforcement, enforceLimits } from './limits.ts'
 import type { Ground, Outbound } from './network/ground.ts'
-import { openOutbound, resolverFile } from './network/outbound.ts'
+import { openOutbound } from './network/outbound.ts'
 import { createConnector } from './own-network.ts'
-import { asOwnUser, giveDiskTo, hasOwnUsers, systemPlace, takeOwnUser, takeOwnUsers } from './own-user.ts'
-import { privatePaths } from './private-paths.ts'
+import { giveDiskTo, hasOwnUsers, takeOwnUser, takeOwnUsers } from './own-user.ts'
+import { isPrivileged } from './privileges.ts'
 import { childrenOf, isGone, signal, waitUntil } from './processes.ts'
-import { publicEtc } from './public-etc.ts'
-import { machinePython, type Python } from './python.ts'
-import {
-  type Box,
-  baseEnvironment,
-  bashrc,
-  type Command,
-  isRootFolder,
-  type Launch,
-  markers,
-  type Sandbox,
-  type Site,
-  spawnIn,
-  userOf,
-} from './sandbox.ts'
-import { callNumbers, seccompFilter } from './seccomp.ts'
-import { giveSystemTo, overlaysOf } from './system.ts'
-
-const bwrap = '/usr/bin/bwrap'
-const nsenter = '/usr/bin/nsenter'
-const unshare = '/usr/bin/unshare'
-const perl = '/usr/bin/perl'
-const enterScript = fileURLToPath(new URL('./enter.pl', import.meta.url))
-const tmp = '/tmp'
-const run = '/run/devdeck'
-const bashrcInside = '/run/devdeck-bashrc'
+import { machinePython } from './python.ts'
+import { type Box, type Launch, markers, type Sandbox, type Site, spawnIn, userOf } from './sandbox.ts'
+import { seccompFilter } from './seccomp.ts'
+import { giveSystemTo } from './system.ts'
 
 /**
  * One set of namespaces per devbox (user, mount, pid, ipc, uts and network), held by a first process that does nothing
@@ -131,9 +110,6 @@ const startBox = async (
   }
 }
 
-/** In a system of its own that of an image's root: whatever tasks make below /home, none is in their way. */
-const homeOf = (site: Site) => (site.system ? '/root' : `/home/${userOf(site).name}`)
-
 const runningBox = (
   site: Site,
   enforcement: Enforcement,
@@ -194,136 +170,6 @@ const spareFromOutOfMemory = (pid: number) => {
   }
 }
 
-const isRoot = process.getuid?.() === 0
-const sysAdmin = 1n << 21n
-
-/** In a container root may be without the right to make namespaces, and then does as any user. */
-const isPrivileged = isRoot && (effectiveCapabilities() & sysAdmin) !== 0n
-
-/** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
-const boxCommand = (
-  site: Site,
-  uid: number | undefined,
-  secrets: readonly string[],
-  python: Python | undefined,
-): Pick<Launch, 'file' | 'args'> => {
-  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, secrets, python, at)]
-  if (uid !== undefined || site.system) return asOwnUser(uid, command, site.system ? overlaysOf(site.system) : [])
-  // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
-  // inner one can be named from outside. So it runs in one more, through which commands enter.
-  return {
-    file: unshare,
-    args: [
-      ...['--user', '--map-root-user'],
-      ...(isRoot ? ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox'] : ['--']),
-      ...command((source) => source),
-    ],
-  }
-}
-
-// Where root may not make users of their own for devboxes, as in many a container, a devbox's user owns what root owns
-// outside, and bwrap mounts the machine's own devices writable: a devbox could change the mode of /dev/null for everyone.
-const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
-const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
-
-const boxArguments = (
-  site: Site,
-  secrets: readonly string[],
-  python: Python | undefined,
-  at: (source: string) => string,
-): string[] => [
-  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
-  ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
-  ...(site.system ? ['--cap-drop', 'ALL', '--bind', systemPlace, '/'] : machineArguments(site)),
-  ...secrets.filter(existsSync).flatMap(hide),
-  ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
-  // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
-  ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
-  ...(site.system ? [] : ['--bind', at(site.tmp), tmp, '--symlink', tmp, '/var/tmp']),
-  ...(site.system ? [] : ['--bind', at(site.home), homeOf(site)]),
-  ...['--bind', at(site.run), run],
-  ...['--ro-bind', at(bashrc), bashrcInside],
-  ...['--ro-bind', at(resolverFile), '/etc/resolv.conf'],
-  ...(site.root === undefined ? [] : rootFolders(site.root, at)),
-  ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', at(folder), folder]),
-  ...(site.system ? [] : ['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group']),
-  ...(site.system ? [] : ['--remount-ro', '/etc']),
-  ...(site.root === undefined && !site.system ? ['--remount-ro', '/'] : []),
-  ...['--info-fd', '3'],
-  ...(seccompFilter() ? ['--seccomp', '6'] : []),
-  // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
-  ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
-]
-
-/** The machine's own system, read-only, as one user. */
-const machineArguments = (site: Site): string[] => [
-  ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
-  ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
-  // In a user namespace of their own, processes could mount the cgroups and lift their limits.
-  ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
-  ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
-  ...publicEtc(),
-]
-
-const hasOption = (option: string): boolean => {
-  help ??= execFileSync(bwrap, ['--help'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  return help.includes(`${option} `)
-}
-let help: string | undefined
-
-const sharedMemory = (site: Site): string[] =>
-  hasOption('--size') ? ['--perms', '1777', ...memorySize(site), '--tmpfs', '/dev/shm'] : ['--tmpfs', '/dev/shm']
-
-const memorySize = ({ limits }: Site): string[] =>
-  hasOption('--size') ? ['--size', String(Math.floor(limits.memoryBytes / 2))] : []
-
-const rootFolders = (root: string, at: (source: string) => string): string[] =>
-  readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && isRootFolder(entry.name))
-    .flatMap(({ name }) => ['--bind', at(join(root, name)), `/${name}`])
-
-/**
- * Files of /proc that root may change, or that only root may read. The kernel goes by the user's number outside, which is
- * root's for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
- */
-const lockedProcFiles = (): string[] =>
-  // Only names: with file types Node throws when a process ends during the call.
-  readdirSync('/proc')
-    .filter((name) => !/^\d+$/.test(name))
-    .flatMap((name) => {
-      const path = `/proc/${name}`
-      // It shows the devbox's own ipc namespace.
-      if (name === 'sysvipc') return []
-      const stats = lstatSync(path)
-      if (stats.isDirectory()) return ['--ro-bind', path, path]
-      if (!stats.isFile()) return []
-      if ((stats.mode & 0o004) === 0) return hide(path)
-      return (stats.mode & 0o222) === 0 ? [] : ['--ro-bind', path, path]
-    })
-
-const systemFolder = (name: string): string[] => {
-  const path = `/${name}`
-  if (!existsSync(path)) return []
-  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
-}
-
-const hide = (path: string): string[] =>
-  lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
-
-/**
- * Paths that not every user of the machine may read, in folders that a devbox sees: only where the devbox's user is root
- * outside, or stands for root in a system of its own, must they be hidden from it. Found at the first start.
- */
-const secretPaths = (isSystem: boolean): Promise<readonly string[]> => {
-  if (!isSystem && (!isRoot || hasOwnUsers())) return Promise.resolve([])
-  secrets ??= privatePaths(localFolders)
-  return secrets
-}
-let secrets: Promise<readonly string[]> | undefined
-
-// The rest of /usr comes from public packages, and searching it takes seconds.
-const localFolders = ['/opt', '/usr/local']
-
 /** The host's pid of the box's first process, which prints a line once the box is complete. */
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
   const complaint = text(holder.stderr)
@@ -346,10 +192,6 @@ const withUser = (file: string, name: string, id: number, rest: string): string 
   return `${[...others, rest === '' ? `${name}:x:${id}:` : `${name}:x:${id}:${id}:${rest}`].join('\n')}\n`
 }
 
-function effectiveCapabilities(): bigint {
-  return BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`)
-}
-
 const text = async (stream: Readable | null): Promise<string> => {
   let all = ''
   try {
@@ -359,60 +201,6 @@ const text = async (stream: Readable | null): Promise<string> => {
   }
   return all
 }
-
-// What starts a command runs outside the devbox at first and must not get the devbox's variables there.
-const prefix = 'DEVDECK_SET_'
-
-interface Namespaces {
-  holder: number
-  init: number
-  hasOwnUser: boolean
-}
-
-// Every mount of the box is nosuid, and none can be made without a user namespace: no file gives further rights.
-const enter = (
-  site: Site,
-  { holder, init, hasOwnUser }: Namespaces,
-  outbound: Outbound['environment'],
-  { argv, env, tty }: Command,
-): Launch => {
-  const all = { ...baseEnvironment(site, { home: homeOf(site), tmp }), ...outbound, ...env }
-  return {
-    limitsItself: true,
-    file: perl,
-    args: [
-      ...['-f', enterScript, callNumbers(), seccompFilter()?.toString('hex') ?? ''],
-      ...[
-        hasOwnUser ? String(userOf(site).uid) : '',
-        site.system ? rightsOfRoot.join(',') : '',
-        isPrivileged ? '' : String(holder),
-        String(init),
-      ],
-      // The user namespace last: the others belong to those above it. An ordinary user comes through it to the others.
-      site.system && !hasOwnUser ? 'net,ipc,uts,pid,mnt' : 'net,ipc,uts,pid,mnt,user',
-      tty ?? '',
-      ...argv,
-    ],
-    env: {
-      PATH: '/usr/bin:/bin',
-      ...markers(site),
-      ...Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value])),
-    },
-    cwd: '/',
-  }
-}
-
-// What an image's root has by default, but for making devices and raw packets: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL,
-// SETGID, SETUID, SETPCAP, NET_BIND_SERVICE and SYS_CHROOT, over what is the devbox's own alone.
-const rightsOfRoot = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18]
-
-/** A command of the service's own, on the devbox's network and otherwise outside of it. */
-const enterNetwork = (site: Site, namespaces: Namespaces, argv: readonly string[]): Launch => ({
-  file: nsenter,
-  args: [...throughHolder(namespaces), '-t', String(namespaces.init), '-n', '--', ...argv],
-  env: { PATH: '/usr/bin:/bin', ...markers(site) },
-  cwd: '/',
-})
 
 const groundOf = (site: Site, namespaces: Namespaces, { launch: { joins } }: Enforcement): Ground => {
   const command = ([file = '', ...args]: readonly string[]): Launch => ({
@@ -431,6 +219,3 @@ const groundOf = (site: Site, namespaces: Namespaces, { launch: { joins } }: Enf
     path: `/proc/${namespaces.init}/ns/net`,
   }
 }
-
-const throughHolder = ({ holder }: Namespaces) =>
-  isPrivileged ? [] : [`--user=/proc/${holder}/ns/user`, '--preserve-credentials', '--', nsenter]

@@ -5,6 +5,7 @@ import { lchown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { hasCapabilities, isRoot } from './privileges.ts'
 import type { Launch, Site } from './sandbox.ts'
 import { callNumbers } from './seccomp.ts'
 
@@ -21,11 +22,12 @@ const firstRange = 0x78000000
 const ranges = 0x7ff
 const usersOfSystem = 0x10000
 
-const capabilities = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 18, SYS_ADMIN: 21 }
-
 /** Whether this process may run devboxes as users that are nobody else on this machine. */
 export const hasOwnUsers = (): boolean => {
-  known ??= process.getuid?.() === 0 && hasCapabilities() && ['uid_map', 'gid_map'].every(mapsAll)
+  known ??=
+    isRoot &&
+    hasCapabilities('CHOWN', 'DAC_OVERRIDE', 'SETGID', 'SETUID', 'SYS_CHROOT', 'SYS_ADMIN') &&
+    ['uid_map', 'gid_map'].every(mapsAll)
   return known
 }
 let known: boolean | undefined
@@ -125,19 +127,12 @@ const overlayArguments = ({ path, upper, work, layers }: Overlay): string[] => [
   ...layers.flatMap(({ firstUid, folder }) => [String(firstUid), folder]),
 ]
 
-const hasCapabilities = (): boolean => {
-  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(read('status'))?.[1] ?? '0'}`)
-  return Object.values(capabilities).every((number) => (effective & (1n << BigInt(number))) !== 0n)
-}
-
 /** In a container the range may be missing. */
 const mapsAll = (file: string): boolean =>
-  read(file)
+  readFileSync(`/proc/self/${file}`, 'utf8')
     .trim()
     .split('\n')
     .some((line) => {
       const [start = 0, , length = 0] = line.trim().split(/\s+/).map(Number)
       return start <= first && start + length >= first + count
     })
-
-const read = (file: string): string => readFileSync(`/proc/self/${file}`, 'utf8')

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { resolverFile } from './network/outbound.ts'
+import { asOwnUser, hasOwnUsers, systemPlace } from './own-user.ts'
+import { privatePaths } from './private-paths.ts'
+import { isRoot } from './privileges.ts'
+import { publicEtc } from './public-etc.ts'
+import type { Python } from './python.ts'
+import { bashrc, isRootFolder, type Launch, type Site, userOf } from './sandbox.ts'
+import { seccompFilter } from './seccomp.ts'
+import { overlaysOf } from './system.ts'
+
+export const bwrap = '/usr/bin/bwrap'
+export const unshare = '/usr/bin/unshare'
+export const tmp = '/tmp'
+export const run = '/run/devdeck'
+export const bashrcInside = '/run/devdeck-bashrc'
+
+/** In a system of its own that of an image's root: whatever tasks make below /home, none is in their way. */
+export const homeOf = (site: Site) => (site.system ? '/root' : `/home/${userOf(site).name}`)
+
+/** Root is empty but for what is named here: neither the service's data nor another devbox's home is visible. */
+export const boxCommand = (
+  site: Site,
+  uid: number | undefined,
+  secrets: readonly string[],
+  python: Python | undefined,
+): Pick<Launch, 'file' | 'args'> => {
+  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(site, secrets, python, at)]
+  if (uid !== undefined || site.system) return asOwnUser(uid, command, site.system ? overlaysOf(site.system) : [])
+  // Only root of a user namespace may join what belongs to it, and bwrap makes two, one in the other, of which only the
+  // inner one can be named from outside. So it runs in one more, through which commands enter.
+  return {
+    file: unshare,
+    args: [
+      ...['--user', '--map-root-user'],
+      ...(isRoot ? ['--mount', '--', '/bin/sh', '-c', lockDevices, 'devbox'] : ['--']),
+      ...command((source) => source),
+    ],
+  }
+}
+
+// Where root may not make users of their own for devboxes, as in many a container, a devbox's user owns what root owns
+// outside, and bwrap mounts the machine's own devices writable: a devbox could change the mode of /dev/null for everyone.
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
+const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
+
+const boxArguments = (
+  site: Site,
+  secrets: readonly string[],
+  python: Python | undefined,
+  at: (source: string) => string,
+): string[] => [
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
+  ...['--hostname', site.hostname, '--die-with-parent', '--as-pid-1'],
+  ...(site.system ? ['--cap-drop', 'ALL', '--bind', systemPlace, '/'] : machineArguments(site)),
+  ...secrets.filter(existsSync).flatMap(hide),
+  ...['--proc', '/proc', ...(isRoot && !hasOwnUsers() ? lockedProcFiles() : [])],
+  // /dev is in memory: the devbox may write to /dev/shm only, which has a limit.
+  ...['--dev', '/dev', ...sharedMemory(site), '--remount-ro', '/dev'],
+  ...(site.system ? [] : ['--bind', at(site.tmp), tmp, '--symlink', tmp, '/var/tmp']),
+  ...(site.system ? [] : ['--bind', at(site.home), homeOf(site)]),
+  ...['--bind', at(site.run), run],
+  ...['--ro-bind', at(bashrc), bashrcInside],
+  ...['--ro-bind', at(resolverFile), '/etc/resolv.conf'],
+  ...(site.root === undefined ? [] : rootFolders(site.root, at)),
+  ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', at(folder), folder]),
+  ...(site.system ? [] : ['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group']),
+  ...(site.system ? [] : ['--remount-ro', '/etc']),
+  ...(site.root === undefined && !site.system ? ['--remount-ro', '/'] : []),
+  ...['--info-fd', '3'],
+  ...(seccompFilter() ? ['--seccomp', '6'] : []),
+  // It reaps what is orphaned in the devbox; as process 1 it takes no signal from inside.
+  ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
+]
+
+/** The machine's own system, read-only, as one user. */
+const machineArguments = (site: Site): string[] => [
+  ...(site.root === undefined ? [] : [...memorySize(site), '--tmpfs', '/']),
+  ...['--unshare-user', '--uid', String(userOf(site).uid), '--gid', String(userOf(site).uid)],
+  // In a user namespace of their own, processes could mount the cgroups and lift their limits.
+  ...(hasOption('--disable-userns') ? ['--disable-userns'] : []),
+  ...['usr', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap(systemFolder),
+  ...publicEtc(),
+]
+
+const hasOption = (option: string): boolean => {
+  help ??= execFileSync(bwrap, ['--help'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  return help.includes(`${option} `)
+}
+let help: string | undefined
+
+const sharedMemory = (site: Site): string[] =>
+  hasOption('--size') ? ['--perms', '1777', ...memorySize(site), '--tmpfs', '/dev/shm'] : ['--tmpfs', '/dev/shm']
+
+const memorySize = ({ limits }: Site): string[] =>
+  hasOption('--size') ? ['--size', String(Math.floor(limits.memoryBytes / 2))] : []
+
+const rootFolders = (root: string, at: (source: string) => string): string[] =>
+  readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isRootFolder(entry.name))
+    .flatMap(({ name }) => ['--bind', at(join(root, name)), `/${name}`])
+
+/**
+ * Files of /proc that root may change, or that only root may read. The kernel goes by the user's number outside, which is
+ * root's for a devbox of a service that runs as root. Writing to /proc/sys/kernel/core_pattern would be running as root.
+ */
+const lockedProcFiles = (): string[] =>
+  // Only names: with file types Node throws when a process ends during the call.
+  readdirSync('/proc')
+    .filter((name) => !/^\d+$/.test(name))
+    .flatMap((name) => {
+      const path = `/proc/${name}`
+      // It shows the devbox's own ipc namespace.
+      if (name === 'sysvipc') return []
+      const stats = lstatSync(path)
+      if (stats.isDirectory()) return ['--ro-bind', path, path]
+      if (!stats.isFile()) return []
+      if ((stats.mode & 0o004) === 0) return hide(path)
+      return (stats.mode & 0o222) === 0 ? [] : ['--ro-bind', path, path]
+    })
+
+const systemFolder = (name: string): string[] => {
+  const path = `/${name}`
+  if (!existsSync(path)) return []
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
+}
+
+const hide = (path: string): string[] =>
+  lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]
+
+/**
+ * Paths that not every user of the machine may read, in folders that a devbox sees: only where the devbox's user is root
+ * outside, or stands for root in a system of its own, must they be hidden from it. Found at the first start.
+ */
+export const secretPaths = (isSystem: boolean): Promise<readonly string[]> => {
+  if (!isSystem && (!isRoot || hasOwnUsers())) return Promise.resolve([])
+  secrets ??= privatePaths(localFolders)
+  return secrets
+}
+let secrets: Promise<readonly string[]> | undefined
+
+// The rest of /usr comes from public packages, and searching it takes seconds.
+const localFolders = ['/opt', '/usr/local']
