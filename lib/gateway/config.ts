@@ -32,11 +32,11 @@ export interface Config {
         rules: readonly SignOnRule[]
       }
     | undefined
-  /** For so long the body of a request may stand still. */
+  /** How long the body of a request may make no progress. */
   bodyStillMs: number
 }
 
-/** Who is signed in to which account: those of whom the provider makes this claim, or has this value among those of it. */
+/** Signs people in to the account of the key whose provider makes this claim with the value, or with a list that has it. */
 export interface SignOnRule {
   claim: string
   value: string

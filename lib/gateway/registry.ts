@@ -35,7 +35,7 @@ export interface Registry {
   failedSignIns: Map<string, number[]>
   /** WebSockets of each session that arrived without their Upgrade. */
   strippedUpgrades: Map<string, number>
-  /** What each session holds open: streams and terminals, as what ends one. */
+  /** The streams and terminals that each session holds open, so that they can be ended with it. */
   openStreams: Map<string, Set<OpenStream>>
   /** Whether the console is ending, so that what is opened from now on ends at once. */
   isEnding: boolean
@@ -53,7 +53,7 @@ export interface Registry {
   logArchives: ArchiveCache | undefined
   /** By account, devbox and name. */
   terminals: Map<string, OpenTerminal>
-  /** What lately opened the terminals of a devbox, by a hash of the key and the devbox it is for. */
+  /** The tokens that opened terminals lately, by a hash of the key and the devbox. */
   ptyTunnels: Map<string, { tunnel: PtyTunnel; untilMs: number }>
   /** The terminals that can be watched without signing in, by the hash of the link's token. */
   followLinks: Map<string, OpenTerminal>
@@ -96,7 +96,7 @@ export interface OpenTerminal {
   join(viewer: Viewer): void
   /** Ends the shell itself, and resolves once it has ended. False when the service could not be told. */
   close(): Promise<boolean>
-  /** Lets go of everything but the shell, which is the service's. */
+  /** Ends everything but the shell, which belongs to the service. */
   end(closeCode: number, reason: string): void
 }
 

@@ -15,7 +15,7 @@ const Age = z.string().check(z.refine(isAge, 'must read like 30min, 24h or 7d'))
 
 /**
  * What the address of the devbox list says: the query of the API, and beside it how the page narrows the devboxes that
- * are loaded, as the API has no such filters. Devboxes of benchmark trials would drown one's own and are left out,
+ * are loaded, as the API has no such filters. Devboxes of benchmark trials would outnumber all others and are left out,
  * unless they are `shown` too, or asked for as the `only` ones.
  */
 export const DevboxListView = z.extend(DevboxListQuery, {

@@ -35,7 +35,7 @@ export const notificationState = (isWanted: boolean): NotificationState => {
 export const turnOnNotifications = async (account: string): Promise<void> => {
   if ((await Notification.requestPermission()) !== 'granted')
     throw new Error(whyOff(notificationState(true)) ?? 'The browser was not given leave to show notifications.')
-  // Some browsers give leave and then cannot: what is on has shown one.
+  // Some browsers give leave and then cannot show one, so one is shown before the switch is on.
   await showNotification({
     title: 'Notifications of alerts are on',
     options: { body: 'An eviction is announced like this.', tag: 'devdeck-test' },

@@ -42,7 +42,7 @@ export const consoleAddress = (path: string, query: Record<string, string | numb
 
 let leaving = false
 
-/** Signs out. Whatever finds out meanwhile that the session is over leaves the way from here to whoever asked for it. */
+/** Signs out. A call that finds the session over meanwhile does not lead away: the page that signed out decides where to. */
 export const leaveBy = async <T>(signOut: () => Promise<T>): Promise<T> => {
   leaving = true
   try {
@@ -61,7 +61,7 @@ export const leaveForSignIn = async (): Promise<boolean> => {
   if (leaving) return true
   leaving = true
   const state = await sessionState()
-  // With a good session the service itself has refused: the page has to say so, or it seems to ask for nothing.
+  // With a good session it is the service that has refused, and the sign-in page has to say so.
   const isRefused = state === 'signed-in' && (await isKeyRefused())
   if (state !== 'signed-out' && !isRefused) {
     leaving = false

@@ -9,7 +9,7 @@ export const browserStore = (): Storage | undefined => {
   }
 }
 
-/** None where nothing can be read. What is no item is left out: it may be of an older console, or not by us. */
+/** Empty where nothing can be read. Values that are no item are left out: an older console or another program wrote them. */
 export const readKept = <Item>(
   store: Pick<Storage, 'getItem'> | undefined,
   key: string,

@@ -21,7 +21,7 @@ const takeIdentity = async (): Promise<string> => {
   const fresh = crypto.getRandomValues(new Uint32Array(4)).reduce((text, part) => text + part.toString(36), 'p')
   // Without storage a reload is another page: it may find itself watching, and can take over.
   writeTab(storageKey, fresh)
-  // Nobody else has it, so nobody has to wait for the lock.
+  // The name is new, so no other page can hold its lock.
   void holdLock(fresh)
   return fresh
 }

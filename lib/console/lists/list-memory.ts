@@ -31,7 +31,7 @@ export const readMemory = (key: string | undefined): ListMemory | null => {
       selected: Array.isArray(selected) ? selected.filter((each) => typeof each === 'string') : [],
     }
   } catch {
-    // Nothing stored, or not by us.
+    // Nothing is stored, or another program has written it.
     return null
   }
 }

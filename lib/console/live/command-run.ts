@@ -33,7 +33,7 @@ interface Options {
   command: string
   execution: Execution
   source: ExecutionSource
-  /** Somebody else started it: how it stands is asked first. */
+  /** Somebody else started it, so its state is asked for first. */
   isFound?: boolean
   now?: () => number
 }

@@ -83,7 +83,7 @@ export const readPayload = (payload: string): Payload => {
   try {
     return { kind: 'json', value: JSON.parse(payload, keepNumber) }
   } catch {
-    // Text like any other.
+    // It is no JSON, and shown as it is.
     return { kind: 'text', text: payload }
   }
 }

@@ -83,7 +83,7 @@ const offsetJitterMs = 750
 
 interface ConnectionOptions {
   url(): string
-  /** Asked when a connection fails before it is open: why it was refused, no browser tells. */
+  /** Asked when a connection fails before it is open, because no browser tells why it was refused. */
   isSignedOut(): Promise<boolean>
   /** The page is expected to leave; while it stays, the connection goes on trying. */
   onSignedOut(): void
@@ -163,7 +163,7 @@ export class LiveConnection {
 
   #open() {
     this.#hangUp()
-    // What silently died never closes by itself.
+    // A connection that died silently never closes by itself.
     this.#looking = setInterval(() => this.#look(), this.#times.lookMs)
     this.#heardMs = Date.now()
     const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url())
@@ -188,7 +188,7 @@ export class LiveConnection {
   }
 
   #hear(text: string) {
-    // The page itself stood still, else it had been found lost. What waited for it meanwhile tells an old clock.
+    // The page itself was frozen, otherwise the connection would count as lost. Frames that waited meanwhile carry an old time.
     if (Date.now() - this.#heardMs > this.#times.lostMs) return this.#open()
     this.#heardMs = Date.now()
     const notice = JSON.parse(text) as LiveNotice
@@ -215,7 +215,7 @@ export class LiveConnection {
         return this.#tell(follower)
       case 'end':
         follower?.settle(notice.error && apiError(notice.error))
-        // The service itself refuses the key: nothing else on this page will work either.
+        // The service itself refuses the key, so nothing else on this page will work.
         if (notice.error?.code === 'unauthenticated') this.#options.onSignedOut()
     }
   }
@@ -237,7 +237,7 @@ export class LiveConnection {
 
   #lose() {
     this.#hangUp()
-    // What the console said of each follower is over with its connection, and is not said again before that is back.
+    // The console's word on each follower ended with the connection, and comes again only with the next one.
     for (const follower of this.#followers.values())
       follower.own &&= { state: 'lost', sinceMs: this.#state === 'lost' ? this.#sinceMs : Date.now() }
     if (this.#state !== 'lost') this.#enter('lost')

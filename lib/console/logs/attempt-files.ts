@@ -74,7 +74,7 @@ const jsonObject = (text: string): Record<string, unknown> | null => {
   try {
     return asObject(JSON.parse(text))
   } catch {
-    // Cut off, or written by something else.
+    // The file was cut off, or another program has written it.
     return null
   }
 }

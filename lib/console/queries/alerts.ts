@@ -67,7 +67,7 @@ export const followAlerts = (client: QueryClient): (() => void) =>
 const call = <Answer = unknown>(method: string, path: string, body?: unknown) =>
   sendToConsole<Answer>(method, `/api/alerts${path}`, body)
 
-/** What they change comes back over the live connection, to this page as to all others. */
+/** Their changes reach every page, this one included, over the live connection. */
 export const alertMutations = {
   acknowledge: () =>
     mutationOptions({

@@ -10,7 +10,7 @@ export interface ActivityQuery {
   starting_after?: string | undefined
 }
 
-/** Forgetting is dear, and a few more do no harm. */
+/** Old ones are deleted after this many writes, as deleting counts them all; a few more do no harm. */
 const forgetEvery = 100
 
 /** What was done from this console, in its data folder, by account. Nothing of it is ever changed. */

@@ -15,7 +15,7 @@ import { serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import { ActivityStore } from './activity-store.ts'
 
-/** Calls that change nothing, though they are no GET. */
+/** Calls that change nothing although their method is POST. */
 const reads = new Set<string>([
   devboxes.waitForStatus.id,
   files.read.id,
@@ -27,7 +27,7 @@ const reads = new Set<string>([
 /** Commands stand in the log of their devbox, whoever ran them. */
 const isKept = ({ id, method }: Endpoint) => method !== 'GET' && !reads.has(id) && !id.startsWith('executions.')
 
-/** An id is shorter; what is none may be as long as an address. */
+/** Ids are shorter. A path may also hold a text that is no id, as long as an address can be. */
 const maxSubjectLength = 256
 
 interface Call {
@@ -53,12 +53,12 @@ export const keepActivity = ({ endpoint, params, session, header }: Call, answer
         address: header('x-devdeck-client') ?? 'unknown',
       })
     } catch (error) {
-      // It is done all the same, as on a full disk.
+      // The call itself has succeeded, and a full disk must not make it fail.
       console.error(`${endpoint.id} could not be written down:`, error)
     }
   }
   const [subject] = Object.values(params)
-  // What was made has its id in the answer alone.
+  // Of something that was just made only the answer has the id.
   if (subject === undefined && answer.ok) void idIn(answer.clone()).then(keep)
   else keep(subject?.slice(0, maxSubjectLength) ?? null)
 }

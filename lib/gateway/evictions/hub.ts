@@ -32,7 +32,7 @@ const gatherMs = 100
 /** Asks the service anew what is pending, as what this account just did may have taken an eviction back. */
 export const refreshEvictions = (apiKey: string): void => registry().evictionHubs.get(hubKey(apiKey))?.refresh()
 
-/** An account is named by a hash of its key where the key itself has no business. */
+/** Names an account by a hash of its key, so that the key itself is never used as a name. */
 export const hubKey = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
 
 /** The one watch of an account, begun with the first who asks for it. */
@@ -65,10 +65,10 @@ export class EvictionHub implements EvictionWatch {
   /** Events of the service's stream that could not be understood, since it was first watched. */
   unreadable = 0
   #answered = Promise.resolve()
-  /** What the connection of the moment has told. */
+  /** The devboxes that the present connection has named. */
   #reported = new Set<string>()
   #settling: NodeJS.Timeout | undefined
-  /** Ends the connection of the moment as one that has only become old. */
+  /** Ends the present connection, so that a new one repeats everything that is pending. */
   #endOld: () => void = () => undefined
 
   constructor(apiKey: string, onClose: () => void = () => undefined, times: RelayTimes = relayTimes) {
@@ -91,7 +91,7 @@ export class EvictionHub implements EvictionWatch {
     this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
   }
 
-  /** All there is to know. */
+  /** Every pending eviction, and how far the list can be trusted. */
   everything(): RelayData['snapshot'] {
     const evictions = [...this.#pending].map(([devbox_id, eviction_deadline_ms]) => ({
       devbox_id,

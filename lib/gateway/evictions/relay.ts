@@ -84,7 +84,7 @@ class EvictionEvents implements EvictionListener {
     else this.#state = 'behind'
   }
 
-  /** A script that is told why may come back at once, or not at all. */
+  /** The reason tells a script whether to connect again at once or not at all. */
   end(reason?: RelayBye['data']['reason']): void {
     if (this.#state === 'ended') return
     if (reason) this.#event({ event: 'bye', data: { reason } })

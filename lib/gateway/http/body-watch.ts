@@ -8,7 +8,7 @@ const looks = 3
 
 /**
  * Answers 408 when a body has been expected for so long without progress. A body that waits for this side, because the
- * service takes it slowly, is left in peace.
+ * service takes it slowly, is not counted.
  */
 export const watchBody = (
   request: IncomingMessage,

@@ -80,7 +80,7 @@ export const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   // The whole of a request, so the largest upload over a slow line as well; one that stands still ends sooner.
   requestTimeout: 3_600_000,
-  // Node looks this often for requests that are late: none is open half for longer than 12 s.
+  // Node checks this often for late requests, so that none stays half open for longer than 12 s.
   connectionsCheckingInterval: 2_000,
   // Room for the cookies of the other servers of a host, and for us to say when they are too many.
   maxHeaderSize: 48 * 1024,

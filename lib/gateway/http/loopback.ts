@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 
 /**
- * Also takes the connections of the other loopback address: what listens there under our port would be asked by
- * whoever says localhost, with our cookies. Undefined where the machine has no such address. Rejects when the port is
- * somebody else's there.
+ * Takes the connections of the other loopback address as well. Otherwise a browser that opens localhost could reach
+ * another program there, and would send it our cookies. Undefined where the machine has no such address. Rejects when
+ * another program has the port there.
  */
 export const listenOnOtherLoopback = async (
   server: { emit(event: 'connection', socket: Socket): boolean },
@@ -13,11 +13,11 @@ export const listenOnOtherLoopback = async (
 ): Promise<NetServer | undefined> => {
   const other = { '127.0.0.1': '::1', localhost: '::1', '::1': '127.0.0.1' }[host]
   if (other === undefined) return undefined
-  const beside = createServer((socket) => server.emit('connection', socket))
-  beside.listen({ port, host: other, ipv6Only: other === '::1' })
+  const listener = createServer((socket) => server.emit('connection', socket))
+  listener.listen({ port, host: other, ipv6Only: other === '::1' })
   try {
-    await once(beside, 'listening')
-    return beside
+    await once(listener, 'listening')
+    return listener
   } catch (error) {
     if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error

@@ -94,7 +94,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.api_key, params.id)
       const answer = await passOn(endpoint, upstream, requestId)
       keepActivity({ endpoint, params, session, header }, answer)
-      // Nobody reads a body that there is not.
+      // An answer without a body has no reader that would end the call.
       if (answer.body === null) countOut()
       return answer
     } catch (error) {

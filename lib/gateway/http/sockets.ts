@@ -8,7 +8,7 @@ const deadMs = 45_000
 /** A socket whose other side does not answer a close is cut after this long. */
 export const hangUpMs = 1_000
 
-/** When each was last heard. All of them share one timer: a thousand pages would otherwise hold a thousand. */
+/** When each socket was last heard from. One timer serves all of them, as a thousand pages would hold a thousand timers. */
 const heardAt = new Map<WebSocket, number>()
 let pinging: NodeJS.Timeout | undefined
 
@@ -22,7 +22,7 @@ const pingAll = () => {
   }
 }
 
-/** To be called for bytes that leave a watched socket; those that come are heard. */
+/** Must be called when bytes leave a watched socket. Bytes that arrive are noticed without it. */
 export const heard = (socket: WebSocket): void => {
   if (heardAt.has(socket)) heardAt.set(socket, Date.now())
 }

@@ -40,7 +40,7 @@ export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade
     clientTracking: false,
   })
   return (request, socket, head) => {
-    // Until ws takes the socket over, nobody else hears of its errors.
+    // Until ws takes the socket over, nothing else handles its errors.
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
     if (forNext && request.url?.startsWith('/_next/') && isOwnPage(request)) return forNext(request, socket, head)

@@ -25,7 +25,7 @@ export class FollowedEvictions extends Pushed implements EvictionListener {
     else if (event.event !== 'heartbeat') this.push(event)
   }
 
-  /** With the watch ends the session or the console, of which the page is told elsewhere. */
+  /** The watch ends with the session or the console, and both of them close the page's socket. */
   end(): void {}
 
   leave(): void {

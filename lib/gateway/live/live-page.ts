@@ -128,7 +128,7 @@ export class LivePage implements OpenStream, PulseListener {
   }
 
   #subscribe(topic: Topic, asked: Pick<LiveTopic, 'params' | 'query'>, position: string | undefined, outlet: Followed) {
-    // What would be folded on its way to the service is no id of the contract, either.
+    // A dot segment would be folded on its way to the service; no id of the contract is one.
     if (topic.endpoint.params?.safeParse(asked.params).success === false)
       return outlet.end({
         code: 'invalid_argument',

@@ -1,6 +1,6 @@
 import type { Outlet } from './subscription.ts'
 
-/** An item is told to many pages, and is made text of once. */
+/** The JSON of each item, which is written once for all pages that get it. */
 const texts = new WeakMap<object, string>()
 const textOf = (item: object): string => {
   const known = texts.get(item)
@@ -10,7 +10,7 @@ const textOf = (item: object): string => {
   return text
 }
 
-/** What the console itself tells a page. A page that has not taken in what was told is told everything next. */
+/** A topic that the console itself keeps. A page that falls behind is sent everything in place of what it missed. */
 export abstract class Pushed {
   protected readonly outlet: Outlet
   #isBehind = false

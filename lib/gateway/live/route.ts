@@ -19,7 +19,7 @@ export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
       const { sid } = session
       return (socket) => {
         const count = pages.get(sid) ?? 0
-        // Told over the open socket: why it got none, no browser tells a page.
+        // The refusal is sent over the open socket, because no browser tells a page why it got none.
         if (count >= maxPages) return socket.close(liveClose.tooMany, `${maxPages} pages are open already; close some`)
         const countOut = countIn(session.account.id, 'pages')
         if (!countOut) return socket.close(liveClose.tooMany, tooMany('pages').message)

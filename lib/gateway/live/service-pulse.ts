@@ -76,7 +76,7 @@ export class ServicePulse {
       await answer.body?.cancel()
       this.heard()
     } catch {
-      // Refused, cut or too late: all the same as long as nothing else was heard meanwhile.
+      // It makes no difference whether it was refused, cut or too late, as long as nothing else was heard meanwhile.
       if (asking.signal.aborted) return
       if (this.#heardMs < askedMs) this.#set(this.#heardMs || askedMs)
     }

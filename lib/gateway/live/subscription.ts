@@ -15,7 +15,7 @@ export const subscriptionTimes = {
   maxRetryAfterMs: 300_000,
   /** Until the headers of an answer. */
   connectMs: 15_000,
-  /** A stream that is silent for longer may be dead, and nobody told: it is opened again where it was. */
+  /** A stream that is silent for longer may be dead without anyone knowing: it is opened again at its position. */
   silenceMs: 60_000,
 }
 
@@ -80,7 +80,7 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         await outlet.room()
         silence.refresh()
       }
-      // What was cut for its silence may end as if all were said.
+      // A stream that was cut because it was silent may look like one that has ended.
       if (!isSilent) return signal.aborted ? undefined : outlet.end()
     } catch (error) {
       if (signal.aborted) return
@@ -90,7 +90,7 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
         continue
       }
       outlet.state('lost', liveError(error))
-      // A way that has held for a while has not failed again, but anew.
+      // After a connection that held for a while this is a first failure.
       if (Date.now() - openedMs > maxMs) attempt = 0
       const wantedMs = (error instanceof ApiError && error.retryAfterMs) || 0
       const waitMs = backoffMs(attempt++, { firstMs: times.firstMs, maxMs })
@@ -107,7 +107,7 @@ interface Signs {
   heard(): void
 }
 
-/** The contract's client, which tells of every sign of life, comments in its streams included. */
+/** The contract's client, which reports every sign of life of the service, also comments in its streams. */
 const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, { opened, heard }: Signs): Client =>
   createClient({
     baseUrl: registry().service.url(),

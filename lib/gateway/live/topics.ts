@@ -29,13 +29,13 @@ export interface Topic {
   read(asked: Asked): AsyncIterable<Step>
 }
 
-/** What the console itself tells is read from no stream of the service. */
+/** Topics that are read from the service; the others are kept by the console itself. */
 type AnyTopic = Exclude<LiveEndpoint, 'evictions.watch' | 'alerts.watch'>
 
 const jobPollMs = 2_000
 const runPollMs = 1_000
 
-/** What a stream tells, as far as it is what the contract says: a page must survive the rest. */
+/** The items of a stream that are what the contract says. A page must survive all others. */
 async function* readable<S extends z.ZodMiniType>(schema: S, items: AsyncIterable<unknown>) {
   for await (const item of items)
     if (typeof item === 'object' && item && !Array.isArray(item)) yield readLeniently(schema, item)

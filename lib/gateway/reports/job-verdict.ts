@@ -8,7 +8,7 @@ type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenario
 export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figures): Verdict => {
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
   const judged = scored.filter(({ agent_name }) => !isControl(agent_name))
-  // Who has two agents to choose from does not ask how the solution that comes with the tasks does.
+  // A reader who chooses between two agents does not ask how the solution that comes with the tasks does.
   const [best, second] = judged.length > 1 ? judged : scored
   const controls = judged.length > 1 ? scored.filter(({ agent_name }) => isControl(agent_name)) : []
   const unscored = agents.filter(({ mean }) => mean === null).map(unscoredSentence)

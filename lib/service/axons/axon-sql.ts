@@ -49,7 +49,7 @@ interface Target {
 export class AxonSql {
   readonly #folder: string
   readonly #users: SqlProcesses
-  /** Kept for longer: starting one takes as long as a person notices. */
+  /** These are kept for longer, because a person notices how long starting one takes. */
   readonly #lists: SqlProcesses
 
   constructor(options: Options) {

@@ -118,7 +118,7 @@ const sizes = async (dataDir: string): Promise<Record<string, number>> => {
 }
 
 const bytesBelow = async (path: string): Promise<number> => {
-  // What a running devbox removes meanwhile takes no room.
+  // A file that a running devbox removes meanwhile counts nothing.
   const found = await lstat(path).catch(() => undefined)
   if (!found) return 0
   let bytes = found.blocks * 512

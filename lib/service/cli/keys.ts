@@ -29,7 +29,7 @@ export const listKeys = ({ dataDir, keys: ofEnvironment }: CommandLine) =>
         'keys add',
       ])
     for (const { account } of ofEnvironment ?? []) rows.push(['-', account, '-', '-', '-', 'DEVDECK_API_KEYS'])
-    // It is not good while DEVDECK_API_KEYS is set.
+    // The service does not take the key while DEVDECK_API_KEYS is set.
     if (!ofEnvironment && existsSync(join(dataDir, 'api-key')))
       rows.push(['-', 'local', '-', '-', '-', join(dataDir, 'api-key')])
     printTable([['ID', 'ACCOUNT', 'NAME', 'CREATED', 'REVOKED', 'FROM'], ...rows])

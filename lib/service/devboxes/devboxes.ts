@@ -304,7 +304,7 @@ export class Devboxes {
     try {
       this.changes.emit('status', id, status)
     } catch (error) {
-      // The move is made, whatever a listener could not do.
+      // A listener that fails does not undo the move.
       logFailure(`Not everything followed devbox ${id} to ${status}`)(error)
     }
     return status

@@ -26,9 +26,9 @@ import type { Snapshots } from './snapshots.ts'
 const settleMs = 100
 /** A disk with less room left than this counts as full. */
 const fullBytes = 8 * 2 ** 20
-// A process ends with this that wrote more to a file than its devbox may have of the disk.
+// The status of a process that wrote more to a file than its devbox may have of the disk.
 const fileTooLargeStatus = statusOfSignal('SIGXFSZ')
-// A kill for want of memory this long before the end of a devbox was its cause.
+// A kill for lack of memory counts as the cause when the devbox ends within this time after it.
 const oomMemoryMs = 5000
 
 type FailureReason = 'out_of_memory' | 'out_of_disk' | 'execution_failed' | 'health_check_failed'
@@ -164,7 +164,7 @@ export class Life {
     if (deadline.aborted) this.#tell('warn', 'The suspend commands took too long and were ended')
   }
 
-  /** Nothing more is started, nothing more happens unasked. */
+  /** From now on nothing is started, and no timer ends or suspends the devbox. */
   finish(): void {
     this.#over.abort()
     this.#cancelTimer()
@@ -318,7 +318,7 @@ const isFull = async (folder: string): Promise<boolean> => {
     const { bavail, bsize, files, ffree } = await statfs(folder)
     return bavail * bsize < fullBytes || (files > 0 && ffree === 0)
   } catch {
-    // Gone with its devbox.
+    // The folder has gone with its devbox.
     return false
   }
 }

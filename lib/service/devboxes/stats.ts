@@ -116,7 +116,7 @@ const processesOf = async (serviceId: string): Promise<Process[]> => {
     await nextTurn()
   }
   for (const process of byPid.values()) {
-    // Bounded: pids that were given away meanwhile could close a circle.
+    // Bounded, because pids that were given to other processes meanwhile could form a circle.
     for (let parent = byPid.get(process.parent), left = 64; parent && !process.devboxId && left > 0; left--) {
       process.devboxId = parent.devboxId
       parent = byPid.get(parent.parent)

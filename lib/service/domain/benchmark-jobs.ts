@@ -13,7 +13,7 @@ export type JobEvent = 'initialize' | 'run' | 'complete' | 'fail' | 'cancel' | '
 const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled', time_out: 'timeout' } as const
 const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobState>>> = {
   queued: { initialize: 'initializing', cancel: 'cancelled', fail: 'failed', time_out: 'timeout' },
-  // Twice the same: a restart of the service may have come in between.
+  // The same event may come twice when the service restarts in between.
   initializing: { ...ends, initialize: 'initializing', run: 'running' },
   running: ends,
   completed: {},

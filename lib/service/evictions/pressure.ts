@@ -11,7 +11,7 @@ const relief = 1.1
 
 /**
  * When the machine itself runs short of memory, the devbox used longest ago is evicted; when it runs short of disk, the
- * one that is filling it, and nobody if none is: a devbox that is suspended keeps its disk.
+ * one that is filling it, or none if none is, because a devbox that is suspended keeps its disk.
  */
 export interface Pressure {
   /** Free bytes below which devboxes are evicted; 0 never, absent: 256 MiB, or 5 % where that is less. */

@@ -215,7 +215,7 @@ export class Executions {
 
   /**
    * Sends SIGKILL to the launched bash, or to its whole process group; nothing when the execution has completed.
-   * Unspecified: the signal, and the state a kill leaves. A kill that a command may ignore would be none; the answer
+   * Unspecified: the signal, and the state a kill leaves. A signal that a command may ignore would be no kill; the answer
    * waits up to two seconds for the end it causes. Without the group, processes that the command started go on.
    */
   async kill(devboxId: string, id: string, wholeGroup: boolean): Promise<void> {

@@ -17,7 +17,7 @@ export const readColumnId = (text: string, { labels, hasMetadata }: ListColumns)
   try {
     id = decodeURIComponent(text)
   } catch {
-    // Not written by us.
+    // Another program has written it.
     return null
   }
   return Object.hasOwn(labels, id) || (hasMetadata && metadataKeyOf(id) !== undefined) ? id : null

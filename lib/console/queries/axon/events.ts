@@ -35,7 +35,7 @@ interface Matches {
 
 /**
  * The events of the whole log that a filter shows, found in the database of the axon: its list of events knows no
- * filter. What comes later the followed log tells.
+ * filter. Later events come with the log that is followed.
  */
 export const matchingEvents = (id: string, filter: EventFilter, api: Api = pageApi) =>
   infiniteQueryOptions<Matches, Error, InfiniteData<Matches, number>, QueryKey, number>({

@@ -79,7 +79,7 @@ export class AxonDatabase {
 
   /** Takes in the events that came since. In steps: what is there stays if the time runs out. */
   copyEvents(seq: number, read: ReadEvents) {
-    // What is lost with the power is copied again.
+    // Events that are lost in a power cut are copied again.
     this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 4294967294')
     const insert = this.#database.prepare('INSERT INTO rl_axon_events VALUES (?, ?, ?, ?, ?, ?)')
     const count = this.#database.prepare('UPDATE rl_copied SET bytes = bytes + ?')
@@ -181,7 +181,7 @@ export class AxonDatabase {
   }
 }
 
-/** SQLite compiles the first statement of a text and stops: what follows must not be dropped without a word. */
+/** SQLite compiles only the first statement of a text; further ones are refused rather than dropped silently. */
 const refuseMore = (sql: string, { sourceSQL }: StatementSync) => {
   const rest = sql.slice(sourceSQL.length)
   for (const match of rest.matchAll(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[^;\s]/g))

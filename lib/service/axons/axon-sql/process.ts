@@ -5,8 +5,8 @@ import { AxonDatabase, type ReadEvents, SqlRefusal } from './database.ts'
 import { maxCopyMs, maxListMs, maxRunMs, type ProcessRequest, type SqlAnswer } from './protocol.ts'
 
 /**
- * A process that runs SQL: that of users, or the lists of axons. SQLite has no way back from a statement that never ends but ending the process, so a second
- * thread watches the time, and does that even when the service is gone.
+ * A process that runs SQL: that of users, or the lists of axons. Only the end of the process ends an SQLite statement that
+ * never returns, so a second thread watches the time and ends the process, even when the service is gone.
  */
 
 const maxOpen = 16
@@ -39,7 +39,7 @@ const selectEvents = service.prepare(
 const lists = createAxonLists(service)
 const readEvents = ((...values) => selectEvents.iterate(...values)) as ReadEvents
 
-/** The one used last at the end. */
+/** The one that was used last is at the end. */
 const open = new Map<string, AxonDatabase>()
 
 const databaseOf = (file: string): AxonDatabase => {
