@@ -120,9 +120,15 @@ export const holm = (ps: readonly number[]): number[] => {
   return adjusted
 }
 
+const usualPower = 0.8
+
 /**
  * n = (z_{alpha/2} + z_power)^2 variance / delta^2, alpha 0.05 (Miller 2024), where the variance is that of
  * one difference: w^2 + sA^2/KA + sB^2/KB, or simply the one that was seen. Not rounded. Null for delta = 0.
  */
-export const scenariosToSettle = (variance: number, delta: number, power: number): number | null =>
+export const scenariosToSettle = (variance: number, delta: number, power = usualPower): number | null =>
   delta === 0 ? null : ((normalQuantile(0.975) + normalQuantile(power)) ** 2 * variance) / delta ** 2
+
+/** The smallest difference that n scenarios show with a power of 0.8: (z_{alpha/2} + z_power) sd / sqrt(n). */
+export const detectableDifference = (sd: number, n: number): number =>
+  ((normalQuantile(0.975) + normalQuantile(usualPower)) * sd) / Math.sqrt(n)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { comparing } from './comparison.ts'
 import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
 import { judge, judging } from './judgement.ts'
-import { meanOf, standardError, sumOf } from './means.ts'
+import { clusteredSe, standardError } from './means.ts'
 import { seededBits } from './random.ts'
 
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
@@ -209,14 +209,6 @@ it('says that nothing is common, instead of a zero', () => {
   expect(pair?.settled).toBe(false)
   expect(Object.values(pair?.reasons ?? {})).toContain('no scenario that both have a score for')
 })
-
-/** Of values in G clusters (Miller 2024, appendix A): sqrt(sum over clusters of (sum of deviations)^2 G / (G - 1)) / N. */
-const clusteredSe = (clusters: readonly (readonly number[])[]): number => {
-  const values = clusters.flat()
-  const mean = meanOf(values) as number
-  const squares = sumOf(clusters.map((cluster) => sumOf(cluster.map((each) => each - mean)) ** 2))
-  return Math.sqrt((squares * clusters.length) / (clusters.length - 1)) / values.length
-}
 
 describe.each([1, 2, 3, 4, 5])('whatever the scores are: seed %i', (seed) => {
   const bits = seededBits(seed)
