@@ -54,7 +54,7 @@ export const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; 
     <nav aria-label="Main" className="px-2 py-2">
       <ul className="space-y-0.5">
         {destinations.map((destination) => (
-          <li key={destination.href}>
+          <li key={destination.href} className={destination.startsGroup ? 'pt-3' : undefined}>
             <NavigationLink
               {...destination}
               collapsed={collapsed}
