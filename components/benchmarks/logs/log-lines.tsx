@@ -1,12 +1,12 @@
 'use client'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type MouseEvent, useEffect, useMemo, useRef } from 'react'
+import { type MouseEvent, useEffect, useMemo, useRef } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { cssOf } from '#lib/console/frame/text-style.ts'
 import { type LogMatch, type LogText, markedSpans, maxLineLength } from '#lib/console/logs/log-text.ts'
-import type { TextStyle } from '#lib/console/logs/styled-text.ts'
 import type { Find } from './use-find.ts'
 
 interface LogLinesProps {
@@ -129,20 +129,4 @@ const Line = ({ log, index, matches, current, wraps }: LineProps) => {
       )}
     </span>
   )
-}
-
-const cssOf = (style: TextStyle): CSSProperties => {
-  const { isInverse, isBold, isDim, isItalic, isUnderlined, isStruck } = style
-  const [colour, background] = isInverse
-    ? [style.background ?? 'var(--surface-0)', style.colour ?? 'var(--text)']
-    : [style.colour, style.background]
-  const lines = [isUnderlined && 'underline', isStruck && 'line-through'].filter(Boolean).join(' ')
-  return {
-    color: colour,
-    backgroundColor: background,
-    fontWeight: isBold ? 600 : undefined,
-    opacity: isDim ? 0.75 : undefined,
-    fontStyle: isItalic ? 'italic' : undefined,
-    textDecoration: lines || undefined,
-  }
 }

@@ -14,7 +14,7 @@ it('gives each piece the style that is in force, until it is reset', () => {
 })
 
 it('reads the long colours with semicolons and with colons', () => {
-  expect(looks('\x1b[38;5;196mr\x1b[48;2;1;2;300mb\x1b[0;38:5:3my')).toEqual([
+  expect(looks('\x1b[38;5;196mr\x1b[48;2;1;2;255mb\x1b[0;38:5:3my')).toEqual([
     ['r', { colour: '255 0 0' }],
     ['b', { colour: '255 0 0', background: '1 2 255' }],
     ['y', { colour: 3 }],

@@ -1,17 +1,6 @@
-/** The colours and weights that a program gives its output, for text that is no terminal. */
+import { noStyle, styleAfter, type TextStyle } from '../frame/text-style.ts'
 
-export interface TextStyle {
-  /** 0 to 15 is the terminal's own palette; otherwise red, green and blue. */
-  colour?: number | string
-  background?: number | string
-  bold?: boolean
-  dim?: boolean
-  italic?: boolean
-  underline?: boolean
-  strike?: boolean
-  inverse?: boolean
-}
-
+/** A piece of text with one style, and where it begins. */
 export interface StyledPiece {
   at: number
   text: string
@@ -24,7 +13,6 @@ export interface StyleState {
   held: string
 }
 
-const noStyle: TextStyle = {}
 export const plainState: StyleState = { style: noStyle, held: '' }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -47,7 +35,7 @@ export const styledPieces = (
   let at = 0
   for (const match of whole.matchAll(styleSequence)) {
     if (match.index > at) pieces.push({ at, text: whole.slice(at, match.index), style })
-    style = applied(style, (match[1] ?? '').split(/[;:]/).map(Number))
+    style = styleAfter(style, match[1] ?? '')
     at = match.index + match[0].length
   }
   if (whole.length > at) pieces.push({ at, text: whole.slice(at), style })
@@ -68,62 +56,4 @@ export const styledLines = (pieces: readonly StyledPiece[]): StyledPiece[][] => 
   // What ends with the end of a line has no empty line after it.
   if (lines.at(-1)?.length === 0) lines.pop()
   return lines
-}
-
-const applied = (before: TextStyle, codes: readonly number[]): TextStyle => {
-  let style = before
-  for (let i = 0; i < codes.length; i++) {
-    const code = codes[i] ?? 0
-    if (code === 38 || code === 48) {
-      const [colour, taken] = longColour(codes.slice(i + 1))
-      i += taken
-      if (colour !== undefined) style = { ...style, [code === 38 ? 'colour' : 'background']: colour }
-    } else style = code === 0 ? noStyle : { ...style, ...changes(code) }
-  }
-  return style
-}
-
-const switches: Record<number, TextStyle> = {
-  1: { bold: true },
-  2: { dim: true },
-  3: { italic: true },
-  4: { underline: true },
-  7: { inverse: true },
-  9: { strike: true },
-  22: { bold: false, dim: false },
-  23: { italic: false },
-  24: { underline: false },
-  27: { inverse: false },
-  29: { strike: false },
-}
-
-const changes = (code: number): object => {
-  if (code >= 30 && code <= 37) return { colour: code - 30 }
-  if (code >= 90 && code <= 97) return { colour: code - 82 }
-  if (code >= 40 && code <= 47) return { background: code - 40 }
-  if (code >= 100 && code <= 107) return { background: code - 92 }
-  if (code === 39) return { colour: undefined }
-  if (code === 49) return { background: undefined }
-  return switches[code] ?? noStyle
-}
-
-/** What follows a 38 or 48, and how many numbers that took. */
-const longColour = ([kind, ...rest]: readonly number[]): [number | string | undefined, number] => {
-  if (kind === 5) return [indexedColour(rest[0] ?? 0), 2]
-  if (kind !== 2) return [undefined, 0]
-  return [`${rest.slice(0, 3).map(channel).join(' ')}`, 4]
-}
-
-const channel = (value: number): number => Math.min(255, Math.max(0, value))
-
-/** Of the 256: the palette, a cube of 6 x 6 x 6, and 24 greys. */
-const indexedColour = (index: number): number | string => {
-  if (index < 16) return index
-  if (index > 231) {
-    const grey = channel(8 + (index - 232) * 10)
-    return `${grey} ${grey} ${grey}`
-  }
-  const step = (part: number) => (part === 0 ? 0 : 55 + part * 40)
-  const cell = index - 16
-  return [Math.floor(cell / 36), Math.floor(cell / 6) % 6, cell % 6].map(step).join(' ')
 }

@@ -1,4 +1,5 @@
-import { plain, type StyledSpan, styledLine, type TextStyle } from './styled-text.ts'
+import { noStyle, type TextStyle } from '../frame/text-style.ts'
+import { type StyledSpan, styledLine } from './styled-text.ts'
 
 /** A line is shown up to here; what follows is counted. */
 export const maxLineLength = 8_192
@@ -27,12 +28,12 @@ export class LogText {
 
   spans(line: number): StyledSpan[] {
     const text = this.lines[line] ?? ''
-    return this.#starts ? styledLine(text, this.#starts[line] ?? plain).spans : [{ text, style: plain }]
+    return this.#starts ? styledLine(text, this.#starts[line] ?? noStyle).spans : [{ text, style: noStyle }]
   }
 
   plainLine(line: number): string {
     const text = this.lines[line] ?? ''
-    return this.#starts && text.includes('\x1b') ? textOf(styledLine(text, plain).spans) : text
+    return this.#starts && text.includes('\x1b') ? textOf(styledLine(text, noStyle).spans) : text
   }
 
   /** Where `needle` is, in any case; the first hundred thousand places. */
@@ -62,7 +63,7 @@ const shownOf = (line: string): string => {
 }
 
 const startsOf = (lines: readonly string[]): TextStyle[] => {
-  let style = plain
+  let style = noStyle
   return lines.map((line) => {
     const start = style
     if (line.includes('\x1b')) style = styledLine(line, style).end

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { RunLogFile } from '#lib/wire/run-logs.ts'
+import { noStyle } from '../frame/text-style.ts'
 import { LogText, markedSpans } from './log-text.ts'
 import { foldersOf, logTree, treeRows, withoutRunId } from './log-tree.ts'
-import { plain, styledLine } from './styled-text.ts'
+import { styledLine } from './styled-text.ts'
 
 const esc = '\x1b'
 
@@ -10,32 +11,32 @@ describe('styledLine', () => {
   it('keeps looks and drops everything else a terminal would act on', () => {
     const { spans, end } = styledLine(
       `a${esc}[1;31mb${esc}[0mc${esc}]0;title\x07d${esc}[2Je${esc}]8;;http://x${esc}\\link${esc}]8;;${esc}\\${esc}[4m`,
-      plain,
+      noStyle,
     )
     expect(spans.map(({ text }) => text).join('')).toBe('abcdelink')
-    expect(spans[1]).toEqual({ text: 'b', style: { isBold: true, colour: 'var(--terminal-red)' } })
-    expect(spans[2]?.style).toEqual(plain)
-    expect(end).toEqual({ isUnderlined: true })
+    expect(spans[1]).toEqual({ text: 'b', style: { bold: true, colour: 1 } })
+    expect(spans[2]?.style).toEqual(noStyle)
+    expect(end).toEqual({ underline: true })
   })
 
   it.each([
-    ['38;5;9', { colour: 'var(--terminal-bright-red)' }],
-    ['38;5;196', { colour: 'rgb(255 0 0)' }],
-    ['48;5;232', { background: 'rgb(8 8 8)' }],
-    ['38;2;1;2;3', { colour: 'rgb(1 2 3)' }],
-    ['38:2:1:2:3;1', { colour: 'rgb(1 2 3)', isBold: true }],
-    ['97;100', { colour: 'var(--terminal-bright-white)', background: 'var(--terminal-bright-black)' }],
+    ['38;5;9', { colour: 9 }],
+    ['38;5;196', { colour: '255 0 0' }],
+    ['48;5;232', { background: '8 8 8' }],
+    ['38;2;1;2;3', { colour: '1 2 3' }],
+    ['38:2:1:2:3;1', { colour: '1 2 3', bold: true }],
+    ['97;100', { colour: 15, background: 8 }],
     ['31;39', {}],
     ['38;2;999;0;0', {}],
     ['38;5;256', {}],
     ['', {}],
   ])('reads %s', (codes, style) => {
-    expect(styledLine(`${esc}[${codes}m`, plain).end).toEqual(style)
+    expect(styledLine(`${esc}[${codes}m`, noStyle).end).toEqual(style)
   })
 
   it('never takes longer than the line is long', () => {
     const line = `${esc}[`.repeat(100_000) + `${esc}]`.repeat(100_000)
-    expect(styledLine(line, plain).spans.length).toBeGreaterThan(0)
+    expect(styledLine(line, noStyle).spans.length).toBeGreaterThan(0)
   })
 })
 
@@ -45,7 +46,7 @@ describe('LogText', () => {
   it('has the lines as a terminal leaves them, and looks that go on over lines', () => {
     expect(log.lines.length).toBe(5)
     expect([0, 1, 2, 3, 4].map((line) => log.plainLine(line))).toEqual(['one', 'two Ok', 'three ok ok', '100%', 'last'])
-    expect(log.spans(2)[0]?.style).toEqual({ colour: 'var(--terminal-green)' })
+    expect(log.spans(2)[0]?.style).toEqual({ colour: 2 })
     expect(log.spans(3)[0]?.style).toEqual({})
     expect(new LogText('').lines).toEqual([])
   })
