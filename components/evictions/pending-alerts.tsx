@@ -24,7 +24,7 @@ import {
   type Urgency,
   urgencyOfTime,
 } from '#lib/console/alerts/alert-feed.ts'
-import { copyOut } from '#lib/console/api/home-archive.ts'
+import { downloadHome } from '#lib/console/api/archive-download.ts'
 import { emptySelection, select } from '#lib/console/lists/selection.ts'
 import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
@@ -177,7 +177,7 @@ const useAlertActions = (): AlertActions => {
     suspend: (alerts) => setSuspending(devboxesOf(alerts)),
     copyOut: (alert) => {
       toast.info(`Packing the home folder of ${alertName(alert)}`)
-      copyOut(alert.devbox_id).catch((error: unknown) =>
+      downloadHome(alert.devbox_id).catch((error: unknown) =>
         toast.danger('The home folder was not copied', { description: problemOf(error).message }),
       )
     },

@@ -3,7 +3,7 @@ import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isUtf8, nameIn, nameWords, within } from '#lib/console/address/file-path.ts'
-import { downloadArchive } from '#lib/console/api/file-commands.ts'
+import { downloadArchive } from '#lib/console/api/archive-download.ts'
 import { downloadFile } from '#lib/console/api/file-download.ts'
 import { type FolderEntry, opensAs } from '#lib/console/api/folder-listing.ts'
 
