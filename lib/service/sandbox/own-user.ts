@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { lchown, lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -62,26 +62,11 @@ export const takeOwnUsers = (devboxId: string): { uid: number; release(): void }
 export const giveDiskTo = async (uid: number, { home, tmp, run, root }: Site): Promise<void> => {
   const folders = root === undefined ? [] : (await readdir(root)).map((name) => join(root, name))
   const others: string[] = []
-  for (const path of [home, tmp, run, ...folders])
-    if ((await lstat(path)).uid !== uid && !(await giveFlat(uid, path))) others.push(path)
+  for (const path of [home, tmp, run, ...folders]) if ((await lstat(path)).uid !== uid) others.push(path)
   if (others.length === 0) return
   // It changes a folder after all that is in it: after a crash the first one tells that this is to be done again.
   await promisify(execFile)('/usr/bin/chown', ['-hR', `${uid}:${uid}`, '--', ...others], { maxBuffer: 2 ** 26 })
 }
-
-/**
- * Gives a folder of a few files alone, as those of a new disk are; false where it holds more. To start a program for
- * each new devbox would take longer than all else of its disk.
- */
-const giveFlat = async (uid: number, path: string): Promise<boolean> => {
-  if (!(await lstat(path)).isDirectory()) return false
-  const entries = await readdir(path, { withFileTypes: true })
-  if (entries.length > fewFiles || entries.some((entry) => entry.isDirectory())) return false
-  for (const { name } of entries) await lchown(join(path, name), uid, uid)
-  await lchown(path, uid, uid)
-  return true
-}
-const fewFiles = 16
 
 /** An overlay of a system: layers from the uppermost down, each with its first user. */
 export interface Overlay {
