@@ -13,19 +13,24 @@ const missing = (page: string) =>
     .filter((path) => /^(app|components|lib|e2e|bench|scripts|public|docs)\/|^[\w-]+\.(ts|md|json)$/.test(path))
     .filter((path) => !path.includes('<') && !existsSync(join(root, path)))
 
-describe.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/features.md', 'docs/agents.md'])(
-  '%s',
-  (name) => {
-    it('names only paths that exist', () => {
-      expect(missing(read(name))).toEqual([])
-    })
+describe.each([
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'AGENTS.md',
+  'docs/features.md',
+  'docs/agents.md',
+  'docs/scripting.md',
+])('%s', (name) => {
+  it('names only paths that exist', () => {
+    expect(missing(read(name))).toEqual([])
+  })
 
-    it('names only scripts that exist', () => {
-      const named = [...read(name).matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script as string)
-      expect(named.filter((script) => !(script in scripts))).toEqual([])
-    })
-  },
-)
+  it('names only scripts that exist', () => {
+    const named = [...read(name).matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script as string)
+    expect(named.filter((script) => !(script in scripts))).toEqual([])
+  })
+})
 
 it('docs/features.md names only journeys that exist', () => {
   const journeys = readdirSync(join(root, 'e2e'))
