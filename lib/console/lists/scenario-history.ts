@@ -1,5 +1,6 @@
 import type { BenchmarkJobList, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { ScenarioRun } from '#lib/contract/scenario-runs.ts'
+import { countedScore } from '#lib/statistics/tallies.ts'
 
 /** The run of an agent in a job. */
 export interface AgentRun {
@@ -154,7 +155,7 @@ export const agentHistories = (attempts: readonly ScenarioAttempt[]): AgentHisto
     agent ? JSON.stringify([agent.agent_name, agent.model_name]) : '',
   )
   return [...byAgent].map(([key, own]): AgentHistory => {
-    const scores = own.flatMap((attempt) => countedScore(attempt) ?? [])
+    const scores = own.flatMap(({ outcome, score }) => countedScore({ state: outcome ?? '', score }, 'zero') ?? [])
     const inState = (state: string) => own.filter(({ outcome }) => outcome === state).length
     return {
       key,
@@ -169,9 +170,4 @@ export const agentHistories = (attempts: readonly ScenarioAttempt[]): AgentHisto
       n_jobs: new Set(own.flatMap(({ agent }) => agent?.job_id ?? [])).size,
     }
   })
-}
-
-const countedScore = ({ outcome, score }: ScenarioAttempt): number | null => {
-  if (outcome === 'COMPLETED') return score ?? 0
-  return outcome === 'FAILED' || outcome === 'TIMEOUT' ? 0 : null
 }
