@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { type Activity, type ActivityList, maxKeptActivities } from '#lib/wire/activity.ts'
+import { openConsoleDatabase } from '../console-database.ts'
 
 export interface ActivityQuery {
   search?: string | undefined
@@ -17,21 +16,18 @@ const forgetEvery = 100
 export class ActivityStore {
   readonly #database: DatabaseSync
 
-  static inFolder(dataDir: string): ActivityStore {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    return new ActivityStore(join(dataDir, 'activity.sqlite'))
-  }
-
-  /** `:memory:` keeps nothing beyond the process. */
-  constructor(file: string) {
-    this.#database = new DatabaseSync(file, { timeout: 5000 })
-    this.#database.exec(`
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  /** Without a folder nothing is kept beyond the process. */
+  constructor(dataDir?: string) {
+    this.#database = openConsoleDatabase(
+      dataDir,
+      'activity',
+      `
       CREATE TABLE IF NOT EXISTS activities (
         id INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, at_ms INTEGER NOT NULL, operation TEXT NOT NULL,
         subject TEXT, status INTEGER NOT NULL, browser TEXT NOT NULL, address TEXT NOT NULL);
       CREATE INDEX IF NOT EXISTS activities_by_account ON activities (account, id);
-    `)
+    `,
+    )
     const columns = this.#database.prepare("SELECT name FROM pragma_table_info('activities')").all()
     if (!columns.some(({ name }) => name === 'person'))
       this.#database.exec('ALTER TABLE activities ADD COLUMN person TEXT')

@@ -93,7 +93,7 @@ it('is still there after a restart of the console', async () => {
 })
 
 it('keeps the latest of each account', () => {
-  const store = new ActivityStore(':memory:')
+  const store = new ActivityStore()
   const write = {
     operation: 'axons.create',
     subject: null,

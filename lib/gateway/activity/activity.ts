@@ -110,16 +110,9 @@ const Asked = z.object({
 
 const accountOf = ({ account }: SignedIn) => `${serviceIdentity()} ${account.id}`
 
-/** Without a data folder that can be written, it is kept until the console ends. */
 const activityStore = (): ActivityStore => {
   const shared = registry()
-  if (shared.activityStore) return shared.activityStore
-  try {
-    shared.activityStore = ActivityStore.inFolder(shared.config.dataDir)
-  } catch (error) {
-    console.error(`What is done is kept in memory, as ${shared.config.dataDir} cannot be used:`, error)
-    shared.activityStore = new ActivityStore(':memory:')
-  }
+  shared.activityStore ??= new ActivityStore(shared.config.dataDir)
   return shared.activityStore
 }
 

@@ -42,16 +42,9 @@ export const alertBookFor = ({ account, api_key }: Owner): AlertBook => {
 
 const alertPath = (id: string) => `/evictions?alert=${encodeURIComponent(id)}`
 
-/** Without a data folder that can be written, alerts are kept until the console ends. */
 const storeOf = (): AlertStore => {
   const shared = registry()
-  if (shared.alertStore) return shared.alertStore
-  try {
-    shared.alertStore = AlertStore.inFolder(shared.config.dataDir)
-  } catch (error) {
-    console.error(`Alerts are kept in memory, as ${shared.config.dataDir} cannot be used:`, error)
-    shared.alertStore = new AlertStore(':memory:')
-  }
+  shared.alertStore ??= new AlertStore(shared.config.dataDir)
   return shared.alertStore
 }
 

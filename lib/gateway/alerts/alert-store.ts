@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { type Alert, isOpen, maxKeptAlerts, type Silence } from '#lib/wire/alerts.ts'
+import { openConsoleDatabase } from '../console-database.ts'
 
 export interface HistoryQuery {
   state?: string | undefined
@@ -18,17 +17,12 @@ export interface HistoryQuery {
 export class AlertStore {
   readonly #database: DatabaseSync
 
-  static inFolder(dataDir: string): AlertStore {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    return new AlertStore(join(dataDir, 'alerts.sqlite'))
-  }
-
-  /** `:memory:` keeps nothing beyond the process. */
-  constructor(file: string) {
-    this.#database = new DatabaseSync(file, { timeout: 5000 })
-    // NORMAL: a power cut may cost the last acknowledgement, which the alert itself then asks for again.
-    this.#database.exec(`
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  constructor(dataDir: string) {
+    // After a power cut an acknowledgement may be lost, for which the alert itself then asks again.
+    this.#database = openConsoleDatabase(
+      dataDir,
+      'alerts',
+      `
       CREATE TABLE IF NOT EXISTS alerts (
         account TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, first_heard_ms INTEGER NOT NULL,
         words TEXT NOT NULL, alert TEXT NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -39,7 +33,8 @@ export class AlertStore {
       CREATE TABLE IF NOT EXISTS followed_jobs (
         account TEXT NOT NULL, job_id TEXT NOT NULL, PRIMARY KEY (account, job_id)) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS looks (account TEXT PRIMARY KEY, looked_ms INTEGER NOT NULL) WITHOUT ROWID;
-    `)
+    `,
+    )
   }
 
   close(): void {
