@@ -62,8 +62,11 @@ const text = (fallback: string) =>
     z.transform((value: unknown) => (value === undefined || value === '' ? fallback : value)),
     z.string(),
   )
+const serviceUrlMessage = 'must be an http:// or https:// address without credentials, query or fragment'
 const issuerMessage = 'must be an https:// address without credentials, query or fragment; http:// on this machine only'
 const webhookMessage = 'must be an http:// or https:// address without credentials'
+const optionalUrl = (isRight: (url: string) => boolean, message: string) =>
+  z.pipe(text(''), z.string().check(z.refine((url) => url === '' || isRight(url), message)))
 const list = z.pipe(
   text(''),
   z.transform((value: string) =>
@@ -81,10 +84,7 @@ const Environment = z.object({
     z.pipe(z.transform(Number), z.number().check(z.maximum(65_535, portMessage))),
   ),
   HOST: text('127.0.0.1').check(z.regex(/^[A-Za-z0-9.:-]+$/, 'must be a host name or an IP address, without a port')),
-  DEVDECK_SERVICE_URL: z.pipe(
-    text(''),
-    z.string().check(z.refine((url) => url === '' || isServiceUrl(url), serviceUrlMessage())),
-  ),
+  DEVDECK_SERVICE_URL: optionalUrl((url) => isServiceUrl(url), serviceUrlMessage),
   DEVDECK_DATA_DIR: text('.devdeck'),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
@@ -92,16 +92,10 @@ const Environment = z.object({
       `must have at least ${minSecretLength} characters (each, when several are given)`,
     ),
   ),
-  DEVDECK_WEBHOOK_URL: z.pipe(
-    text(''),
-    z.string().check(z.refine((url) => url === '' || isWebhookUrl(url), webhookMessage)),
-  ),
+  DEVDECK_WEBHOOK_URL: optionalUrl((url) => httpUrl(url) !== null, webhookMessage),
   DEVDECK_WEBHOOK_SECRET: text(''),
   DEVDECK_WEBHOOK_API_KEY: text(''),
-  DEVDECK_OIDC_ISSUER: z.pipe(
-    text(''),
-    z.string().check(z.refine((url) => url === '' || isIssuer(url), issuerMessage)),
-  ),
+  DEVDECK_OIDC_ISSUER: optionalUrl((url) => isIssuer(url), issuerMessage),
   DEVDECK_OIDC_CLIENT_ID: text(''),
   DEVDECK_OIDC_CLIENT_SECRET: text(''),
   DEVDECK_OIDC_SCOPE: text('openid profile email').check(
@@ -263,39 +257,22 @@ const ownSecret = (dataDir: string): string => {
   return secret
 }
 
-function serviceUrlMessage() {
-  return 'must be an http:// or https:// address without credentials, query or fragment'
+/** Null for what is no http:// or https:// address, or has credentials in it. */
+const httpUrl = (value: string): URL | null => {
+  const url = URL.parse(value)
+  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url : null
 }
 
-const isServiceUrl = (value: string): boolean => {
-  const url = URL.parse(value)
-  return (
-    url !== null &&
-    (url.protocol === 'http:' || url.protocol === 'https:') &&
-    url.username === '' &&
-    url.password === '' &&
-    !/[?#\s]/.test(value)
-  )
-}
-
-const isWebhookUrl = (value: string): boolean => {
-  const url = URL.parse(value)
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-}
+const isServiceUrl = (value: string): boolean => httpUrl(value) !== null && !/[?#\s]/.test(value)
 
 const isIssuer = (value: string): boolean => {
-  const url = URL.parse(value)
-  if (!isServiceUrl(value) || url === null) return false
-  return url.protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
+  const { protocol, hostname = '' } = httpUrl(value) ?? {}
+  return isServiceUrl(value) && (protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname))
 }
 
 const isOrigin = (value: string): boolean => {
-  const url = URL.parse(value)
-  return (
-    url !== null &&
-    (url.protocol === 'http:' || url.protocol === 'https:') &&
-    [url.origin, `${url.origin}/`].includes(value)
-  )
+  const origin = httpUrl(value)?.origin
+  return origin !== undefined && [origin, `${origin}/`].includes(value)
 }
 
 /** Every origin under which this console may be opened: its own addresses on `port`, and the public ones. */
