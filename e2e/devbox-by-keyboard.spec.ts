@@ -79,7 +79,7 @@ test('a devbox is made, used, copied and shut down by the keyboard alone', async
   await page.keyboard.press('Control+Shift+X')
 
   await press(button('Shut down devbox'))
-  await press(dialog.or(page.getByRole('alertdialog')).getByRole('button', { name: 'Shut down devbox' }))
+  await press(dialog.getByRole('button', { name: 'Shut down devbox' }))
   await expect(page.getByRole('main').getByText('Shut down', { exact: true }).first()).toBeVisible()
   rmSync(folder, { recursive: true })
   // Others count what the account has.
