@@ -155,6 +155,13 @@ it('drills on the local service: schedules an eviction and takes it back', async
   expect((await ask('DELETE', `/drills/${id}`)).status).toBe(404)
   expect((await ask('POST', '/drills', { devbox_id: 'dbx_unknown', in_seconds: 3600 })).status).toBe(404)
   expect((await ask('POST', '/drills', { devbox_id: id, in_seconds: 0 })).body).toMatchObject({ field: 'in_seconds' })
+  const { activities } = await (await gateway.fetch('/api/activity?search=evictions.', { cookie })).json()
+  expect(activities).toMatchObject([
+    { operation: 'evictions.schedule', subject: 'dbx_unknown', status: 404 },
+    { operation: 'evictions.cancel', subject: id, status: 404 },
+    { operation: 'evictions.cancel', subject: id, status: 200 },
+    { operation: 'evictions.schedule', subject: id, status: 200 },
+  ])
 })
 
 it('exports the whole history, of which a list is a page', async () => {

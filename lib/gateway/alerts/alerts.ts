@@ -2,11 +2,16 @@ import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
+import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
+import { evictions } from '#lib/contract/evictions.ts'
 import type { AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
+import { keepActivity } from '../activity/activity.ts'
 import { hubKey } from '../evictions/hub.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
+import type { ReadHeader } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { clientFor } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
@@ -25,6 +30,7 @@ export const answerAlerts = (request: Request): Promise<Response> =>
     const hasBody = request.method === 'POST' && what !== 'test'
     return answer({
       session,
+      header: (name) => request.headers.get(name),
       book: alertBookFor(session),
       query: Object.fromEntries(searchParams),
       body: hasBody ? await readJsonBody(request) : undefined,
@@ -34,6 +40,7 @@ export const answerAlerts = (request: Request): Promise<Response> =>
 
 interface Asked {
   session: SignedIn
+  header: ReadHeader
   book: AlertBook
   query: unknown
   body: unknown
@@ -85,12 +92,13 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     return json({})
   },
   'POST test': ({ book }) => json(book.test()),
-  'POST drills': async ({ body, session, book }) => {
-    const { devbox_id, in_seconds } = read(Drill, body)
+  'POST drills': async (asked) => {
+    const { session, book } = asked
+    const { devbox_id, in_seconds } = read(Drill, asked.body)
     const eviction = { devbox_id, eviction_deadline_ms: Date.now() + in_seconds * 1000 }
     // The stream may tell of it before the answer is here.
     const forget = book.startDrill(eviction)
-    return passOn(() =>
+    return drill(asked, evictions.schedule, devbox_id, () =>
       clientFor(session.api_key, callTimeoutMs)
         .evictions.schedule({ body: eviction })
         .catch((error) => {
@@ -99,14 +107,35 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
         }),
     )
   },
-  'DELETE drills/:id': ({ id, session, book }) =>
-    passOn(async () => {
+  'DELETE drills/:id': (asked) => {
+    const { id, session, book } = asked
+    return drill(asked, evictions.cancel, id, async () => {
       const answer = await clientFor(session.api_key, callTimeoutMs).evictions.cancel({ params: { devbox_id: id } })
       // First the alert: what the watch removes would be closed as no longer reported.
       book.cancelEviction(id)
       registry().evictionHubs.get(hubKey(session.api_key))?.withdraw(id)
       return answer
-    }),
+    })
+  },
+}
+
+/** A drill takes a devbox away: it is written down like what pages ask of the service themselves. */
+const drill = async (
+  { session, header }: Asked,
+  endpoint: Endpoint,
+  devbox_id: string,
+  call: () => Promise<unknown>,
+): Promise<Response> => {
+  const keep = (status: number) =>
+    keepActivity({ endpoint, params: { devbox_id }, session, header }, new Response(null, { status }))
+  try {
+    const answer = await passOn(call)
+    keep(answer.status)
+    return answer
+  } catch (error) {
+    if (error instanceof Refusal) keep(errorStatus[error.code])
+    throw error
+  }
 }
 
 /** A drill is the local service's: what another one says of it is told as it is. */
