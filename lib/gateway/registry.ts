@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import type { RelayData } from '#lib/wire/evictions.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
-import type { SignedIn } from './accounts/signed-in.ts'
+import { endOfSession, type SignedIn } from './accounts/signed-in.ts'
 import type { ActivityStore } from './activity/activity-store.ts'
 import type { AlertBook } from './alerts/alert-book.ts'
 import type { AlertStore } from './alerts/alert-store.ts'
@@ -35,8 +35,10 @@ export interface Registry {
   failedSignIns: Map<string, number[]>
   /** WebSockets of each session that arrived without their Upgrade. */
   strippedUpgrades: Map<string, number>
-  /** The streams and terminals that each session holds open, so that they can be ended with it. */
-  openStreams: Map<string, Set<OpenStream>>
+  /** The streams and terminals that each session holds open, so that they end with it, and when that is. */
+  openStreams: Map<string, { endsMs: number; streams: Set<OpenStream> }>
+  /** The timer that looks for sessions that are over. It runs from the first stream on. */
+  lookingForEnds: NodeJS.Timeout | undefined
   /** Whether the console is ending, so that what is opened from now on ends at once. */
   isEnding: boolean
   /** How many calls, streams and pages each account has under way. */
@@ -100,6 +102,7 @@ export interface OpenTerminal {
   end(closeCode: number, reason: string): void
 }
 
+export type TrackedSession = Pick<SignedIn, 'sid' | 'created_at' | 'person'>
 export type EndReason = 'signed out' | 'restarting'
 /** Something that a session holds open. */
 export interface OpenStream {
@@ -128,6 +131,7 @@ export const createRegistry = (
     failedSignIns: new Map(),
     strippedUpgrades: new Map(),
     openStreams: new Map(),
+    lookingForEnds: undefined,
     isEnding: false,
     underWay: new Map(),
     evictionHubs: new Map(),
@@ -146,23 +150,36 @@ export const createRegistry = (
 }
 
 /**
- * Remembers how to end something a session holds open. Returns the call that forgets it. What was asked for before the
- * console was to end, and is opened after that, would keep it from ending.
+ * Remembers how to end something a session holds open, and ends it with the session. Returns the call that forgets it.
+ * What was asked for before the console was to end, and is opened after that, would keep it from ending.
  */
-export const trackStream = (sid: string, stream: OpenStream): (() => void) => {
-  const { openStreams, isEnding } = registry()
+export const trackStream = (session: TrackedSession, stream: OpenStream): (() => void) => {
+  const shared = registry()
+  const { openStreams, isEnding } = shared
+  const { sid } = session
   if (isEnding) queueMicrotask(() => stream.end('restarting'))
-  const streams = openStreams.get(sid) ?? new Set()
-  openStreams.set(sid, streams.add(stream))
+  // By the clock, as timers stand still while the machine sleeps.
+  else shared.lookingForEnds ??= setInterval(endOver, endOverMs).unref()
+  const held = openStreams.get(sid) ?? { endsMs: endOfSession(session), streams: new Set() }
+  held.streams.add(stream)
+  openStreams.set(sid, held)
   return () => {
-    streams.delete(stream)
-    if (streams.size === 0 && openStreams.get(sid) === streams) openStreams.delete(sid)
+    held.streams.delete(stream)
+    if (held.streams.size === 0 && openStreams.get(sid) === held) openStreams.delete(sid)
   }
 }
 
+const endOverMs = 1_000
+const endOver = () => {
+  for (const [sid, { endsMs }] of registry().openStreams) if (endsMs <= Date.now()) endStreams('signed out', sid)
+}
+
 export const endStreams = (reason: EndReason, sid?: string): void => {
-  const { openStreams } = registry()
-  if (reason === 'restarting') registry().isEnding = true
-  const ending = sid === undefined ? [...openStreams.values()] : [openStreams.get(sid) ?? new Set<OpenStream>()]
-  for (const streams of ending) for (const stream of [...streams]) stream.end(reason)
+  const shared = registry()
+  if (reason === 'restarting') {
+    shared.isEnding = true
+    clearInterval(shared.lookingForEnds)
+  }
+  const ending = sid === undefined ? [...shared.openStreams.values()] : [shared.openStreams.get(sid)]
+  for (const held of ending) for (const stream of [...(held?.streams ?? [])]) stream.end(reason)
 }

@@ -350,7 +350,7 @@ describe('the page', () => {
   it('22 a console that stops: its pages are told that it restarts, and come back by themselves', async () => {
     const page = (await openPage()).evictions()
     await page.is('live')
-    for (const streams of gateway.registry.openStreams.values())
+    for (const { streams } of gateway.registry.openStreams.values())
       for (const stream of [...streams]) stream.end('restarting')
     await expect.poll(() => page.health.map(({ state }) => state), soon).toContain('lost')
     await page.is('live')

@@ -6,12 +6,9 @@ import { Refusal } from '../http/answer.ts'
 import { isSecure, originOfHost, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { serviceIdentity } from '../http/upstream.ts'
 import { endStreams, registry } from '../registry.ts'
-import type { SignedIn } from './signed-in.ts'
+import { endOfSession, type SignedIn } from './signed-in.ts'
 
 const idleSeconds = 12 * 3600
-const absoluteMs = 7 * 24 * 3600 * 1000
-/** Whom the provider of single sign-on no longer knows is out on the same day. */
-const signedOnMs = 12 * 3600 * 1000
 const unsealedMs = 60_000
 const maxUnsealed = 1000
 
@@ -83,8 +80,7 @@ const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? '').spl
 const sessionIn = async (header: ReadHeader, name: string, now: number): Promise<SignedIn | undefined> => {
   const session = await sealedIn(header, name, now)
   if (!session) return undefined
-  const lifeMs = session.person === undefined ? absoluteMs : signedOnMs
-  const isGood = session.service === serviceIdentity() && !isRevoked(session.sid) && now - session.created_at < lifeMs
+  const isGood = session.service === serviceIdentity() && !isRevoked(session.sid) && now < endOfSession(session)
   return isGood ? session : undefined
 }
 

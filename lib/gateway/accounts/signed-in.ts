@@ -11,3 +11,11 @@ export interface SignedIn {
   created_at: number
   renewed_at: number
 }
+
+const longestMs = 7 * 24 * 3600 * 1000
+/** Whom the provider of single sign-on no longer knows is out on the same day. */
+const signedOnMs = 12 * 3600 * 1000
+
+/** When it is over, however much it is used. */
+export const endOfSession = ({ created_at, person }: Pick<SignedIn, 'created_at' | 'person'>): number =>
+  created_at + (person === undefined ? longestMs : signedOnMs)

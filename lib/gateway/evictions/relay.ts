@@ -14,9 +14,9 @@ export const relayEvictions = (request: Request): Promise<Response> =>
   answering(request, async () => {
     const header = (name: string) => request.headers.get(name)
     requireSameOrigin(header, 'stream')
-    const { sid, api_key } = await requireSignedIn(header)
-    const { readable, end } = openEventStream(evictionHubFor(api_key), () => forget())
-    const forget = trackStream(sid, { end })
+    const session = await requireSignedIn(header)
+    const { readable, end } = openEventStream(evictionHubFor(session.api_key), () => forget())
+    const forget = trackStream(session, { end })
     return new Response(readable, {
       headers: {
         'content-type': 'text/event-stream',

@@ -50,7 +50,7 @@ export const proxy = (asked: Request): Promise<Response> =>
       const { body, type } = await bodyFor(endpoint, asked, session.api_key)
 
       const leaving = new AbortController()
-      const forget = streams ? trackStream(session.sid, { end: () => leaving.abort() }) : () => undefined
+      const forget = streams ? trackStream(session, { end: () => leaving.abort() }) : () => undefined
       const upstream = await send(url, timeoutOf(endpoint), {
         method: asked.method as Dispatcher.HttpMethod,
         headers: {

@@ -24,7 +24,7 @@ export const liveSocket = (pulse = new ServicePulse()): SocketRoute => {
         const countOut = countIn(session.account.id, 'pages')
         if (!countOut) return socket.close(liveClose.tooMany, tooMany('pages').message)
         const page = new LivePage(socket, session, pulse)
-        const forget = trackStream(sid, page)
+        const forget = trackStream(session, page)
         pages.set(sid, count + 1)
         socket.on('close', () => {
           page.leave()

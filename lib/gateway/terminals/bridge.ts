@@ -60,7 +60,7 @@ const admitSignedIn = async (asked: AskedSocket): Promise<Enter> => {
 
   return (viewerOf) => {
     const viewer = viewerOf(opening)
-    const forget = trackStream(signedIn.sid, {
+    const forget = trackStream(signedIn, {
       end: (reason) =>
         reason === 'signed out'
           ? viewer.close(terminalClose.signedOut, 'Signed out')
@@ -115,7 +115,7 @@ const openingOf = ({ search, header }: AskedSocket, signedIn: SignedIn | undefin
   const { client, epoch, since, scrollback, role, ack } = rest.value
   return {
     signedIn,
-    name: [signedIn?.person, browserOf(header('user-agent') ?? '')].filter(Boolean).join(', '),
+    browser: browserOf(header('user-agent') ?? ''),
     client,
     epoch,
     since,

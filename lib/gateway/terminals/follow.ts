@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { recentFailures } from '../http/failure-limit.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { type OpenTerminal, registry, trackStream } from '../registry.ts'
+import { type OpenTerminal, registry, type TrackedSession, trackStream } from '../registry.ts'
 
 // Unspecified: how long a link lasts. Half a day, unless the terminal ends or its maker signs out before.
 const lifeMs = 12 * 60 * 60_000
@@ -18,13 +18,13 @@ export class FollowLink {
   readonly #ended: () => void
 
   /** `ended` is called once, however it ends. The link does not outlive the session that made it. */
-  constructor(terminal: OpenTerminal, sid: string, ended: () => void) {
+  constructor(terminal: OpenTerminal, session: TrackedSession, ended: () => void) {
     const token = randomBytes(24).toString('base64url')
     this.path = `/follow/${token}`
     this.#digest = digest(token)
     this.#ended = ended
     this.#timer = setTimeout(() => this.end(), lifeMs).unref()
-    this.#untrack = trackStream(sid, this)
+    this.#untrack = trackStream(session, this)
     registry().followLinks.set(this.#digest, terminal)
   }
 

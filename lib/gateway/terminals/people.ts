@@ -71,12 +71,14 @@ export class People {
   }
 
   noticeFor(viewer: Viewer): Extract<TerminalNotice, { t: 'people' }> {
+    // Who came by a link may be anybody, and is not told who the others are.
+    const shown = ({ view, opening }: Viewer) => (viewer.view.follower ? { ...view, name: opening.browser } : view)
     return {
       t: 'people',
       you: viewer.view.id,
       role: this.roleOf(viewer),
-      writer: this.#writer?.view ?? null,
-      viewers: this.all.map(({ view }) => view),
+      writer: this.#writer ? shown(this.#writer) : null,
+      viewers: this.all.map(shown),
     }
   }
 

@@ -235,7 +235,7 @@ export class SharedTerminal implements OpenTerminal {
   #turnFollow(viewer: Viewer, on: boolean): void {
     const { signedIn } = viewer.opening
     if (on && signedIn && !this.#follow)
-      this.#follow = new FollowLink(this, signedIn.sid, () => {
+      this.#follow = new FollowLink(this, signedIn, () => {
         this.#follow = undefined
         for (const each of this.#people.all)
           if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has ended')
@@ -422,7 +422,7 @@ export class SharedTerminal implements OpenTerminal {
 
   /** Uses the key of the session that opened the terminal; once that signs out, the key of another page's session. */
   #track(): () => void {
-    return trackStream(this.#signedIn.sid, {
+    return trackStream(this.#signedIn, {
       end: (reason) => {
         const others = this.#people.all.flatMap(({ opening: { signedIn } }) => signedIn ?? [])
         const next = reason === 'signed out' && others.find(({ sid }) => sid !== this.#signedIn.sid)

@@ -51,8 +51,8 @@ interface ViewerEvents {
 export interface ViewerOpening {
   /** Undefined for a visitor who came by a link and may only look. */
   signedIn: SignedIn | undefined
-  /** Names the browser and system of the page. */
-  name: string
+  /** The browser and system of the page, in words. */
+  browser: string
   client: string | undefined
   wantsToWatch: boolean
   size: Size
@@ -96,7 +96,7 @@ export class Viewer {
     this.#acks = opening.promisesAcks
     this.view = {
       id: randomBytes(6).toString('base64url'),
-      name: opening.name,
+      name: [opening.signedIn?.person, opening.browser].filter(Boolean).join(', '),
       since_ms: Date.now(),
       follower: opening.signedIn === undefined,
     }
