@@ -93,7 +93,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
 
 const signOnProblems: Record<SignOnProblem, { title: string; children: string }> = {
   'sso-away': {
-    title: 'The provider of single sign-on could not be asked',
+    title: 'The provider of single sign-on gave no good answer',
     children: 'Try again, or sign in with an API key. The log of the console says what it answered.',
   },
   'sso-late': {
@@ -111,6 +111,14 @@ const signOnProblems: Record<SignOnProblem, { title: string; children: string }>
   'sso-key': {
     title: 'You signed on, and the service refused the key of your account',
     children: 'Ask the operator of this console to set another one.',
+  },
+  'sso-service': {
+    title: 'You signed on, and the service did not answer',
+    children: 'Try again in a moment. The log of the console says why.',
+  },
+  'sso-full': {
+    title: 'You signed on, and this browser has as many accounts as it may have',
+    children: 'Sign out of one first.',
   },
 }
 

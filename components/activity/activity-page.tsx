@@ -14,6 +14,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { type ActivityQuery, activityAddress, activityQueries } from '#lib/console/queries/activity.ts'
@@ -137,7 +138,8 @@ const columns: Column<Activity>[] = [
     header: 'Who',
     priority: 2,
     width: '12rem',
-    cell: ({ person }) => person ?? <span className="text-muted">With the API key</span>,
+    cell: ({ person }) =>
+      person === null ? <span className="text-muted">With the API key</span> : <VisibleText>{person}</VisibleText>,
   },
   { id: 'browser', header: 'Browser', priority: 3, width: '12rem', cell: ({ browser }) => browser },
   { id: 'address', header: 'From', priority: 3, mono: true, width: '10rem', cell: ({ address }) => address },

@@ -45,7 +45,11 @@ export const AccountMenu = ({
                   {account.name}
                 </VisibleText>
               </span>
-              {person !== undefined && <span className="text-sm break-all">Signed on as {person}</span>}
+              {person !== undefined && (
+                <span className="text-sm break-all">
+                  Signed on as <VisibleText>{person}</VisibleText>
+                </span>
+              )}
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
                 {service.embedded ? 'Local service of this console' : 'Service set by DEVDECK_SERVICE_URL'}

@@ -191,6 +191,8 @@ const readRules = (file: string): SignOnRule[] => {
     rules = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     if (error instanceof ConfigError) throw error
+    // What the parser says quotes the place, where a key may stand.
+    if (error instanceof SyntaxError) throw refuse('is not valid JSON')
     throw refuse(`cannot be read: ${(error as Error).message}`)
   }
   const parsed = Rules.safeParse(rules)

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { ActivityList } from '#lib/wire/activity.ts'
-import type { SessionView } from '#lib/wire/session.ts'
+import { mostOtherAccounts, type SessionView } from '#lib/wire/session.ts'
 import { readConfig, type SignOnRule } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { signOnAt, startProvider, type TestProvider } from '../testing-provider.ts'
+import { newSession, sessionCookie } from './session-cookie.ts'
 
 const people = {
   ann: { name: 'Ann', email: 'ann@example.com', email_verified: true, groups: ['all', 'payments'] },
@@ -42,7 +43,7 @@ const setRules = (rules: Partial<SignOnRule>[], at = provider) => {
   gateway.registry.config.signOn = { ...signOnAt(at), rules: whole }
 }
 
-/** What a browser keeps, by the origin it is for. */
+/** What a browser keeps, by the origin it is for. It drops a cookie of more than 4096 bytes, as all of them do. */
 class Browser {
   readonly #jars = new Map<string, Map<string, string>>()
 
@@ -63,7 +64,7 @@ class Browser {
     for (const each of answer.headers.getSetCookie()) {
       const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*)(.*)$/.exec(each) ?? []
       if (value === '' || /Max-Age=0|1970/.test(rest)) jar.delete(name)
-      else jar.set(name, value)
+      else if (name.length + value.length <= 4096) jar.set(name, value)
     }
   }
 
@@ -141,7 +142,7 @@ it('takes the first rule that applies, and the key of its account', async () => 
   const [ofAnn, ofBob] = [await sessionOf(ann.browser), await sessionOf(bob.browser)]
   expect(ofAnn.account.id).not.toBe(ofBob.account.id)
   // An address that is not vouched for is no name either.
-  expect([ofAnn.person, ofBob.person]).toEqual(['ann@example.com', 'Bob'])
+  expect([ofAnn.person, ofBob.person]).toEqual(['ann@example.com', 'Bob (bob)'])
 })
 
 it('adds the account beside that of a key, where that was asked for', async () => {
@@ -156,6 +157,36 @@ it('adds the account beside that of a key, where that was asked for', async () =
   await signOn('ann', { query: '?add', browser })
   const session = await sessionOf(browser)
   expect([session.person, session.others?.length]).toEqual(['ann@example.com', 1])
+})
+
+it.each(['cross-site', 'same-site'])('is not begun by a %s page, but led to where a person begins it', async (site) => {
+  setRules([{}])
+  const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  const asked = await gateway.fetch('/sign-in/sso?next=/axons', { headers })
+  expect([asked.headers.get('location'), asked.headers.getSetCookie()]).toEqual(['/sign-in?next=%2Faxons', []])
+  const typed = await gateway.fetch('/sign-in/sso', { headers: { ...headers, 'sec-fetch-site': 'none' } })
+  expect(typed.headers.get('location')).toContain(provider.issuer)
+})
+
+it('is no way around the number of accounts of a browser', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules([{}])
+  const browser = new Browser()
+  const session = newSession({ id: 'first', name: 'first' }, service.key)
+  const header = (name: string) => ({ host: new URL(gateway.url).host })[name]
+  const cookies = [await sessionCookie(header, session)]
+  for (let i = 0; i < mostOtherAccounts; i++) {
+    const { browser: same } = session
+    cookies.push(
+      await sessionCookie(header, newSession({ id: `a${i}`, name: 'a' }, service.key, { browser: same }), 'kept'),
+    )
+  }
+  browser.keep(
+    new Response(null, { headers: cookies.map((each) => ['set-cookie', each] as [string, string]) }),
+    gateway.url,
+  )
+  expect((await signOn('ann', { query: '?add', browser })).end).toBe('/sign-in?problem=sso-full')
+  expect((await sessionOf(browser)).others).toHaveLength(mostOtherAccounts)
 })
 
 it.each([
@@ -205,7 +236,10 @@ it.each([
   ['/.//evil.example', '/'],
   ['/\\evil.example', '/'],
   ['javascript:alert(1)', '/'],
+  ['/%09/evil.example', '/%09/evil.example'],
   ['/axons?a=b#c', '/axons?a=b#c'],
+  [`/axons?search=${'a'.repeat(1900)}`, `/axons?search=${'a'.repeat(1900)}`],
+  [`/axons?search=${'a'.repeat(5000)}`, '/'],
 ])('leads on to %s as %s', async (next, end) => {
   setRules([{}])
   expect((await signOn('ann', { query: `?next=${encodeURIComponent(next)}` })).end).toBe(end)
@@ -220,6 +254,16 @@ it('says so when the provider is away, and asks it again when it is back', async
   expect(at).toBe(`${gateway.url}/sign-in?problem=sso-away`)
   gateway.registry.config.signOn = told
   expect((await signOn('ann')).end).toBe('/')
+})
+
+it('says that it is the service that is away', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules([{}])
+  const shared = gateway.registry
+  const { service: address } = shared
+  shared.service = { ...address, url: () => 'http://127.0.0.1:1' }
+  expect((await signOn('ann')).end).toBe('/sign-in?problem=sso-service')
+  shared.service = address
 })
 
 it('asks again after half a day', async () => {
@@ -275,7 +319,7 @@ describe('what the operator sets', () => {
 
   it.each([
     ['others may read', rules, { mode: 0o644 }, 'others than its owner may read it: chmod 600 it'],
-    ['is no JSON', '[', {}, 'cannot be read: '],
+    ['is no JSON', '[{"api_key": ak_a_secret}]', {}, /^[^_]+_OIDC_ACCOUNTS \S+ is not valid JSON$/],
     ['has no rule', [], {}, 'must be a list like '],
     ['has a rule without a key', [{ claim: 'groups', value: 'a' }], {}, '0.api_key '],
     ['has a key that is unknown', [{ ...rules[0], group: 'a' }], {}, 'group'],

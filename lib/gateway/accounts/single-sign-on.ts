@@ -8,8 +8,10 @@ import {
   type Configuration,
   calculatePKCECodeChallenge,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   None,
+  ResponseBodyError,
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
@@ -17,7 +19,7 @@ import {
 import * as z from 'zod/mini'
 import type { SignOnRule } from '../config.ts'
 import { Refusal } from '../http/answer.ts'
-import { originOfHost, ownPath, type ReadHeader } from '../http/origin.ts'
+import { originOfHost, ownPath, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { registry } from '../registry.ts'
 import { cookieName, namedCookie, openingSecrets, sealingSecret, valuesOfCookie } from './session-cookie.ts'
 import { admitted, headerOf, seeOther, verifyKey, withCookies } from './sign-in.ts'
@@ -25,10 +27,20 @@ import { admitted, headerOf, seeOther, verifyKey, withCookies } from './sign-in.
 /** How long a person may take at the provider. */
 const begunSeconds = 600
 const providerSeconds = 10
+const maxNameLength = 60
 const maxPersonLength = 120
+/** A browser drops a cookie of more than 4096 bytes, and sealed an address takes up to half as much again. */
+const maxNextLength = 2_000
 
 /** Why signing on came to nothing, as the sign-in page words it. */
-export type SignOnProblem = 'sso-away' | 'sso-late' | 'sso-refused' | 'sso-nobody' | 'sso-key'
+export type SignOnProblem =
+  | 'sso-away'
+  | 'sso-late'
+  | 'sso-refused'
+  | 'sso-nobody'
+  | 'sso-key'
+  | 'sso-service'
+  | 'sso-full'
 
 const Begun = z.object({
   state: z.string(),
@@ -42,7 +54,10 @@ const Begun = z.object({
 export const beginSignOn = async (request: Request): Promise<Response> => {
   const header = headerOf(request)
   const { searchParams } = new URL(request.url)
-  const next = ownPath(searchParams.get('next'))
+  const asked = ownPath(searchParams.get('next'))
+  const next = asked.length > maxNextLength ? '/' : asked
+  // Who is known to the provider is signed in without being asked: that is not for a page of another site to begin.
+  if (isFromElsewhere(header)) return signInPage(next)
   try {
     const { scope } = settings()
     const begun = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
@@ -70,11 +85,13 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
   const done = [begunCookie(header, '', 0)]
   const begun = await begunIn(header)
   if (!begun) return withCookies(problemPage('sso-late', '/'), done)
+  // Not by the address of the request, which a proxy may have changed.
+  const came = new URL(callbackOf(header))
+  came.search = new URL(request.url).search
+  // The one that was begun in this browser is another, and may still come back.
+  if (came.searchParams.get('state') !== begun.state) return problemPage('sso-late', begun.next)
   try {
     const config = await provider()
-    // Not by the address of the request, which a proxy may have changed.
-    const came = new URL(callbackOf(header))
-    came.search = new URL(request.url).search
     const tokens = await authorizationCodeGrant(config, came, {
       pkceCodeVerifier: begun.verifier,
       expectedState: begun.state,
@@ -90,9 +107,8 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
       rule = ruleFor(claims)
     }
     if (!rule) {
-      console.error(
-        `No rule of DEVDECK_OIDC_ACCOUNTS is for ${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`,
-      )
+      const who = `${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`
+      console.error(inOneLine(`No rule of DEVDECK_OIDC_ACCOUNTS is for ${who}`))
       return withCookies(problemPage('sso-nobody', begun.next), done)
     }
     const account = await verifyKey(rule.api_key)
@@ -120,8 +136,12 @@ const provider = (): Promise<Configuration> => {
     clientId,
     undefined,
     clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
-    // The config takes such an issuer on this machine only.
-    { timeout: providerSeconds, execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [] },
+    {
+      timeout: providerSeconds,
+      // The library trusts the connection and checks signatures only where it is told to. The config takes an issuer
+      // without TLS on this machine only.
+      execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
+    },
   )
   found = { issuer, config }
   config.catch(() => {
@@ -138,10 +158,30 @@ const ruleFor = (claims: Record<string, unknown>): SignOnRule | undefined =>
     return Array.isArray(said) ? said.includes(value) : said === value
   })
 
-/** As colleagues know them; what the provider does not vouch for is not shown as an address. */
+/**
+ * As colleagues know them. Anybody may give themselves the name of another, or an address for one: after what the
+ * provider does not vouch for stands what it calls nobody else.
+ */
 const personOf = ({ email, email_verified, preferred_username, name, sub }: Record<string, unknown>): string => {
-  const names = [email_verified === true && email, preferred_username, name, sub]
-  return (names.find((each) => typeof each === 'string' && each !== '') as string).slice(0, maxPersonLength)
+  if (email_verified === true && isName(email)) return inOneLine(email).slice(0, maxPersonLength)
+  const called = [preferred_username, name].find(isName)?.slice(0, maxNameLength)
+  const whole = called === undefined || called === sub ? String(sub) : `${called} (${sub})`
+  return inOneLine(whole).slice(0, maxPersonLength)
+}
+
+/** Names and what providers say are shown and logged by many: nothing in them moves what is around them. */
+const inOneLine = (text: string): string => text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ' ')
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+const isFromElsewhere = (header: ReadHeader): boolean => {
+  try {
+    requireSameOrigin(header, 'read')
+    return false
+  } catch {
+    // It is led to the page where a person begins it.
+    return true
+  }
 }
 
 const callbackOf = (header: ReadHeader): string => `${originOfHost(header('host'))}/sign-in/sso/callback`
@@ -160,21 +200,36 @@ const begunIn = async (header: ReadHeader): Promise<z.output<typeof Begun> | und
 
 /** The operator's log says more. */
 const failed = (error: unknown, next: string): Response => {
-  console.error('Single sign-on failed:', error)
+  console.error(inOneLine(`Single sign-on failed: ${reasonsOf(error).join(': ')}`))
   return problemPage(problemIn(error), next)
 }
 
 const problemIn = (error: unknown): SignOnProblem => {
-  if (error instanceof Refusal) return error.code === 'unauthenticated' ? 'sso-key' : 'sso-away'
+  if (error instanceof Refusal) return refused[error.code] ?? 'sso-service'
   if (error instanceof AuthorizationResponseError) return 'sso-refused'
-  const { code } = error as { code?: string }
-  // A state, a nonce or a code of another attempt.
-  return code === 'OAUTH_RESPONSE_BODY_ERROR' || code === 'OAUTH_INVALID_RESPONSE' || code?.startsWith('OAUTH_JWT')
-    ? 'sso-late'
-    : 'sso-away'
+  // A code that was used, or is of another attempt.
+  return error instanceof ResponseBodyError && error.error === 'invalid_grant' ? 'sso-late' : 'sso-away'
 }
 
-const problemPage = (problem: SignOnProblem, next: string): Response => {
-  const query = new URLSearchParams({ problem, ...(next !== '/' && { next }) })
-  return seeOther(`/sign-in?${query}`)
+const refused: Partial<Record<Refusal['code'], SignOnProblem>> = {
+  not_found: 'sso-away',
+  unauthenticated: 'sso-key',
+  conflict: 'sso-full',
+}
+
+/** In one line: anybody may have it written. Not the whole of an error, which holds what else the provider answered. */
+const reasonsOf = (error: unknown): string[] => {
+  if (error instanceof Response) return [`HTTP ${error.status} ${error.headers.get('content-type') ?? ''}`.trim()]
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
+    return [error.message, JSON.stringify(error.error), JSON.stringify(error.error_description ?? '')]
+  if (!(error instanceof Error)) return []
+  const { code } = error as { code?: unknown }
+  return [code === undefined ? error.message : `${error.message} (${code})`, ...reasonsOf(error.cause)]
+}
+
+const problemPage = (problem: SignOnProblem, next: string): Response => signInPage(next, problem)
+
+const signInPage = (next: string, problem?: SignOnProblem): Response => {
+  const query = new URLSearchParams({ ...(problem && { problem }), ...(next !== '/' && { next }) })
+  return seeOther(query.size === 0 ? '/sign-in' : `/sign-in?${query}`)
 }

@@ -128,11 +128,17 @@ describe('every answer', () => {
       'cache-control': 'no-store',
     })
     expect(again.body).not.toContain('search')
+    expect((await ask('/sign-in/sso/callback?code=a&state=b')).headers.refresh).toBe(
+      '0;url=/sign-in/sso/callback?code=a&state=b',
+    )
+    expect((await ask('/\\evil.example')).headers.refresh).toBe('0;url=/')
     for (const answer of [
       await ask('/devboxes', { cookie: `devdeck_session_${port}=any` }),
       await ask('/devboxes', { 'sec-fetch-site': 'same-origin' }),
       await ask('/devboxes', { 'sec-fetch-dest': 'iframe' }),
       await ask('/sign-in/used'),
+      await ask('/sign-in/sso'),
+      await ask('/sign-in/sso/callback/other?code=a'),
       await ask('/api/session'),
     ])
       expect(answer.headers.refresh).toBeUndefined()

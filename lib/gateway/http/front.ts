@@ -7,7 +7,7 @@ import { errorBody, hasControlCharacters, Refusal, requestIdOf } from './answer.
 import { watchBody } from './body-watch.ts'
 import { clientAddress } from './client-address.ts'
 import { clearingHeaders, hasTwoSessions, troublePage, troubleText, troubleTitle } from './cookie-trouble.ts'
-import { originOfHost } from './origin.ts'
+import { originOfHost, ownPath } from './origin.ts'
 
 /**
  * What happens to every request before Next sees it: refuse names that are not ours, paths that read differently
@@ -117,14 +117,15 @@ const showTrouble = (
 
 /**
  * Whether a page of another site, such as a chat, led a browser to a page of ours. It then keeps the session's cookie
- * back, and who is signed in would be asked to sign in. Pages change nothing by being opened.
+ * back, and who is signed in would be asked to sign in. Pages change nothing by being opened. The way back from a
+ * provider does, but only for who began it here, and it has to know whom that one is signed in as.
  */
 const isLedHere = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' &&
   headers['sec-fetch-mode'] === 'navigate' &&
   headers['sec-fetch-dest'] === 'document' &&
   headers['sec-fetch-site'] === 'cross-site' &&
-  !/^\/(api|_next|sign-in)(\/|\?|$)/.test(url) &&
+  !/^\/(api|_next|sign-in(?!\/sso\/callback\?))(\/|\?|$)/.test(url) &&
   valuesOfCookie(
     (name) => String(headers[name] ?? ''),
     cookieName((name) => String(headers[name] ?? '')),
@@ -132,7 +133,9 @@ const isLedHere = ({ method, url = '', headers }: IncomingMessage): boolean =>
 
 /** Asked again by a page of ours, it comes with the cookie. Returns false, as the request ends here. */
 const askAgain = (response: ServerResponse, path: string): false => {
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', refresh: `0;url=${path}` }
+  // A path may yet name another host, such as `/\host`.
+  const refresh = `0;url=${ownPath(path)}`
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', refresh }
   response.writeHead(200, headers).end('<!doctype html><html lang="en"><title>Devdeck</title></html>\n')
   return false
 }

@@ -1,0 +1,217 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import type { SessionView } from '#lib/wire/session.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
+
+const clientSecret = 'a-secret-of-the-console'
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+let service: TestService
+let gateway: TestConsole
+let server: Server
+let issuer: string
+/** What the provider answers, by path. */
+let answers: Record<string, RequestListener>
+const log: string[] = []
+
+const answering =
+  (body: unknown, status = 200, type = 'application/json'): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body))
+
+beforeAll(async () => {
+  service = await startService()
+  gateway = await startConsole(service)
+  server = createServer((request, response) =>
+    (answers[request.url?.split('?')[0] ?? ''] ?? answering('nothing', 404))(request, response),
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await gateway.close()
+  await service.close()
+})
+beforeEach(() => {
+  // Another issuer each time: what one says of itself is asked for once.
+  issuer = `http://localhost:${(server.address() as AddressInfo).port}/${Math.random().toString(36).slice(2)}`
+  gateway.registry.config.signOn = {
+    issuer,
+    clientId: 'devdeck',
+    clientSecret,
+    scope: 'openid',
+    rules: [{ claim: 'groups', value: 'team', api_key: service.key }],
+  }
+  const at = (path: string) => new URL(issuer).pathname + path
+  const jwk = { ...keys.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }
+  answers = {
+    [at('/.well-known/openid-configuration')]: answering({
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/me`,
+      jwks_uri: `${issuer}/keys`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+    }),
+    [at('/keys')]: answering({ keys: [jwk] }),
+    [at('/me')]: answering({ sub: 'ann' }),
+  }
+  log.length = 0
+  vi.spyOn(console, 'error').mockImplementation((...said: unknown[]) => {
+    log.push(said.map((each) => (typeof each === 'string' ? each : inspect(each))).join(' '))
+  })
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const set = (path: string, answer: RequestListener) => {
+  answers[new URL(issuer).pathname + path] = answer
+}
+
+const nowS = () => Math.floor(Date.now() / 1000)
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+interface Signing {
+  key?: KeyObject
+  alg?: string
+}
+const jwt = (claims: unknown, { key = keys.privateKey, alg = 'RS256' }: Signing = {}): string => {
+  const signed = `${part({ alg, kid: 'one' })}.${part(claims)}`
+  return `${signed}.${alg === 'none' ? '' : sign('sha256', Buffer.from(signed), key).toString('base64url')}`
+}
+
+const begin = async (): Promise<{ begun: string; asked: URLSearchParams; to: string }> => {
+  const start = await gateway.fetch('/sign-in/sso')
+  const to = start.headers.get('location') ?? ''
+  const begun = start.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  return { begun, to, asked: new URL(to, gateway.url).searchParams }
+}
+const comeBack = (begun: string, query: Record<string, string>) =>
+  gateway.fetch(`/sign-in/sso/callback?${new URLSearchParams(query)}`, { cookie: begun })
+
+/** Signs on with a token of these claims, and tells where that led and who it was. */
+const signOn = async (more: Record<string, unknown> = {}, signing?: Signing) => {
+  const { begun, asked } = await begin()
+  const good = { iss: issuer, aud: 'devdeck', sub: 'ann', iat: nowS(), exp: nowS() + 60, nonce: asked.get('nonce') }
+  const id_token = jwt({ ...good, groups: ['team'], ...more }, signing)
+  if (!answers[`${new URL(issuer).pathname}/token`])
+    set('/token', answering({ access_token: 'a-token-of-access', token_type: 'Bearer', id_token }))
+  const end = await comeBack(begun, { code: 'a-code', state: asked.get('state') ?? '' })
+  const cookie = end.headers
+    .getSetCookie()
+    .find((each) => each.startsWith('devdeck_session'))
+    ?.split(';')[0]
+  const session = cookie && ((await (await gateway.fetch('/api/session', { cookie })).json()) as SessionView)
+  return { to: end.headers.get('location'), person: session ? session.person : null }
+}
+const away = { to: '/sign-in?problem=sso-away', person: null }
+
+it('signs in with a token as it should be', async () => {
+  expect(await signOn()).toEqual({ to: '/', person: 'ann' })
+})
+
+it.each<[string, Record<string, unknown>, Signing?]>([
+  ['is signed by a key that is not of the provider', {}, { key: foreign.privateKey }],
+  ['is not signed', {}, { alg: 'none' }],
+  ['has run out', { iat: nowS() - 400, exp: nowS() - 100 }],
+  ['is for another client', { aud: 'another' }],
+  ['is for several clients', { aud: ['devdeck', 'another'] }],
+  ['is of another issuer', { iss: 'https://evil.example' }],
+  ['answers another attempt', { nonce: 'another' }],
+  ['answers none', { nonce: undefined }],
+  ['is of nobody', { sub: undefined }],
+  ['is of a number', { sub: 5 }],
+])('signs nobody in by a token that %s', async (_, claims, signing) => {
+  expect(await signOn(claims, signing)).toEqual(away)
+  expect(log).toEqual([expect.stringMatching(/^Single sign-on failed: [^\n]+$/)])
+})
+
+it.each([
+  ['an object', { team: true }],
+  ['a list in a list', [['team']]],
+  ['a longer text', 'team-a'],
+  ['nothing', null],
+])('finds no value of a claim in %s', async (_, groups) => {
+  expect(await signOn({ groups })).toEqual({ to: '/sign-in?problem=sso-nobody', person: null })
+})
+
+it('takes claims of a megabyte, and keeps little of them', async () => {
+  expect(await signOn({ groups: ['x'.repeat(1_000_000), 'team'], name: '\u00e9'.repeat(500_000) })).toEqual({
+    to: '/',
+    person: `${'\u00e9'.repeat(60)} (ann)`,
+  })
+})
+
+it.each([
+  ['an address that is not vouched for', { email: 'boss@example.com' }, 'ann'],
+  ['a name that is an address', { name: 'boss@example.com' }, 'boss@example.com (ann)'],
+  ['the name of another', { preferred_username: 'boss', name: 'Boss' }, 'boss (ann)'],
+  ['a name that would write lines of its own', { name: 'a\nFAKE\u001b[31m\u009b\u202ex' }, 'a FAKE [31m  x (ann)'],
+  ['no name that is text', { preferred_username: ['boss'], name: { a: 1 } }, 'ann'],
+  ['an address that is vouched for', { email: 'ann@example.com', email_verified: true }, 'ann@example.com'],
+  ['one that is vouched for by a text', { email: 'ann@example.com', email_verified: 'true' }, 'ann'],
+])('names who has %s', async (_, claims, person) => {
+  expect(await signOn(claims)).toEqual({ to: '/', person })
+})
+
+it('takes no claims about somebody else', async () => {
+  set('/me', answering({ sub: 'bob', groups: ['team'] }))
+  expect(await signOn({ groups: [] })).toEqual(away)
+})
+
+it.each<[string, string, RequestListener, string]>([
+  [
+    'a web page where it tells of itself',
+    '/.well-known/openid-configuration',
+    answering('<p>', 200, 'text/html'),
+    'away',
+  ],
+  ['a web page instead of a token', '/token', answering('<p>', 200, 'text/html'), 'away'],
+  ['an error instead of a token', '/token', answering('down', 500, 'text/plain'), 'away'],
+  ['that it does not know this console', '/token', answering({ error: 'invalid_client' }, 401), 'away'],
+  ['that the code was used', '/token', answering({ error: 'invalid_grant' }, 400), 'late'],
+  [
+    'with no token of identity',
+    '/token',
+    answering({ access_token: 'a-token-of-access', token_type: 'Bearer' }),
+    'away',
+  ],
+  ['with no keys', '/keys', answering({ keys: [] }), 'away'],
+])('says what is wrong where the provider answers %s', async (_, path, answer, problem) => {
+  set(path, answer)
+  const { to } = path.includes('.well-known') ? await begin() : await signOn()
+  expect(to).toBe(`/sign-in?problem=sso-${problem}`)
+  expect(log).toEqual([expect.stringMatching(/^Single sign-on failed: [^\n]+$/)])
+  expect(log[0]).not.toMatch(/a-secret|a-code|a-token/)
+})
+
+it('writes one line of what comes back, whatever stands in it', async () => {
+  const { begun, asked } = await begin()
+  const forged = 'no\nFAKE\u001b[31m\u009b'
+  const back = { error: forged, error_description: forged, state: asked.get('state') ?? '' }
+  const end = await comeBack(begun, back)
+  expect(end.headers.get('location')).toBe('/sign-in?problem=sso-refused')
+  expect(log).toHaveLength(1)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  expect(log[0]).not.toMatch(/[\x00-\x1f\x7f-\x9f]/)
+})
+
+it('leaves what was begun as it is where another comes back', async () => {
+  const { begun, asked } = await begin()
+  for (const query of [{ code: 'a-code', state: 'another' }, { code: 'a-code' }, {}] as Record<string, string>[]) {
+    const end = await comeBack(begun, query)
+    expect([end.headers.get('location'), end.headers.getSetCookie()]).toEqual(['/sign-in?problem=sso-late', []])
+  }
+  expect(
+    (await comeBack(begun, { error: 'access_denied', state: asked.get('state') ?? '' })).headers.getSetCookie(),
+  ).toEqual([expect.stringMatching(/^devdeck_sign_on_\d+=; Path=\/; Max-Age=0;/)])
+})
