@@ -8,7 +8,7 @@ import * as z from 'zod/mini'
 import { newSignInPath } from '#lib/gateway/accounts/sign-in.ts'
 import { endActivity } from '#lib/gateway/activity/activity.ts'
 import { endAlerts, watchForWebhook } from '#lib/gateway/alerts/alert-books.ts'
-import { type Config, ConfigError, ownOrigins, readConfig } from '#lib/gateway/config.ts'
+import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
 import { answerUnreadable } from '#lib/gateway/http/cookie-trouble.ts'
 import { admit, serverOptions } from '#lib/gateway/http/front.ts'
@@ -29,19 +29,14 @@ const root = import.meta.dirname
 const dev = process.argv.includes('--dev')
 const drainMs = 5_000
 // Taken from the environment before anything is started that would inherit them.
-const sessionSecret = takeVariable('DEVDECK_SESSION_SECRET')
 const apiKeys = takeVariable('DEVDECK_API_KEYS')
-const signOnSecret = takeVariable('DEVDECK_OIDC_CLIENT_SECRET')
+const secrets = Object.fromEntries(secretVariables.map((name) => [name, takeVariable(name)]))
 // Next reads it while it is being imported, hence the late import below.
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
 z.config(z.locales.en())
 
 const start = async (): Promise<void> => {
-  const config = readConfig({
-    ...process.env,
-    DEVDECK_SESSION_SECRET: sessionSecret,
-    DEVDECK_OIDC_CLIENT_SECRET: signOnSecret,
-  })
+  const config = readConfig({ ...process.env, ...secrets })
   const server = createServer(serverOptions)
   server.on('clientError', answerUnreadable)
   server.on('request', stillStarting)

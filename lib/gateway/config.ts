@@ -120,6 +120,15 @@ const Environment = z.object({
   ),
 })
 
+/** What no other program of the machine is to read. The address of a webhook may hold a secret in its path. */
+export const secretVariables = [
+  'DEVDECK_SESSION_SECRET',
+  'DEVDECK_OIDC_CLIENT_SECRET',
+  'DEVDECK_WEBHOOK_URL',
+  'DEVDECK_WEBHOOK_SECRET',
+  'DEVDECK_WEBHOOK_API_KEY',
+] as const
+
 /** Reads the environment; creates the data folder, and in it the session secret when none is given. Throws ConfigError. */
 export const readConfig = (environment: Record<string, string | undefined> = process.env): Config => {
   const parsed = Environment.safeParse(pick(environment))
