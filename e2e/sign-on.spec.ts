@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,12 @@ import { expect, freePort, open, type Product, signIn, startProduct, test } from
 const people = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['on-call'] },
   bob: { name: 'Bob', groups: ['elsewhere'] },
+}
+const secrets = {
+  DEVDECK_SESSION_SECRET: 'the-session-secret-of-this-console',
+  DEVDECK_WEBHOOK_URL: 'http://127.0.0.1:9/the-path-of-a-webhook',
+  DEVDECK_WEBHOOK_SECRET: 'the-secret-of-the-webhook',
+  DEVDECK_WEBHOOK_API_KEY: 'ak_of_the_webhook',
 }
 let service: TestService
 let provider: TestProvider
@@ -34,6 +40,7 @@ test.beforeAll(async () => {
     DEVDECK_OIDC_CLIENT_SECRET: clientSecret,
     DEVDECK_OIDC_SCOPE: scope,
     DEVDECK_OIDC_ACCOUNTS: rules,
+    ...secrets,
   })
 })
 test.afterAll(async () => {
@@ -72,17 +79,54 @@ test('who signs on at the provider of the team is on the page they wanted, and n
   await expect(page.getByText('Signed on as ann@example.com')).toBeVisible()
 })
 
-test('a link in a page of another site opens the page for who is signed in', async ({ page }) => {
+test('no program of the machine reads the secrets of a console from its environment', () => {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const parentOf = (pid: string) => /\) \S (\d+)/.exec(readProcess(pid, 'stat'))?.[1] ?? '0'
+  const isOfFront = (pid: string): boolean => pid === String(front.pid) || (pid !== '0' && isOfFront(parentOf(pid)))
+  const [console_] = processes.filter((pid) => readProcess(pid, 'cmdline').includes('server.ts') && isOfFront(pid))
+  const environment = readProcess(console_ ?? '', 'environ')
+  expect(environment).toContain('DEVDECK_OIDC_ISSUER=')
+  expect(environment).not.toMatch(/SECRET|WEBHOOK/)
+})
+
+/** Empty of one that has ended meanwhile. */
+const readProcess = (pid: string, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+test('who signs on beside an account stays signed in to that one', async ({ page }) => {
+  await signIn(page, { url: front.url, apiKey: service.otherKey })
+  await page.goto(`${front.url}/sign-in?add`)
+  await page.getByRole('link', { name: /^Sign in with/ }).click()
+  await page.getByRole('link', { name: 'ann' }).click()
+  await expect(page).toHaveURL(`${front.url}/`)
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await expect(page.getByText('Signed on as ann@example.com')).toBeVisible()
+  await expect(page.getByRole('menuitem', { name: /^Switch to/ })).toHaveCount(1)
+})
+
+test('a link in a page of another site opens the page for who is signed in, and signs nobody on', async ({ page }) => {
   await signIn(page, { url: front.url, apiKey: service.key })
   const chat = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' })
-    response.end(`<a href="${front.url}/axons?search=from-chat">eviction</a>`)
+    response.end(
+      `<a href="${front.url}/axons?search=from-chat">eviction</a> <a href="${front.url}/sign-in/sso">free gift</a>`,
+    )
   }).listen(0, '127.0.0.1')
   await once(chat, 'listening')
-  await page.goto(`http://localhost:${(chat.address() as AddressInfo).port}`)
+  const chatUrl = `http://localhost:${(chat.address() as AddressInfo).port}`
+  await page.goto(chatUrl)
   await page.getByRole('link', { name: 'eviction' }).click()
   await expect(page).toHaveURL(`${front.url}/axons?search=from-chat`)
   await expect(page.getByRole('heading', { name: 'Axons' })).toBeVisible()
+  await page.goto(chatUrl)
+  await page.getByRole('link', { name: 'free gift' }).click()
+  await expect(page).toHaveURL(`${front.url}/sign-in`)
+  await expect(page.getByRole('link', { name: /^Sign in with/ })).toBeVisible()
   chat.closeAllConnections()
   chat.close()
 })
