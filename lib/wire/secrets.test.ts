@@ -67,6 +67,16 @@ const leaks: [string, string, string][] = [
   ['escaped', JSON.stringify({ deep: JSON.stringify({ deep: JSON.stringify({ api_key: s }) }) }), s],
   ['python', `os.environ["API_KEY"] = "${s}"`, s],
   ['xml', `<settings><password>${s}</password></settings>`, s],
+  ['hash', `password => '${s}'`, s],
+  ['go', `password := "${s}"`, s],
+  ['xml', `<add key="password" value="${s}"/>`, s],
+  ['xml', JSON.stringify(`<add key="password" value="${s}"/>`), s],
+  ['GIT', `https://${s}:x-oauth-basic@example.com/r.git`, s],
+  ['GIT', `https://${s}:@example.com/r.git`, s],
+  ['command', `mysql -u root -p${s} -e "select 1"`, s],
+  ['command', `sshpass -p ${s} ssh host`, s],
+  ['password[]', s, s],
+  ['\uFF50\uFF41\uFF53\uFF53\uFF57\uFF4F\uFF52\uFF44', s, s],
   ['bot', `123456789:AA${random}xxxxxxxxx`, random],
 ]
 
@@ -95,6 +105,8 @@ const plain: [string, string][] = [
   ['command', 'docker run -u 1000:1000 image'],
   ['document', '<h1>Password</h1><name>a word</name>'],
   ['python', 'os.environ["MODE"] = "fast"'],
+  ['command', 'mysql -P 3306 -u root --protocol=tcp'],
+  ['go', 'mode := "fast"'],
   ['prompt', 'Solve the task in /app, then run the tests: be brief.'],
 ]
 
@@ -134,6 +146,10 @@ describe('a record', () => {
       credentials: { user: 'SENTINEL_2' },
       args: ['--api-key', 'SENTINEL_3'],
       env: [{ name: 'API_KEY', value: 'SENTINEL_4' }],
+      pairs: [
+        ['API_KEY', 'SENTINEL_5'],
+        ['MODE', 'fast'],
+      ],
     }
     const shown = JSON.stringify(maskRecord({ kwargs }))
     expect(shown).not.toMatch(/SENTINEL|1234/)
@@ -158,6 +174,7 @@ describe('a job file', () => {
       'env: [{name: API_KEY, value: SENTINEL}, {"value": "SENTINEL", "name": "API_KEY"}]\nmode: fast',
     ],
     ['a map in a text', 'config: "{\\"token\\": \\"SENTINEL\\"}"\nmode: fast'],
+    ['a quoted key of several words', '"api key": SENTINEL\nmode: fast'],
     ['a comment', '# API_KEY: SENTINEL\nmode: fast'],
     ['a value with a comment', 'api_key: SENTINEL # mine\nmode: fast'],
     ['an anchor', 'api_key: &key SENTINEL\nmode: fast'],

@@ -23,9 +23,13 @@ const secretEnding =
 const personalWord = /^(\w*(password|passwd|passphrase|passcode|secret)|pwd|pass|pw|pin|otp)$/
 const placeWord = /^(file|path|dir|env|type|ttl)$/
 
+/** A part of every word that makes a name one of a secret: most names are decided by its absence. */
+const secretPart =
+  /key|token|secret|pass|p(?:w|in|at)|otp|cred|auth|bearer|cookie|[cx]srf|private|dsn|jwt|sk|mnemonic|webhook|sig|hmac|salt|[^ -~]/i
+
 /** Whether what is kept under this name is a secret, whatever it looks like. */
 const isSecretName = (name: string): boolean =>
-  wordsOf(name).some((word) => secretWord.test(word) || secretEnding.test(word))
+  secretPart.test(name) && wordsOf(name).some((word) => secretWord.test(word) || secretEnding.test(word))
 
 /** A reference to a value that is kept elsewhere: `${API_KEY}`, `$API_KEY`, `{{ secrets.KEY }}`. */
 const reference = /^(\$\{\w+(:-)?\}|\$[A-Z_][A-Z0-9_]*|(\$)?\{\{[^{}]*\}\})$/
@@ -54,6 +58,8 @@ const issued = new RegExp(
 )
 
 const urlPassword = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:@/"']{0,256}):[^\s"'<>]{1,256}@/gi
+/** The key in the place of the user, as providers of git take it. */
+const urlUser = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s:@/"']{1,512}(?=:(?:x-oauth-basic|x-access-token)?@)/gi
 const urlToken = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s:@/"']{16,512}@/gi
 const webhook =
   /\b(hooks\.slack\.com\/\w{1,20}|discord(?:app)?\.com\/api\/webhooks|\w{1,60}\.webhook\.office\.com)\/[^\s"']{1,512}/gi
@@ -61,21 +67,24 @@ const bearer = /\b(Bearer|Token)([ \t]+)(?=[^\s"']*[\d_.~+/=-])[^\s"',]{6,4096}/
 const basic = /\b(Basic[ \t]+)(?=[\w+/]*[\d+/=A-Z])[A-Za-z0-9+/]{8,1024}={0,2}/g
 /** As programs take a user and a password in one: `curl -u me:…`, `me:…@tcp(host)`, `login me password …`. */
 const userPassword = /(?<![\w-])((?:-u|--user|--proxy-user|-U)[ \t=]{1,4}["']?[^\s:"']{1,100}:)(?!\d+\b)[^\s"']{1,256}/g
+const attachedPassword =
+  /(?<![\w-])((?:mysql|mariadb)[\w-]{0,20}[ \t][^\n;|&]{0,200}?(?<=[ \t])-p|sshpass[ \t]+-p[ \t]*)(?=\S)["']?[^\s"']{1,256}/g
 const dialPassword = /(?<![^\s:@/"'])([^\s:@/"']{1,100}:)[^\s@"']{1,128}(?=@(?:tcp|unix)\()/g
 const loginPassword = /\b(login[ \t]+\S{1,256}[ \t]+password[ \t]+)\S{1,1024}/g
 const telegram = /(?<!\w)\d{8,10}:[\w-]{35}(?!\w)/g
 const element = /<([A-Za-z][\w.-]{0,60})>([^<\n]{1,4096})(?=<\/\1>)/g
 /** The name and the sign of `name: value`, `"name": "value"`, `--name=value`, also within a line; then the value. */
-const pairName = /(?<![\w.$-])(\\{0,7}["']|)-{0,2}([A-Za-z_$][\w.-]{0,100})\1\]?[ \t]{0,8}[:=][ \t]{0,8}/g
+const pairName = /(?<![\w.$-])(\\{0,7}["']|)-{0,2}([A-Za-z_$][\w.-]{0,100})\1\]?[ \t]{0,8}[:=]{1,3}>?[ \t]{0,8}/g
 const pairValue =
   /\$?\{\{[^{}\n]{0,100}\}\}|\$\{[^}\n]{0,100}\}|\\{1,7}"[^"\n]{0,4096}"|"(?:[^"\\\n]|\\.){0,4096}"|'[^'\n]{0,4096}'|[^\s,;&}\])"']{1,4096}/y
-/** `{name: API_KEY, value: …}`, in either order. */
-const naming = `["']?\\b(?:name|key|variable|var)["']?[ \\t]{0,8}[:=][ \\t]{0,8}["']?([\\w.-]{1,100})["']?`
+/** `{name: API_KEY, value: …}`, `<add name="API_KEY" value="…"/>`, in either order. */
+const beside = '(?:[ \\t]{0,8},[ \\t]{0,8}|[ \\t]{1,8})'
+const naming = `["']?\\b(?:name|key|variable|var)["']?[ \\t]{0,8}[:=][ \\t]{0,8}\\\\{0,7}["']?([\\w.-]{1,100})\\\\{0,7}["']?`
 const valued = `["']?\\b(?:value|val|default)["']?[ \\t]{0,8}[:=][ \\t]{0,8}`
 // Captured ahead and repeated, so that it is not tried again shorter: a long text would take seconds.
-const given = `(?=(?<given>"[^"\\n]{0,4096}"|'[^'\\n]{0,4096}'|[^\\s,}\\]"']{1,1024}))\\k<given>`
-const namedValue = new RegExp(`(${naming}[ \\t]{0,8},[ \\t]{0,8}${valued})${given}`, 'gi')
-const valueNamed = new RegExp(`(${valued})${given}(?=[ \\t]{0,8},[ \\t]{0,8}${naming})`, 'gi')
+const given = `(?=(?<given>\\\\{1,7}"[^"\\n]{0,4096}"|"[^"\\n]{0,4096}"|'[^'\\n]{0,4096}'|[^\\s,}\\]"']{1,1024}))\\k<given>`
+const namedValue = new RegExp(`(${naming}${beside}${valued})${given}`, 'gi')
+const valueNamed = new RegExp(`(${valued})${given}(?=${beside}${naming})`, 'gi')
 /** `--name value`, `"--name", "value"`. */
 const flag = /(["']?)(--?[A-Za-z][\w-]{1,60})(["']?(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,4}))(["']?)([^\s,"'\]]{1,4096})\4/g
 const run = /[A-Za-z0-9+/=]{20,4096}/g
@@ -86,9 +95,11 @@ export const maskText = (text: string): string =>
     maskKeys(text)
       .replace(namedValue, (found, lead: string, name: string, value: string) => maskedAs(name, value, lead) ?? found)
       .replace(valueNamed, (found, lead: string, value: string, name: string) => maskedAs(name, value, lead) ?? found)
+      .replace(urlUser, `$1${mask}`)
       .replace(urlPassword, `$1:${mask}@`)
       .replace(urlToken, `$1${mask}@`)
       .replace(userPassword, `$1${mask}`)
+      .replace(attachedPassword, `$1${mask}`)
       .replace(dialPassword, `$1${mask}`)
       .replace(loginPassword, `$1${mask}`)
       .replace(telegram, mask)
@@ -159,7 +170,8 @@ const maskValue = (name: string, value: unknown, isUnderSecret: boolean): unknow
   if (Array.isArray(value))
     return value.map((each, i) => {
       const before = value[i - 1]
-      const isFlagged = typeof before === 'string' && /^--?[A-Za-z][\w-]*$/.test(before) && typeof each === 'string'
+      const isName = typeof before === 'string' && (/^--?[A-Za-z][\w-]*$/.test(before) || value.length === 2)
+      const isFlagged = isName && typeof each === 'string'
       return maskValue(isFlagged && !each.startsWith('-') ? before : name, each, isUnderSecret)
     })
   if (typeof value === 'object' && value !== null) {
@@ -205,7 +217,8 @@ export const maskRecord = (record: unknown): unknown => {
   )
 }
 
-const keyLine = /^(\s*(?:[-?]\s+)*)(["']?)([\w.$@/-]+)\2(\s*:(?:\s+|$)|\s*=\s*)(.*)$/
+const keyLine =
+  /^(\s*(?:[-?]\s+)*)(["']?)((?<=["'])[^"'\n]{1,100}|[\w.$@/[\]\uFF00-\uFF5E-]+)\2(\s*:(?:\s+|$)|\s*=\s*)(.*)$/
 const itemLine = /^(\s*-\s+)(.*)$/
 
 /** The text of a YAML file with the values hidden that look secret; its lines, its comments and its layout stay. */
