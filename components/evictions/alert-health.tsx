@@ -40,6 +40,14 @@ export const StreamHealth = () => {
         </Fact>
         {data && <Stream stream={data.stream} />}
         {data && <Looks looks={data.looks} />}
+        {data?.unwritten != null && (
+          <Fact label="History">
+            <span className="text-danger">Alerts cannot be written down: {data.unwritten}.</span>
+            <p className="text-muted">
+              They are announced all the same, and lost if the console stops before they can.
+            </p>
+          </Fact>
+        )}
       </Facts>
     </section>
   )

@@ -45,7 +45,7 @@ export interface Registry {
   underWay: Map<string, number>
   /** One per account, by a hash of its key. */
   evictionHubs: Map<string, EvictionWatch>
-  /** What the console keeps of the alerts of an account, by a hash of its key. */
+  /** What the console keeps of the alerts of an account, by its id. */
   alertBooks: Map<string, AlertBook>
   /** Opened with the first alert. */
   alertStore: AlertStore | undefined

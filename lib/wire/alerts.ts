@@ -129,6 +129,8 @@ export interface AlertHistory {
 export interface AlertHealth {
   stream: AlertStreamHealth
   looks: LooksHealth
+  /** Why what is kept of alerts is not on the disk; null while all of it is. */
+  unwritten: string | null
   webhook: {
     /** The host alone: the address may hold a secret. Null: none is configured. */
     host: string | null

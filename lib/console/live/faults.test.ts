@@ -244,6 +244,7 @@ describe('the stream of the service', () => {
   it('11 byte by byte, with marks, comments and lines of all kinds: read all the same, and what is none is counted', async () => {
     const opened = await openPage()
     const page = opened.evictions()
+    await opened.follow({ endpoint: 'alerts.watch' }).is('live')
     await page.is('live')
     const text =
       ': a comment\r\nid: 1\r\nevent: eviction\r\ndata:{"devbox_id":"dbx_é",\r\ndata: "eviction_deadline_ms":9000000000000}\r\n\r\n' +

@@ -16,6 +16,7 @@ import {
 } from '#lib/wire/alerts.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import type { EvictionListener } from '../evictions/listener.ts'
+import type { EvictionWatch } from '../registry.ts'
 import {
   acknowledged,
   afterTime,
@@ -49,13 +50,11 @@ interface Options {
   account: { id: string; name: string }
   store: AlertStore
   /** Undefined while the service does not answer; what is gone has ended. Never rejects. */
-  describe(devboxId: string): Promise<DevboxFacts | undefined>
+  describe(apiKey: string, devboxId: string): Promise<DevboxFacts | undefined>
   /** Asks the service for what no stream tells. */
-  client: () => Pick<Client, 'devboxes' | 'benchmarkJobs'>
-  /** Joins the account's watch of evictions; returns the call that leaves it. */
-  watch(listener: EvictionListener): () => void
-  /** What the watch itself knows of the service's stream. */
-  watched(): Pick<AlertStreamHealth, 'last_heard_ms' | 'unreadable'>
+  client: (apiKey: string) => Pick<Client, 'devboxes' | 'benchmarkJobs'>
+  /** The watch of the account's evictions under that key. */
+  watchFor(apiKey: string): EvictionWatch
   webhook?: Webhook | undefined
   /** The page of an alert. */
   urlOf(alertId: string): string
@@ -73,59 +72,71 @@ export type AlertListener = (item: AlertItem) => void
 /**
  * The alerts of one account: made of what its watch of evictions tells and of what it is asked for beside that, kept in
  * the store, told to every page and to the webhook. It listens while a page does, or always where it is told to stay.
+ * Pages may have different keys of the account: the service is asked with one of those that listen, and with another
+ * once that has left or is refused.
  */
 export class AlertBook implements EvictionListener {
   readonly #options: Options
   readonly #looks: ServiceLooks
   #followedJobs: string[]
+  /** When the service was last asked for what no stream tells; null when it never was. */
+  #lookedMs: number | null
   /** The ids of evictions that were scheduled here to practise, until they are reported. */
   readonly #drills = new Set<string>()
   readonly #open = new Map<string, Alert>()
   readonly #webhookAlerts: WebhookAlerts
   readonly #watchHealth = new WatchHealth()
-  readonly #listeners = new Set<AlertListener>()
-  #leaveWatch: (() => void) | undefined
+  /** With the key of each. */
+  readonly #listeners = new Map<AlertListener, string>()
+  /** The key it listens with whether a page is open or not. */
+  #ownKey: string | undefined
+  readonly #refusedKeys = new Set<string>()
+  /** The key that the service is asked with. */
+  #apiKey: string
+  #watch: EvictionWatch | undefined
   #linger: NodeJS.Timeout | undefined
   #dueTimer: NodeJS.Timeout | undefined
-  #stays = false
   /** True while what is told may have been told before without anybody here to hear it. */
   #isCatchingUp = true
   #catchingUp: NodeJS.Timeout | undefined
   /** Since this book joined the watch; undefined once those that are open were compared with it. */
   #reported: Set<string> | undefined
 
-  constructor(options: Options) {
+  constructor(apiKey: string, options: Options) {
+    this.#apiKey = apiKey
     this.#options = options
     for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
     const { webhook, urlOf } = options
     this.#webhookAlerts = new WebhookAlerts({ webhook, urlOf, silences: () => this.silences() }, this.#open.values())
     this.#followedJobs = options.store.followedJobs(options.account.id)
+    this.#lookedMs = options.store.lookedMs(options.account.id)
     this.#looks = new ServiceLooks({
-      client: options.client,
+      client: () => options.client(this.#apiKey),
       followedJobs: () => this.#followedJobs,
       onLook: (look) => this.#looked(look),
     })
   }
 
   /** Tells `listener` everything, and then what changes, until the returned function is called. */
-  join(listener: AlertListener): () => void {
-    this.#listeners.add(listener)
+  join(apiKey: string, listener: AlertListener): () => void {
+    this.#listeners.set(listener, apiKey)
     this.#listen()
     listener(this.everything())
     return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0 || this.#stays) return
-      this.#linger = setTimeout(() => this.#unlisten(), lingerMs)
+      if (!this.#listeners.delete(listener)) return
+      if (this.#keys.length > 0) this.#listen()
+      else this.#linger = setTimeout(() => this.#unlisten(), lingerMs)
     }
   }
 
   /** Listens from now on with no page open. */
-  stay(): void {
-    this.#stays = true
+  stay(apiKey: string): void {
+    this.#ownKey = apiKey
     this.#listen()
   }
 
   get staysListening(): boolean {
-    return this.#stays
+    return this.#ownKey !== undefined
   }
 
   get webhook(): Webhook | undefined {
@@ -139,7 +150,12 @@ export class AlertBook implements EvictionListener {
   }
 
   health(): AlertStreamHealth {
-    return { ...this.#watchHealth.health, ...this.#options.watched() }
+    const { lastHeardMs: last_heard_ms = null, unreadable = 0 } = this.#watch ?? {}
+    return { ...this.#watchHealth.health, last_heard_ms, unreadable }
+  }
+
+  get unwritten(): string | null {
+    return this.#options.store.problem
   }
 
   looksHealth(): LooksHealth {
@@ -166,13 +182,13 @@ export class AlertBook implements EvictionListener {
   /** Tells of its end, to every page. */
   followJob(jobId: string): void {
     this.#options.store.followJob(this.#account, jobId)
-    this.#tellFollowed()
+    this.#setFollowed([...this.#followedJobs.filter((id) => id !== jobId), jobId])
     void this.#looks.look()
   }
 
   unfollowJob(jobId: string): void {
     this.#options.store.unfollowJob(this.#account, jobId)
-    this.#tellFollowed()
+    this.#setFollowed(this.#followedJobs.filter((id) => id !== jobId))
   }
 
   get(id: string): Alert | undefined {
@@ -230,6 +246,8 @@ export class AlertBook implements EvictionListener {
     this.#unlisten()
     this.#options.webhook?.close()
     this.#listeners.clear()
+    // What is still being asked for has no alert to change any more.
+    this.#open.clear()
   }
 
   start({ evictions, upstream }: RelayData['snapshot']): void {
@@ -248,17 +266,32 @@ export class AlertBook implements EvictionListener {
   }
 
   end(): void {
-    this.#leaveWatch = undefined
-    if (this.#listeners.size > 0 || this.#stays) this.#isCatchingUp = true
+    this.#watch = undefined
+    if (this.#keys.length > 0) this.#isCatchingUp = true
   }
 
   get #account(): string {
     return this.#options.account.id
   }
 
+  /** Of all who listen. */
+  get #keys(): string[] {
+    return [...(this.#ownKey === undefined ? [] : [this.#ownKey]), ...this.#listeners.values()]
+  }
+
   #listen(): void {
     clearTimeout(this.#linger)
-    this.#leaveWatch ??= this.#options.watch(this)
+    const keys = this.#keys.filter((key) => !this.#refusedKeys.has(key))
+    const next = keys.includes(this.#apiKey) ? this.#apiKey : (keys[0] ?? this.#apiKey)
+    if (next !== this.#apiKey) {
+      this.#apiKey = next
+      this.#leaveWatch()
+      void this.#looks.look()
+    }
+    if (!this.#watch) {
+      this.#watch = this.#options.watchFor(next)
+      this.#watch.join(this)
+    }
     this.#looks.start()
     this.#waitUntilDue()
   }
@@ -268,9 +301,13 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#dueTimer)
     clearTimeout(this.#catchingUp)
     this.#looks.stop()
-    this.#leaveWatch?.()
-    this.#leaveWatch = undefined
+    this.#leaveWatch()
     this.#isCatchingUp = true
+  }
+
+  #leaveWatch(): void {
+    this.#watch?.leave(this)
+    this.#watch = undefined
   }
 
   /** After a connection the service repeats what is pending; what it tells later is new. */
@@ -288,17 +325,22 @@ export class AlertBook implements EvictionListener {
 
   #enter(upstream: RelayUpstream): void {
     if (!this.#watchHealth.enter(upstream)) return
-    if (this.#watchHealth.isLive) this.#caughtUpSoon()
-    else this.#isCatchingUp = true
+    if (upstream.state === 'live') {
+      this.#refusedKeys.delete(this.#apiKey)
+      this.#caughtUpSoon()
+    } else this.#isCatchingUp = true
+    if (upstream.state !== 'refused') return
+    this.#refusedKeys.add(this.#apiKey)
+    this.#listen()
   }
 
   #ofKind(wanted: Alert['kind']): Alert[] {
     return [...this.#open.values()].filter(({ kind }) => kind === wanted)
   }
 
-  #tellFollowed(): void {
-    this.#followedJobs = this.#options.store.followedJobs(this.#account)
-    this.#tell({ event: 'followed_jobs', data: this.#followedJobs })
+  #setFollowed(jobIds: string[]): void {
+    this.#followedJobs = jobIds
+    this.#tell({ event: 'followed_jobs', data: jobIds })
   }
 
   /** The alert as it is raised now. One of the same devbox and kind with another deadline has moved. */
@@ -320,9 +362,9 @@ export class AlertBook implements EvictionListener {
 
   #looked(look: Look): void {
     const nowMs = Date.now()
-    const { store } = this.#options
-    const lookedMs = store.lookedMs(this.#account)
-    store.setLookedMs(this.#account, look.atMs)
+    const lookedMs = this.#lookedMs
+    this.#lookedMs = look.atMs
+    this.#options.store.setLookedMs(this.#account, look.atMs)
     const found_late = lookedMs !== null && nowMs - lookedMs > lateLookMs
     this.#raiseEnds(look, nowMs)
     this.#closeEnds(look, nowMs)
@@ -365,12 +407,11 @@ export class AlertBook implements EvictionListener {
   #raiseEndedJobs({ endedJobs }: Look, { nowMs, found_late }: { nowMs: number; found_late: boolean }): void {
     for (const { id, name, state } of endedJobs) {
       if (!this.#followedJobs.includes(id)) continue
-      this.#options.store.unfollowJob(this.#account, id)
+      this.unfollowJob(id)
       const job = { id, name, state }
       const subject: Subject = { id: `${id}:job`, kind: 'job', devbox_id: '', deadline_ms: nowMs, job }
       this.#raiseAndTell(subject, { devbox_name: null, metadata: {}, found_late })
     }
-    if (endedJobs.length > 0) this.#tellFollowed()
   }
 
   async #report(eviction: Eviction): Promise<void> {
@@ -381,7 +422,7 @@ export class AlertBook implements EvictionListener {
     const told = { devbox_name: null, metadata: {}, found_late: this.#isCatchingUp }
     const isDrill = this.#drills.delete(id)
     this.#open.set(id, this.#raise(isDrill ? { ...subject, is_drill: true } : subject, told))
-    const describing = this.#options.describe(eviction.devbox_id)
+    const describing = this.#options.describe(this.#apiKey, eviction.devbox_id)
     const soonEnough = await Promise.race([describing, delay(describeMs, undefined)])
     // It may have been moved or settled meanwhile, and an alert that nobody was told of is then still written down.
     const describe = (facts: DevboxFacts | undefined) => {
@@ -399,7 +440,7 @@ export class AlertBook implements EvictionListener {
 
   /** Closes an alert that is no longer reported, or whose time is over, by what has become of its devbox. */
   async #settle(alert: Alert): Promise<void> {
-    const facts = await this.#options.describe(alert.devbox_id)
+    const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
     const current = this.#open.get(alert.id)
     if (current) this.#close(current, closingState(current, facts?.status, Date.now()))
   }
@@ -420,7 +461,7 @@ export class AlertBook implements EvictionListener {
   }
 
   #tell(item: AlertItem): void {
-    for (const listener of this.#listeners) listener(item)
+    for (const listener of this.#listeners.keys()) listener(item)
   }
 
   #send(event: AlertEventName, alert: Alert): void {
@@ -430,7 +471,7 @@ export class AlertBook implements EvictionListener {
   /** An alert is due when it is raised again, over, or no longer silenced. */
   #waitUntilDue(): void {
     clearTimeout(this.#dueTimer)
-    if (this.#open.size === 0 || !this.#leaveWatch) return
+    if (this.#open.size === 0 || !this.#watch) return
     const nowMs = Date.now()
     const alertsDueMs = [...this.#open.values()].map((alert) => nextDueMs(alert, nowMs))
     const dueMs = Math.min(...alertsDueMs, ...this.#webhookAlerts.silencesEndMs)
@@ -455,7 +496,7 @@ export class AlertBook implements EvictionListener {
 
   /** Right after the deadline: a devbox that still runs then is being suspended, or stays; the watch will tell. */
   async #settleIfOver(alert: Alert): Promise<void> {
-    const facts = await this.#options.describe(alert.devbox_id)
+    const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
     const current = this.#open.get(alert.id)
     if (current && facts && closingState(current, facts.status, Date.now()) === 'ended') this.#close(current, 'ended')
   }

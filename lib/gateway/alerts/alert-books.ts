@@ -1,42 +1,30 @@
 import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
-import type { SignedIn } from '../accounts/signed-in.ts'
-import { evictionHubFor, hubKey } from '../evictions/hub.ts'
+import { evictionHubFor, type KeyHolder } from '../evictions/hub.ts'
 import { clientFor, serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import { AlertBook, type DevboxFacts } from './alert-book.ts'
 import { AlertStore } from './alert-store.ts'
 import { Webhook } from './webhook.ts'
 
-type Owner = Pick<SignedIn, 'account' | 'api_key'>
-
 /** How long a call to the service may take that a page or an alert waits for. */
 export const callTimeoutMs = 10_000
 
 /** What the console keeps of an account's alerts, opened with the first who asks for it. */
-export const alertBookFor = ({ account, api_key }: Owner): AlertBook => {
+export const alertBookFor = ({ account, api_key }: KeyHolder): AlertBook => {
   const { alertBooks, config } = registry()
-  const key = hubKey(api_key)
-  const found = alertBooks.get(key)
+  const found = alertBooks.get(account.id)
   if (found) return found
-  const book = new AlertBook({
+  const book = new AlertBook(api_key, {
     account: { id: `${serviceIdentity()} ${account.id}`, name: account.name },
     store: storeOf(),
-    describe: (devboxId) => describe(api_key, devboxId),
-    client: () => clientFor(api_key, callTimeoutMs),
-    watch: (listener) => {
-      const hub = evictionHubFor(api_key)
-      hub.join(listener)
-      return () => hub.leave(listener)
-    },
-    watched: () => {
-      const { lastHeardMs: last_heard_ms = null, unreadable = 0 } = registry().evictionHubs.get(key) ?? {}
-      return { last_heard_ms, unreadable }
-    },
+    describe,
+    client: (apiKey) => clientFor(apiKey, callTimeoutMs),
+    watchFor: (apiKey) => evictionHubFor({ account, api_key: apiKey }),
     webhook: config.webhook && new Webhook(config.webhook, { id: account.id, name: account.name }),
     urlOf: (id) => `${config.publicOrigins[0] ?? [...registry().origins.values()][0] ?? ''}${alertPath(id)}`,
   })
-  alertBooks.set(key, book)
+  alertBooks.set(account.id, book)
   return book
 }
 
@@ -60,8 +48,8 @@ const describe = async (apiKey: string, id: string): Promise<DevboxFacts | undef
 const gone = { name: null, metadata: {}, status: 'shutdown' }
 
 /** A call through the console started the devbox's keep-alive time anew. */
-export const keptAlive = (apiKey: string, devboxId: string): void =>
-  registry().alertBooks.get(hubKey(apiKey))?.keptAlive(devboxId)
+export const keptAlive = (accountId: string, devboxId: string): void =>
+  registry().alertBooks.get(accountId)?.keptAlive(devboxId)
 
 /** Has the webhook told of alerts with no page open, from now on until `signal` aborts. */
 export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
@@ -70,7 +58,8 @@ export const watchForWebhook = async (signal: AbortSignal): Promise<void> => {
   if (!api_key) return
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
-      return alertBookFor({ account: await clientFor(api_key, callTimeoutMs).accounts.me(), api_key }).stay()
+      const account = await clientFor(api_key, callTimeoutMs).accounts.me()
+      return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
       if (attempt === 0) console.error(`The webhook waits for the service: ${(error as Error).message}`)
       await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 60_000 }), signal)

@@ -10,12 +10,18 @@ export interface HistoryQuery {
   starting_after?: string | undefined
 }
 
+const alertKey = (account: string, id: string) => `alert ${account} ${id}`
+
 /**
  * Alerts and silences in the console's data folder, by account. The console is their only writer, and several consoles
  * of one service each have their own.
  */
 export class AlertStore {
   readonly #database: DatabaseSync
+  /** What the disk did not take, by what it is about: the last word about each. */
+  readonly #unwritten = new Map<string, { write(): void; alert?: Alert }>()
+  /** Why something is unwritten; null when nothing is. */
+  #problem: string | null = null
 
   constructor(dataDir: string) {
     // After a power cut an acknowledgement may be lost, for which the alert itself then asks again.
@@ -41,7 +47,16 @@ export class AlertStore {
     this.#database.close()
   }
 
+  get problem(): string | null {
+    return this.#problem
+  }
+
+  /** An alert that the disk does not take is kept all the same, and written with what is written next. */
   put(account: string, alert: Alert): void {
+    this.#write(alertKey(account, alert.id), { write: () => this.#put(account, alert), alert })
+  }
+
+  #put(account: string, alert: Alert): void {
     const { devbox_id, devbox_name, metadata, job } = alert
     const words = [devbox_id, devbox_name ?? '', job?.id ?? '', job?.name ?? '', ...Object.entries(metadata).flat()]
     this.#run(
@@ -64,6 +79,8 @@ export class AlertStore {
   }
 
   get(account: string, id: string): Alert | undefined {
+    const unwritten = this.#unwritten.get(alertKey(account, id))?.alert
+    if (unwritten) return unwritten
     return this.#rows('SELECT alert AS json FROM alerts WHERE account = ? AND id = ?', account, id)[0] as
       | Alert
       | undefined
@@ -111,14 +128,15 @@ export class AlertStore {
 
   /** Those that are not over. */
   silences(account: string, nowMs: number): Silence[] {
-    this.#run('DELETE FROM silences WHERE until_ms <= ?', nowMs)
     return this.#rows(
-      'SELECT silence AS json FROM silences WHERE account = ? ORDER BY until_ms, id',
+      'SELECT silence AS json FROM silences WHERE account = ? AND until_ms > ? ORDER BY until_ms, id',
       account,
+      nowMs,
     ) as Silence[]
   }
 
   putSilence(account: string, silence: Silence): void {
+    this.#run('DELETE FROM silences WHERE until_ms <= ?', silence.created_ms)
     this.#run(
       'INSERT OR REPLACE INTO silences VALUES (?, ?, ?, ?)',
       account,
@@ -141,11 +159,13 @@ export class AlertStore {
   }
 
   followJob(account: string, jobId: string): void {
-    this.#run('INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)', account, jobId)
+    const sql = 'INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)'
+    this.#write(`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) })
   }
 
   unfollowJob(account: string, jobId: string): void {
-    this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId)
+    const sql = 'DELETE FROM followed_jobs WHERE account = ? AND job_id = ?'
+    this.#write(`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) })
   }
 
   /** When the service was last asked for what no stream tells; null when it never was. */
@@ -155,7 +175,25 @@ export class AlertStore {
   }
 
   setLookedMs(account: string, ms: number): void {
-    this.#run('INSERT OR REPLACE INTO looks VALUES (?, ?)', account, ms)
+    const sql = 'INSERT OR REPLACE INTO looks VALUES (?, ?)'
+    this.#write(`looked ${account}`, { write: () => this.#run(sql, account, ms) })
+  }
+
+  /** Never throws: a full disk must not keep an alert from people. */
+  #write(about: string, what: { write(): void; alert?: Alert }): void {
+    // Written after what is unwritten, so that of two words about one alert the later one stays.
+    this.#unwritten.delete(about)
+    this.#unwritten.set(about, what)
+    try {
+      for (const [each, { write }] of this.#unwritten) {
+        write()
+        this.#unwritten.delete(each)
+      }
+      this.#problem = null
+    } catch (error) {
+      if (this.#problem === null) console.error('Alerts cannot be written down:', error)
+      this.#problem = (error as Error).message
+    }
   }
 
   #run(sql: string, ...values: (string | number)[]): number {

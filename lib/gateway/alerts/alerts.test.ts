@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createClient } from '#lib/client/client.ts'
+import type { Account } from '#lib/contract/accounts.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import type { Alert, AlertHealth, AlertHistory, AlertItem } from '#lib/wire/alerts.ts'
 import { serviceIdentity } from '../http/upstream.ts'
@@ -14,9 +18,11 @@ const soon = { timeout: 20_000 }
 
 let service: TestService
 let gateway: TestConsole
+let account: Account
 let cookie: string
 beforeAll(async () => {
   service = await startService()
+  account = await service.client.accounts.me({})
 })
 afterAll(() => service.close())
 beforeEach(async () => {
@@ -33,12 +39,13 @@ const ask = async (method: string, path: string, body?: unknown) => {
   })
   return { status: response.status, body: await response.json() }
 }
-const owner = () => ({ account: { id: 'acc_test', name: 'Team' }, api_key: service.key })
+const owner = () => ({ account, api_key: service.key })
 
+type Page = ReturnType<typeof listen>
 /** A page that listens, and the alerts it knows. */
 const listen = (console = owner()) => {
   const alerts = new Map<string, Alert>()
-  const leave = alertBookFor(console).join((item: AlertItem) => {
+  const leave = alertBookFor(console).join(console.api_key, (item: AlertItem) => {
     if (item.event === 'snapshot') for (const alert of item.data.alerts) alerts.set(alert.id, alert)
     if (item.event === 'alert') alerts.set(item.data.id, item.data)
   })
@@ -112,6 +119,86 @@ describe('an eviction', () => {
     for (const hub of gateway.registry.evictionHubs.values()) hub.refresh()
     expect(await page.until(id, 'withdrawn')).toMatchObject({ devbox_id: id })
   })
+})
+
+it('is one for pages with different keys of an account, and told to the webhook once', async () => {
+  const keys = ['1', '2'].map((digit) => ({ account: 'team', key: `ak_team${digit.repeat(24)}` }))
+  const [firstKey = '', secondKey = ''] = keys.map(({ key }) => key)
+  const team = await startService({ keys })
+  const client = createClient({ baseUrl: team.url, headers: { authorization: `Bearer ${firstKey}` } })
+  const told: string[] = []
+  const receiver = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    for (const { id } of JSON.parse(body).alerts) told.push(`${request.headers['devdeck-event']} ${id}`)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+  const shared = await startConsole({ url: team.url }, { webhook: { url, secret: undefined, apiKey: undefined } })
+  try {
+    const account = await client.accounts.me({})
+    const [one, other] = [firstKey, secondKey].map((api_key) => listen({ account, api_key })) as [Page, Page]
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
+    const evict = (inMs: number) =>
+      client.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + inMs } })
+    await evict(3_600_000)
+    const alert = await one.until(id, 'new')
+    const cookie = await shared.signIn(secondKey)
+    await shared.fetch('/api/alerts/acknowledge', {
+      method: 'POST',
+      cookie,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ids: [alert.id] }),
+    })
+    for (const page of [one, other]) expect(await page.until(id, 'acknowledged')).toMatchObject({ id: alert.id })
+    // The page whose key the console listened with is closed: the other goes on being told.
+    one.leave()
+    await evict(3_000_000)
+    const earlier = await other.until(id, 'new')
+    await vi.waitFor(
+      () =>
+        expect(told.toSorted()).toEqual(
+          [
+            `alert.acknowledged ${alert.id}`,
+            `alert.closed ${alert.id}`,
+            `alert.raised ${alert.id}`,
+            `alert.raised ${earlier.id}`,
+          ].toSorted(),
+        ),
+      soon,
+    )
+    other.leave()
+  } finally {
+    await shared.close()
+    receiver.close()
+    receiver.closeAllConnections()
+    await team.close()
+  }
+})
+
+it('is told and taken on where the disk takes nothing more, which is said, and is written once it does', async () => {
+  const id = await devbox('unwritten')
+  const page = listen()
+  const health = async () => ((await ask('GET', '/health')).body as AlertHealth).unwritten
+  expect(await health()).toBeNull()
+  const disk = new DatabaseSync(join(gateway.registry.config.dataDir, 'alerts.sqlite'))
+  const full = (table: string) =>
+    disk.exec(`CREATE TRIGGER full_${table} BEFORE INSERT ON ${table} BEGIN
+      SELECT RAISE(FAIL, 'database or disk is full'); END`)
+  for (const table of ['alerts', 'looks', 'followed_jobs']) full(table)
+  vi.spyOn(console, 'error').mockReturnValue(undefined)
+  await schedule(id, inOneHour())
+  const alert = await page.until(id, 'new')
+  await ask('POST', '/acknowledge', { ids: [alert.id] })
+  expect(await page.until(id, 'acknowledged')).toMatchObject({ id: alert.id })
+  expect(await health()).toBe('database or disk is full')
+  for (const table of ['alerts', 'looks', 'followed_jobs']) disk.exec(`DROP TRIGGER full_${table}`)
+  await ask('POST', '/test')
+  expect(await health()).toBeNull()
+  const [row] = disk.prepare('SELECT state FROM alerts WHERE id = ?').all(alert.id)
+  expect(row).toEqual({ state: 'acknowledged' })
+  disk.close()
 })
 
 it('keeps alerts and who took them on through a restart of the console', async () => {

@@ -9,12 +9,11 @@ import type { AlertHealth, AlertHistory } from '#lib/wire/alerts.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
 import { keepActivity } from '../activity/activity.ts'
-import { hubKey } from '../evictions/hub.ts'
+import { evictionHubsOf } from '../evictions/hub.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import type { ReadHeader } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { clientFor } from '../http/upstream.ts'
-import { registry } from '../registry.ts'
 import type { AlertBook } from './alert-book.ts'
 import { alertBookFor, callTimeoutMs } from './alert-books.ts'
 import { alertExport } from './alert-export.ts'
@@ -58,6 +57,7 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     return json({
       stream: book.health(),
       looks: book.looksHealth(),
+      unwritten: book.unwritten,
       webhook: {
         host: webhook?.host ?? null,
         watches_alone: book.staysListening,
@@ -113,7 +113,7 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
       const answer = await clientFor(session.api_key, callTimeoutMs).evictions.cancel({ params: { devbox_id: id } })
       // First the alert: what the watch removes would be closed as no longer reported.
       book.cancelEviction(id)
-      registry().evictionHubs.get(hubKey(session.api_key))?.withdraw(id)
+      for (const hub of evictionHubsOf(session.account.id)) hub.withdraw(id)
       return answer
     })
   },

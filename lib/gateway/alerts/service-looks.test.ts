@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Alert, AlertHealth, AlertItem } from '#lib/wire/alerts.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { alertBookFor } from './alert-books.ts'
+import { alertBookFor, endAlerts } from './alert-books.ts'
 
 const soon = { timeout: 20_000 }
 const minute = 60_000
@@ -14,6 +14,11 @@ let service: Server
 let devboxes: Record<string, unknown>[]
 let jobs: Record<string, { state: string }>
 let asked: string[]
+/** Streams of evictions, by the key they were asked for with. */
+let watches: { key: string; response: ServerResponse }[]
+let isRefused: (key: string) => boolean
+/** Resolves when a devbox may be told of. */
+let held: Promise<void> | undefined
 let gateway: TestConsole
 let cookie: string
 
@@ -34,19 +39,27 @@ beforeEach(async () => {
   devboxes = []
   jobs = {}
   asked = []
-  service = createServer((request, response) => {
+  watches = []
+  isRefused = () => false
+  held = undefined
+  service = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://service')
     asked.push(`${request.method} ${pathname}`)
     const answer = (body: unknown, status = 200) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     const [, , area, id] = pathname.split('/')
-    if (pathname.endsWith('/watch'))
+    const key = request.headers.authorization?.replace('Bearer ', '') ?? ''
+    if (isRefused(key)) return answer({ code: 'unauthenticated', message: 'not this key' }, 401)
+    if (pathname.endsWith('/watch')) {
+      watches.push({ key, response })
       return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+    }
     if (pathname === '/v1/accounts/me') return answer({ id: 'acc', name: 'Scripted' })
     if (area === 'benchmark_jobs' && id && jobs[id])
       return answer({ id, name: 'nightly', create_time_ms: 1, ...jobs[id] })
     if (pathname.endsWith('/keep_alive')) return answer({})
     const found = devboxes.find((each) => each.id === id)
+    if (found) await held
     if (found) return answer(found)
     if (area !== 'devboxes' || id) return answer({ code: 'not_found', message: 'no such thing' }, 404)
     const listed = devboxes.filter(({ status }) => status === searchParams.get('status'))
@@ -65,10 +78,10 @@ afterEach(async () => {
 const owner = { account: { id: 'acc', name: 'Scripted' }, api_key: 'ak_scripted' }
 
 /** A page that listens, what it knows, and a look that does not wait for the next turn. */
-const listen = async () => {
+const listen = async (api_key = owner.api_key) => {
   const alerts = new Map<string, Alert>()
-  const book = alertBookFor(owner)
-  const leave = book.join((item: AlertItem) => {
+  const book = alertBookFor({ ...owner, api_key })
+  const leave = book.join(api_key, (item: AlertItem) => {
     if (item.event === 'snapshot') for (const alert of item.data.alerts) alerts.set(alert.id, alert)
     if (item.event === 'alert') alerts.set(item.data.id, item.data)
   })
@@ -176,4 +189,33 @@ it('asks once for all pages, and says when it could not', async () => {
       }),
     soon,
   )
+})
+
+it('asks with the key of another page where that of the first is refused, and tells both', async () => {
+  isRefused = (key) => key === 'ak_revoked'
+  const book = alertBookFor({ ...owner, api_key: 'ak_revoked' })
+  const told: AlertItem[] = []
+  book.join('ak_revoked', (item) => told.push(item))
+  await vi.waitFor(() => expect(book.health().state).toBe('refused'), soon)
+  const page = await listen()
+  await vi.waitFor(() => expect(watches.map(({ key }) => key)).toEqual([owner.api_key]), soon)
+  const deadline_ms = Date.now() + 60 * minute
+  watches[0]?.response.write(`data: ${JSON.stringify({ devbox_id: 'dbx_1', eviction_deadline_ms: deadline_ms })}\n\n`)
+  await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new', deadline_ms })
+  expect(told).toContainEqual({ event: 'alert', data: expect.objectContaining({ devbox_id: 'dbx_1', state: 'new' }) })
+})
+
+it('leaves an alert as it is where the console ends while its devbox is still asked for', async () => {
+  devboxes = [devbox('dbx_1', { launch_parameters: {} })]
+  const page = await listen()
+  const answering = Promise.withResolvers<void>()
+  held = answering.promise
+  watches[0]?.response.write('data: {"devbox_id":"dbx_1","eviction_deadline_ms":9000000000000}\n\n')
+  await page.has({ kind: 'eviction', devbox_id: 'dbx_1', state: 'new', devbox_name: null })
+  endAlerts()
+  answering.resolve()
+  // What it had known is known again by the console that comes after it.
+  expect(await (await gateway.fetch('/api/alerts', { cookie })).json()).toMatchObject({
+    alerts: [{ devbox_id: 'dbx_1', devbox_name: null }],
+  })
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
+import type { SignedIn } from '../accounts/signed-in.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
 import { type EvictionWatch, registry } from '../registry.ts'
@@ -29,22 +30,28 @@ type RelayTimes = typeof relayTimes
 /** The service repeats what is pending right after its headers; this gathers it into the first snapshot. */
 const gatherMs = 100
 
-/** Asks the service anew what is pending, as what this account just did may have taken an eviction back. */
-export const refreshEvictions = (apiKey: string): void => registry().evictionHubs.get(hubKey(apiKey))?.refresh()
+/** An account, and the key of it that somebody has. */
+export type KeyHolder = Pick<SignedIn, 'account' | 'api_key'>
 
-/** Names an account by a hash of its key, so that the key itself is never used as a name. */
-export const hubKey = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
+/** Every watch of the account, whatever the keys they are under. */
+export const evictionHubsOf = (accountId: string): EvictionWatch[] =>
+  [...registry().evictionHubs].filter(([key]) => key.startsWith(`${accountId} `)).map(([, hub]) => hub)
 
-/** The one watch of an account, begun with the first who asks for it. */
-export const evictionHubFor = (apiKey: string): EvictionWatch => {
+/** Names a key by its hash, so that the key itself is never used as a name. */
+export const hashOfKey = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
+
+const hubKey = ({ account, api_key }: KeyHolder) => `${account.id} ${hashOfKey(api_key)}`
+
+/** The one watch of an account under a key of it, begun with the first who asks for it. */
+export const evictionHubFor = (holder: KeyHolder): EvictionWatch => {
   const { evictionHubs } = registry()
-  const account = hubKey(apiKey)
-  const found = evictionHubs.get(account)
+  const key = hubKey(holder)
+  const found = evictionHubs.get(key)
   if (found) return found
-  const hub = new EvictionHub(apiKey, () => {
-    if (evictionHubs.get(account) === hub) evictionHubs.delete(account)
+  const hub = new EvictionHub(holder.api_key, () => {
+    if (evictionHubs.get(key) === hub) evictionHubs.delete(key)
   })
-  evictionHubs.set(account, hub)
+  evictionHubs.set(key, hub)
   return hub
 }
 

@@ -15,7 +15,7 @@ export const relayEvictions = (request: Request): Promise<Response> =>
     const header = (name: string) => request.headers.get(name)
     requireSameOrigin(header, 'stream')
     const session = await requireSignedIn(header)
-    const { readable, end } = openEventStream(evictionHubFor(session.api_key), () => forget())
+    const { readable, end } = openEventStream(evictionHubFor(session), () => forget())
     const forget = trackStream(session, { end })
     return new Response(readable, {
       headers: {

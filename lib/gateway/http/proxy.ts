@@ -7,7 +7,7 @@ import { valuesOfHeader } from '#lib/wire/mask.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { keepActivity } from '../activity/activity.ts'
 import { keptAlive } from '../alerts/alert-books.ts'
-import { refreshEvictions } from '../evictions/hub.ts'
+import { evictionHubsOf } from '../evictions/hub.ts'
 import { registry, trackStream } from '../registry.ts'
 import { countIn, tooMany } from '../under-way.ts'
 import { answering, Refusal } from './answer.ts'
@@ -72,8 +72,10 @@ export const proxy = (asked: Request): Promise<Response> =>
         forget()
         countOut()
       })
-      if (isOk(upstream) && endsEvictions.has(endpoint.id)) refreshEvictions(session.api_key)
-      if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.api_key, params.id)
+      // What this account just did may have taken an eviction back, of which no stream tells.
+      if (isOk(upstream) && endsEvictions.has(endpoint.id))
+        for (const hub of evictionHubsOf(session.account.id)) hub.refresh()
+      if (isOk(upstream) && endpoint.id === devboxes.keepAlive.id && params.id) keptAlive(session.account.id, params.id)
       const answer = await passOn(endpoint, upstream, requestId)
       keepActivity({ endpoint, params, session, header }, answer)
       // An answer without a body has no reader that would end the call.

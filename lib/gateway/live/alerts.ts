@@ -14,7 +14,7 @@ export class FollowedAlerts extends Pushed {
     super(outlet)
     this.#book = alertBookFor(session)
     outlet.state('live')
-    this.leave = this.#book.join((item: AlertItem) => this.push(item))
+    this.leave = this.#book.join(session.api_key, (item: AlertItem) => this.push(item))
   }
 
   protected everything() {

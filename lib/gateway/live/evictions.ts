@@ -1,5 +1,5 @@
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
-import { evictionHubFor } from '../evictions/hub.ts'
+import { evictionHubFor, type KeyHolder } from '../evictions/hub.ts'
 import type { EvictionListener } from '../evictions/listener.ts'
 import type { EvictionWatch } from '../registry.ts'
 import { Pushed } from './pushed.ts'
@@ -9,9 +9,9 @@ import type { Outlet } from './subscription.ts'
 export class FollowedEvictions extends Pushed implements EvictionListener {
   readonly #hub: EvictionWatch
 
-  constructor(apiKey: string, outlet: Outlet) {
+  constructor(session: KeyHolder, outlet: Outlet) {
     super(outlet)
-    this.#hub = evictionHubFor(apiKey)
+    this.#hub = evictionHubFor(session)
     this.#hub.join(this)
   }
 

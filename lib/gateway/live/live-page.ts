@@ -122,7 +122,7 @@ export class LivePage implements OpenStream, PulseListener {
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new Followed(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'evictions.watch') followed.source = new FollowedEvictions(this.#session.api_key, followed)
+    if (endpoint === 'evictions.watch') followed.source = new FollowedEvictions(this.#session, followed)
     else if (endpoint === 'alerts.watch') followed.source = new FollowedAlerts(this.#session, followed)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }

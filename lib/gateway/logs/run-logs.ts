@@ -6,7 +6,7 @@ import { fillPath } from '#lib/contract/endpoint.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/wire/run-logs.ts'
 import { callerOf } from '../accounts/session-cookie.ts'
-import { hubKey } from '../evictions/hub.ts'
+import { hashOfKey } from '../evictions/hub.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import { asRefusal, bearer } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
@@ -104,7 +104,7 @@ const lookInto = (apiKey: string, run: Archived, how: { newerThanMs?: number; ha
   return shared.logArchives.look(archiveKey(apiKey, run), askFor(apiKey, run), how)
 }
 
-const archiveKey = (apiKey: string, { of, id }: Archived) => `${hubKey(apiKey)} ${of} ${id}`
+const archiveKey = (apiKey: string, { of, id }: Archived) => `${hashOfKey(apiKey)} ${of} ${id}`
 
 /** The download of the contract; a service that does not know parts answers with the whole. */
 const askFor =
