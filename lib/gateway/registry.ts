@@ -1,13 +1,12 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import type { RelayData } from '#lib/wire/evictions.ts'
 import type { HeldTerminal } from '#lib/wire/terminals.ts'
 import { endOfSession, type SignedIn } from './accounts/signed-in.ts'
 import type { ActivityStore } from './activity/activity-store.ts'
 import type { AlertBook } from './alerts/alert-book.ts'
 import type { AlertStore } from './alerts/alert-store.ts'
 import type { Config } from './config.ts'
-import type { EvictionListener } from './evictions/listener.ts'
+import type { EvictionWatch } from './evictions/listener.ts'
 import type { ArchiveCache } from './logs/archive-cache.ts'
 import type { Viewer } from './terminals/viewer.ts'
 
@@ -23,6 +22,8 @@ export interface Registry {
   /** The port it really listens on. */
   port: number
   service: ServiceAddress
+  /** How far its clock is ahead of this machine's. */
+  serviceAheadMs: number
   /** The connections to the service, kept for the next call. */
   upstream: Dispatcher
   /** One-use sign-in links that nobody has followed yet. */
@@ -73,21 +74,6 @@ export interface ServiceAddress {
   ownKey(): string | undefined
 }
 
-/** The watch over the evictions of one account. */
-export interface EvictionWatch {
-  /** The last sign of life of the service's stream. */
-  readonly lastHeardMs: number | null
-  readonly unreadable: number
-  /** Tells `listener` everything, and then what changes, until it leaves. */
-  join(listener: EvictionListener): void
-  leave(listener: EvictionListener): void
-  everything(): RelayData['snapshot']
-  refresh(): void
-  /** The service has taken the eviction of a devbox back, which its stream does not tell. */
-  withdraw(devboxId: string): void
-  close(): void
-}
-
 /** A terminal of a devbox that the console holds open for its pages. */
 export interface OpenTerminal {
   readonly devboxId: string
@@ -123,6 +109,7 @@ export const createRegistry = (
 ): Registry => {
   const created: Registry = {
     ...parts,
+    serviceAheadMs: 0,
     upstream: new Agent(),
     origins: new Map(parts.origins.map((origin) => [new URL(origin).host, origin])),
     signInLinks: new Set(),

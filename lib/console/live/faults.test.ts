@@ -86,6 +86,8 @@ let watches: ServerResponse[]
 let asked: string[]
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let onWatch: (response: ServerResponse) => void
+/** How far the clock of the service is ahead. */
+let aheadMs: number
 let gateway: TestConsole
 const leaving: AbortController[] = []
 
@@ -101,7 +103,9 @@ beforeEach(async () => {
   asked = []
   onWatch = stream
   answer = (_, response) => json(response, { devboxes: [], has_more: false })
+  aheadMs = 0
   service = createServer((request, response) => {
+    response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
     if (request.url === '/v1/accounts/me') return json(response, { id: 'acc', name: 'Scripted' })
     if (request.url === '/healthz') return json(response, {})
     if (request.url?.endsWith('/watch')) {
@@ -308,6 +312,28 @@ describe('the page', () => {
     expect(Math.abs(leftMs - (deadlineMs - Date.now()))).toBeLessThan(1_500)
     for (const socket of sockets.clients) socket.terminate()
     server.close()
+  })
+
+  it.each([
+    ['ahead', 600_000],
+    ['behind', -600_000],
+  ])('15 a service whose clock is ten minutes %s: its deadlines are counted by its own clock', async (_, ms) => {
+    aheadMs = ms
+    const opened = await openPage()
+    const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
+    await page.is('live')
+    await expect.poll(() => Math.abs((page.health.at(-1)?.clockOffsetMs ?? 0) - ms), soon).toBeLessThan(1_500)
+    const deadlineMs = Date.now() + ms + 300_000
+    say(watches.at(-1), 'dbx_1', deadlineMs)
+    await expect.poll(() => page.feed().pending, soon).toHaveLength(1)
+    const leftMs = remainingMs(
+      { health: page.health.at(-1) as LiveHealth },
+      { eviction_deadline_ms: deadlineMs },
+      deadlineMs - ms - 300_000,
+    )
+    expect(Math.abs(leftMs - 300_000)).toBeLessThan(1_500)
+    const told = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
+    await expect.poll(() => alerts.items, soon).toContainEqual({ event: 'alert', data: told })
   })
 
   it('16 a clock of the console that jumps: followed with the next heartbeat, and no time left is below zero', async () => {

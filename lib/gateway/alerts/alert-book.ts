@@ -15,8 +15,7 @@ import {
   type Silence,
 } from '#lib/wire/alerts.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
-import type { EvictionListener } from '../evictions/listener.ts'
-import type { EvictionWatch } from '../registry.ts'
+import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'
 import {
   acknowledged,
   afterTime,
@@ -49,6 +48,8 @@ export interface DevboxFacts {
 interface Options {
   account: { id: string; name: string }
   store: AlertStore
+  /** By the clock of the service. */
+  now(): number
   /** Undefined while the service does not answer; what is gone has ended. Never rejects. */
   describe(apiKey: string, devboxId: string): Promise<DevboxFacts | undefined>
   /** Asks the service for what no stream tells. */
@@ -106,11 +107,15 @@ export class AlertBook implements EvictionListener {
     this.#apiKey = apiKey
     this.#options = options
     for (const alert of options.store.open(options.account.id)) this.#open.set(alert.id, alert)
-    const { webhook, urlOf } = options
-    this.#webhookAlerts = new WebhookAlerts({ webhook, urlOf, silences: () => this.silences() }, this.#open.values())
+    const { webhook, urlOf, now } = options
+    this.#webhookAlerts = new WebhookAlerts(
+      { webhook, urlOf, now, silences: () => this.silences() },
+      this.#open.values(),
+    )
     this.#followedJobs = options.store.followedJobs(options.account.id)
     this.#lookedMs = options.store.lookedMs(options.account.id)
     this.#looks = new ServiceLooks({
+      now,
       client: () => options.client(this.#apiKey),
       followedJobs: () => this.#followedJobs,
       onLook: (look) => this.#looked(look),
@@ -203,7 +208,7 @@ export class AlertBook implements EvictionListener {
   acknowledge(ids: readonly string[], by: string): Alert[] {
     return ids.flatMap((id) => {
       const alert = this.#open.get(id)
-      const next = alert && acknowledged(alert, by, Date.now())
+      const next = alert && acknowledged(alert, by, this.#options.now())
       if (!next) return []
       this.#keep(next)
       this.#send('alert.acknowledged', next)
@@ -212,11 +217,11 @@ export class AlertBook implements EvictionListener {
   }
 
   silences(): Silence[] {
-    return this.#options.store.silences(this.#account, Date.now())
+    return this.#options.store.silences(this.#account, this.#options.now())
   }
 
   silence(wanted: Pick<Silence, 'metadata' | 'until_ms' | 'comment' | 'by'>): Silence {
-    const silence = { id: `sil_${randomUUID()}`, created_ms: Date.now(), ...wanted }
+    const silence = { id: `sil_${randomUUID()}`, created_ms: this.#options.now(), ...wanted }
     this.#options.store.putSilence(this.#account, silence)
     this.#tell({ event: 'silences', data: this.silences() })
     return silence
@@ -234,9 +239,9 @@ export class AlertBook implements EvictionListener {
 
   /** An alert that goes the way of all others, and is about nothing. */
   test(): Alert {
-    const deadline_ms = Date.now() + testMs
+    const deadline_ms = this.#options.now() + testMs
     const subject: Subject = { id: `test@${deadline_ms}`, kind: 'test', devbox_id: 'test', deadline_ms }
-    const alert = raised(subject, { devbox_name: null, metadata: {}, found_late: false }, Date.now())
+    const alert = raised(subject, { devbox_name: null, metadata: {}, found_late: false }, this.#options.now())
     this.#keep(alert)
     this.#send('alert.test', alert)
     return alert
@@ -345,7 +350,7 @@ export class AlertBook implements EvictionListener {
 
   /** The alert as it is raised now. One of the same devbox and kind with another deadline has moved. */
   #raise(subject: Subject, told: Parameters<typeof raised>[1]): Alert {
-    const nowMs = Date.now()
+    const nowMs = this.#options.now()
     const before = this.#ofKind(subject.kind).find(({ devbox_id }) => devbox_id === subject.devbox_id)
     if (before && subject.devbox_id) this.#close(before, 'moved')
     const known = this.#options.store.get(this.#account, subject.id)
@@ -361,7 +366,7 @@ export class AlertBook implements EvictionListener {
   }
 
   #looked(look: Look): void {
-    const nowMs = Date.now()
+    const nowMs = this.#options.now()
     const lookedMs = this.#lookedMs
     this.#lookedMs = look.atMs
     this.#options.store.setLookedMs(this.#account, look.atMs)
@@ -442,11 +447,11 @@ export class AlertBook implements EvictionListener {
   async #settle(alert: Alert): Promise<void> {
     const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
     const current = this.#open.get(alert.id)
-    if (current) this.#close(current, closingState(current, facts?.status, Date.now()))
+    if (current) this.#close(current, closingState(current, facts?.status, this.#options.now()))
   }
 
   #close(alert: Alert, state: Parameters<typeof closed>[1]): void {
-    const next = closed(alert, state, Date.now())
+    const next = closed(alert, state, this.#options.now())
     if (!next) return
     this.#keep(next)
     if (next.kind !== 'test') this.#send('alert.closed', next)
@@ -472,14 +477,14 @@ export class AlertBook implements EvictionListener {
   #waitUntilDue(): void {
     clearTimeout(this.#dueTimer)
     if (this.#open.size === 0 || !this.#watch) return
-    const nowMs = Date.now()
+    const nowMs = this.#options.now()
     const alertsDueMs = [...this.#open.values()].map((alert) => nextDueMs(alert, nowMs))
     const dueMs = Math.min(...alertsDueMs, ...this.#webhookAlerts.silencesEndMs)
     this.#dueTimer = setTimeout(() => this.#doWhatIsDue(), dueMs - nowMs + 1)
   }
 
   #doWhatIsDue(): void {
-    const nowMs = Date.now()
+    const nowMs = this.#options.now()
     for (const alert of [...this.#open.values()]) {
       const again = afterTime(alert, nowMs)
       if (again) {
@@ -498,7 +503,8 @@ export class AlertBook implements EvictionListener {
   async #settleIfOver(alert: Alert): Promise<void> {
     const facts = await this.#options.describe(this.#apiKey, alert.devbox_id)
     const current = this.#open.get(alert.id)
-    if (current && facts && closingState(current, facts.status, Date.now()) === 'ended') this.#close(current, 'ended')
+    if (current && facts && closingState(current, facts.status, this.#options.now()) === 'ended')
+      this.#close(current, 'ended')
   }
 }
 

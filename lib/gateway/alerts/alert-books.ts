@@ -1,6 +1,7 @@
 import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { evictionHubFor, type KeyHolder } from '../evictions/hub.ts'
+import { serviceNow } from '../http/service-clock.ts'
 import { clientFor, serviceIdentity } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import { AlertBook, type DevboxFacts } from './alert-book.ts'
@@ -18,6 +19,7 @@ export const alertBookFor = ({ account, api_key }: KeyHolder): AlertBook => {
   const book = new AlertBook(api_key, {
     account: { id: `${serviceIdentity()} ${account.id}`, name: account.name },
     store: storeOf(),
+    now: serviceNow,
     describe,
     client: (apiKey) => clientFor(apiKey, callTimeoutMs),
     watchFor: (apiKey) => evictionHubFor({ account, api_key: apiKey }),

@@ -13,6 +13,7 @@ import { evictionHubsOf } from '../evictions/hub.ts'
 import { answering, json, Refusal } from '../http/answer.ts'
 import type { ReadHeader } from '../http/origin.ts'
 import { readJsonBody } from '../http/request-body.ts'
+import { serviceNow } from '../http/service-clock.ts'
 import { clientFor } from '../http/upstream.ts'
 import type { AlertBook } from './alert-book.ts'
 import { alertBookFor, callTimeoutMs } from './alert-books.ts'
@@ -69,7 +70,7 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
     json({ acknowledged: book.acknowledge(read(Acknowledge, body).ids, nameOf(session)) }),
   'POST silences': ({ book, body, session }) => {
     const wanted = read(SilenceAsked, body)
-    if (wanted.until_ms <= Date.now())
+    if (wanted.until_ms <= serviceNow())
       throw new Refusal('invalid_argument', 'until_ms must be ahead', { field: 'until_ms' })
     return json(book.silence({ ...wanted, by: nameOf(session) }))
   },
@@ -95,7 +96,7 @@ const actions: Record<string, (asked: Asked) => Response | Promise<Response>> = 
   'POST drills': async (asked) => {
     const { session, book } = asked
     const { devbox_id, in_seconds } = read(Drill, asked.body)
-    const eviction = { devbox_id, eviction_deadline_ms: Date.now() + in_seconds * 1000 }
+    const eviction = { devbox_id, eviction_deadline_ms: serviceNow() + in_seconds * 1000 }
     // The stream may tell of it before the answer is here.
     const forget = book.startDrill(eviction)
     return drill(asked, evictions.schedule, devbox_id, () =>

@@ -29,6 +29,8 @@ export interface Look {
 }
 
 interface Options {
+  /** By the clock of the service. */
+  now(): number
   client: () => Pick<Client, 'devboxes' | 'benchmarkJobs'>
   followedJobs(): string[]
   onLook(look: Look): void
@@ -79,7 +81,7 @@ export class ServiceLooks {
 
   /** Its keep-alive time was started anew through this console. */
   keptAlive(devboxId: string): void {
-    this.#keptAliveMs.set(devboxId, Date.now())
+    this.#keptAliveMs.set(devboxId, this.#options.now())
     void this.look()
   }
 
@@ -95,7 +97,7 @@ export class ServiceLooks {
   }
 
   async #lookNow(): Promise<void> {
-    const atMs = Date.now()
+    const atMs = this.#options.now()
     try {
       const look = await this.#ask(atMs)
       if (!this.#isStarted) return
@@ -150,7 +152,13 @@ export class ServiceLooks {
 const orMissing = (asked: Promise<BenchmarkJob>, id: string): Promise<BenchmarkJob> =>
   asked.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
-    return { id, name: id, state: 'failed', create_time_ms: Date.now(), failure_reason: 'The service has no such job' }
+    return {
+      id,
+      name: id,
+      state: 'failed',
+      create_time_ms: Date.now(),
+      failure_reason: 'The service has no such job',
+    }
   })
 
 const problemOf = (error: unknown): string =>

@@ -6,6 +6,8 @@ interface Options {
   /** The page of an alert. */
   urlOf(alertId: string): string
   silences(): Silence[]
+  /** By the clock that silences end by. */
+  now(): number
 }
 
 /** Tells the webhook of an account's alerts. One that is silenced as it is raised is told once its silence is over. */
@@ -20,7 +22,7 @@ export class WebhookAlerts {
     const silences = options.silences()
     for (const alert of open) {
       const before = silences.filter(({ created_ms }) => created_ms <= alert.raised_ms)
-      if (isSilenced(alert, before, Date.now())) this.#withheld.add(alert.id)
+      if (isSilenced(alert, before, options.now())) this.#withheld.add(alert.id)
     }
   }
 
@@ -31,8 +33,8 @@ export class WebhookAlerts {
 
   /** False when the alert is silenced. */
   send(event: AlertEventName, alert: Alert): boolean {
-    const { webhook, urlOf, silences } = this.#options
-    const isQuiet = isSilenced(alert, silences(), Date.now())
+    const { webhook, urlOf, silences, now } = this.#options
+    const isQuiet = isSilenced(alert, silences(), now())
     if (isQuiet && event === 'alert.raised') this.#withheld.add(alert.id)
     else this.#withheld.delete(alert.id)
     if (!isQuiet) webhook?.send(event, alert, urlOf(alert.id))
@@ -44,7 +46,7 @@ export class WebhookAlerts {
     const silences = this.#options.silences()
     for (const id of this.#withheld) {
       const alert = open.get(id)
-      if (alert && isSilenced(alert, silences, Date.now())) continue
+      if (alert && isSilenced(alert, silences, this.#options.now())) continue
       this.#withheld.delete(id)
       if (alert?.state === 'new') this.send('alert.raised', alert)
     }

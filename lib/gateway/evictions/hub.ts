@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { Eviction, evictions } from '#lib/contract/evictions.ts'
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
+import { serviceNow } from '../http/service-clock.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
-import { type EvictionWatch, registry } from '../registry.ts'
-import type { EvictionListener } from './listener.ts'
+import { registry } from '../registry.ts'
+import type { EvictionListener, EvictionWatch } from './listener.ts'
 
 export const relayTimes = {
   ...subscriptionTimes,
@@ -214,12 +215,12 @@ export class EvictionHub implements EvictionWatch {
   }
 
   #hasPassed(deadlineMs: number): boolean {
-    return Date.now() - deadlineMs > this.#times.passedMs
+    return serviceNow() - deadlineMs > this.#times.passedMs
   }
 
   #beat(): void {
     for (const [id, deadlineMs] of [...this.#pending]) if (this.#hasPassed(deadlineMs)) this.#remove(id)
-    this.#tell({ event: 'heartbeat', data: { now_ms: Date.now() } })
+    this.#tell({ event: 'heartbeat', data: { now_ms: serviceNow() } })
   }
 
   #setUpstream(state: RelayUpstream['state'], attempt: number): void {

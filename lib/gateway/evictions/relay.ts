@@ -2,9 +2,10 @@ import type { RelayBye, RelayData, RelayEvent } from '#lib/wire/evictions.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import { answering } from '../http/answer.ts'
 import { requireSameOrigin } from '../http/origin.ts'
-import { type EvictionWatch, trackStream } from '../registry.ts'
+import { serviceNow } from '../http/service-clock.ts'
+import { trackStream } from '../registry.ts'
 import { evictionHubFor } from './hub.ts'
-import type { EvictionListener } from './listener.ts'
+import type { EvictionListener, EvictionWatch } from './listener.ts'
 
 /** A script that has this much unread is sent nothing more until it has read; then it gets a snapshot. */
 const maxUnreadBytes = 256 * 1024
@@ -75,7 +76,7 @@ class EvictionEvents implements EvictionListener {
     if (this.#state === 'ended') return
     this.#state = 'current'
     this.#event({ event: 'snapshot', data })
-    this.#event({ event: 'heartbeat', data: { now_ms: Date.now() } })
+    this.#event({ event: 'heartbeat', data: { now_ms: serviceNow() } })
   }
 
   tell(event: RelayEvent): void {

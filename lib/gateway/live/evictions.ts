@@ -1,7 +1,6 @@
 import type { RelayData, RelayEvent, RelayUpstream } from '#lib/wire/evictions.ts'
 import { evictionHubFor, type KeyHolder } from '../evictions/hub.ts'
-import type { EvictionListener } from '../evictions/listener.ts'
-import type { EvictionWatch } from '../registry.ts'
+import type { EvictionListener, EvictionWatch } from '../evictions/listener.ts'
 import { Pushed } from './pushed.ts'
 import type { Outlet } from './subscription.ts'
 

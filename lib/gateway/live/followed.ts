@@ -1,4 +1,6 @@
 import type { LiveError, LiveNotice, LiveState } from '#lib/wire/live.ts'
+import { serviceNow } from '../http/service-clock.ts'
+import { registry } from '../registry.ts'
 import type { ServicePulse } from './service-pulse.ts'
 import type { Outlet } from './subscription.ts'
 
@@ -70,7 +72,7 @@ export class Followed implements Outlet {
   state(state: LiveState, error?: LiveError): void {
     const own = this.#own
     if (this.#isOver || (state === own?.state && error?.code === own.error?.code)) return
-    const since_ms = state === own?.state ? own.since_ms : Date.now()
+    const since_ms = state === own?.state ? own.since_ms : serviceNow()
     this.#own = { state, since_ms, ...(error && { error }) }
     this.tellState()
   }
@@ -84,7 +86,7 @@ export class Followed implements Outlet {
       t: 'state',
       id: this.#id,
       ...this.#own,
-      ...(isLate && { state: 'late', since_ms: lateSinceMs }),
+      ...(isLate && { state: 'late', since_ms: lateSinceMs + registry().serviceAheadMs }),
     } satisfies LiveNotice)
     if (text === this.#told) return
     this.#told = text

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import type { LiveNotice, LiveTopic } from '#lib/wire/live.ts'
 import { liveClose } from '#lib/wire/live.ts'
 import type { SignedIn } from '../accounts/signed-in.ts'
+import { serviceNow } from '../http/service-clock.ts'
 import { closeSoon, parseJson, watchForDeath } from '../http/sockets.ts'
 import type { EndReason, OpenStream } from '../registry.ts'
 import { countIn, tooMany } from '../under-way.ts'
@@ -24,7 +25,7 @@ const maxSubscriptions = 128
 const openPages = new Set<LivePage>()
 let beating: NodeJS.Timeout | undefined
 
-const heartbeat = () => JSON.stringify({ t: 'heartbeat', now_ms: Date.now() } satisfies LiveNotice)
+const heartbeat = () => JSON.stringify({ t: 'heartbeat', now_ms: serviceNow() } satisfies LiveNotice)
 
 const beatAll = () => {
   const frame = heartbeat()

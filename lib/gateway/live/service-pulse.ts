@@ -1,4 +1,5 @@
 import { health } from '#lib/contract/health.ts'
+import { readServiceClock } from '../http/service-clock.ts'
 import { registry } from '../registry.ts'
 
 export const pulseTimes = {
@@ -74,6 +75,7 @@ export class ServicePulse {
         cache: 'no-store',
       })
       await answer.body?.cancel()
+      readServiceClock(answer, askedMs)
       this.heard()
     } catch {
       // It makes no difference whether it was refused, cut or too late, as long as nothing else was heard meanwhile.

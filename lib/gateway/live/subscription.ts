@@ -3,6 +3,7 @@ import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { LiveError, LiveTopic } from '#lib/wire/live.ts'
 import { maskingFetch } from '../http/secrets.ts'
+import { readServiceClock } from '../http/service-clock.ts'
 import { bearer } from '../http/upstream.ts'
 import { registry } from '../registry.ts'
 import type { Topic } from './topics.ts'
@@ -115,10 +116,12 @@ const watchedClient = (apiKey: string, signal: AbortSignal, connectMs: number, {
     fetch: maskingFetch(async (input, init) => {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), connectMs)
+      const askedMs = Date.now()
       const signals = [signal, late.signal, ...(init?.signal ? [init.signal] : [])]
       const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) }).finally(() =>
         clearTimeout(timer),
       )
+      readServiceClock(response, askedMs)
       heard()
       if (!response.ok || !response.body) return response
       const type = response.headers.get('content-type') ?? 'no type'
