@@ -77,7 +77,7 @@ test('a drill: announced in one tab, taken on in all, saved, evicted, resumed an
 
   await page.getByRole('link', { name: 'History' }).click()
   await expect(page.getByRole('row', { name: /drilled-box/ })).toHaveCount(2)
-  await page.getByLabel('Search devbox or metadata').fill('core')
+  await page.getByLabel('Name, metadata or person').fill('core')
   await page.getByLabel('State').selectOption('Evicted')
   await expect(page.getByRole('row', { name: /drilled-box/ })).toHaveCount(1)
   const download = page.waitForEvent('download')

@@ -18,6 +18,7 @@ import {
   alertLeftMs,
   alertName,
   loudAlerts,
+  nextFirst,
   urgencyOf,
 } from '#lib/console/alerts/alert-feed.ts'
 import { formatElapsedMs } from '#lib/console/frame/format.ts'
@@ -98,13 +99,13 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
 const useLoudAlerts = (feed: AlertFeed) => {
   // A text tells when they change: the clock looks four times a second.
   const ids = useClock((nowMs) =>
-    loudAlerts(feed, nowMs)
+    nextFirst(loudAlerts(feed, nowMs), feed, nowMs)
       .map(({ id }) => id)
       .join(' '),
   )
   const tone = useClock((nowMs) => urgencyOf(loudAlerts(feed, nowMs), feed, nowMs))
-  const loud = new Set(ids.split(' '))
-  return { alerts: feed.open.filter(({ id }) => loud.has(id)), tone }
+  const known = new Map(feed.open.map((alert) => [alert.id, alert]))
+  return { alerts: ids.split(' ').flatMap((id) => known.get(id) ?? []), tone }
 }
 
 const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
@@ -117,6 +118,7 @@ const Left = ({ feed, alert }: { feed: AlertFeed; alert: Alert }) => {
     <>
       <span className="max-sm:sr-only">{ends} in </span>
       <Countdown deadlineMs={alert.deadline_ms} />
+      {alert.end?.is_at_least && <span className="max-sm:sr-only"> at the earliest</span>}
     </>
   )
 }

@@ -17,6 +17,7 @@ import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import type { AlertHealth, AlertStreamHealth, LooksHealth, WebhookDelivery } from '#lib/wire/alerts.ts'
+import { streamState } from './stream-status.tsx'
 
 /** How far the alerts of this page can be trusted: the way from the service, and the way on to people. */
 export const StreamHealth = () => {
@@ -36,7 +37,7 @@ export const StreamHealth = () => {
       )}
       <Facts>
         <Fact label="This page">
-          <LiveState health={feed.health} what="the eviction stream" />
+          <LiveState health={{ ...feed.health, state: streamState(feed.health) }} what="the eviction stream" />
         </Fact>
         {data && <Stream stream={data.stream} />}
         {data && <Looks looks={data.looks} />}
@@ -53,16 +54,17 @@ export const StreamHealth = () => {
   )
 }
 
+/** Before the time since when it is so. */
 const streamWords: Record<AlertStreamHealth['state'], string> = {
   live: 'Connected',
-  retrying: 'Connecting again',
+  retrying: 'Away, and being tried again: lost',
   refused: 'Refused by the service',
 }
 
 const Stream = ({ stream }: { stream: AlertStreamHealth }) => (
   <>
     <Fact label="Service">
-      {streamWords[stream.state]} since <RelativeTime ms={stream.since_ms} />
+      {streamWords[stream.state]} <RelativeTime ms={stream.since_ms} />
     </Fact>
     <Fact label="Last sign of life">
       <Time ms={stream.last_heard_ms} />

@@ -4,6 +4,7 @@ import Link from 'next/link'
 import * as z from 'zod/mini'
 import { FilterBar } from '#components/filters/filter-bar.tsx'
 import { FilterSelect } from '#components/filters/filter-select.tsx'
+import { useShownName } from '#components/layout/page-name.tsx'
 import { devboxColumn, timeColumn } from '#components/list/columns.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListPage } from '#components/list/use-list-page.ts'
@@ -37,6 +38,7 @@ const source = {
 
 /** What this console has heard of, newest first. */
 export const AlertHistory = () => {
+  useShownName({ id: 'history', name: 'History' })
   const page = useListPage(source)
   const { view, narrow } = page
   return (
@@ -63,7 +65,7 @@ export const AlertHistory = () => {
         <FilterBar
           page={page}
           search={{
-            label: 'Search devbox or metadata',
+            label: 'Name, metadata or person',
             value: view.search,
             onFilter: (search) => narrow({ search }, 'type'),
           }}

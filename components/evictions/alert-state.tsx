@@ -1,7 +1,7 @@
 import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, PauseCircle, Undo2 } from 'lucide-react'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
-import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { isoTime } from '#lib/console/frame/format.ts'
 import type { Alert, AlertKind, AlertState } from '#lib/wire/alerts.ts'
 
 /** The word of each kind. */
@@ -40,7 +40,7 @@ const looks: Record<AlertState, StateLook> = {
 const endLooks = { ...looks, ended: { ...looks.ended, word: 'Ended' } }
 
 const meanings: Record<AlertState, string> = {
-  new: 'Nobody has taken it on yet',
+  new: 'Nobody has taken it on, or not since it was raised again',
   acknowledged: 'Somebody has taken it on. It is raised again two minutes before the deadline',
   moved: 'The devbox has another deadline now, which is an alert of its own',
   ended: 'The devbox no longer runs',
@@ -72,10 +72,18 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => (
   </span>
 )
 
-/** Who took it on and when. */
-export const TakenOn = ({ alert: { acknowledged_by, acknowledged_ms } }: { alert: Alert }) =>
-  acknowledged_ms === null ? null : (
-    <span className="min-w-0 truncate text-muted" title={`By ${acknowledged_by ?? ''}`}>
-      by <VisibleText max={40}>{acknowledged_by ?? ''}</VisibleText> <RelativeTime ms={acknowledged_ms} />
-    </span>
-  )
+/** Who took it on last; where it was raised again since, that it was so. */
+export const TakenOn = ({ alert: { state, acknowledged_by, acknowledged_ms } }: { alert: Alert }) => (
+  <>
+    {acknowledged_by !== null && acknowledged_ms !== null && (
+      <span
+        className="min-w-0 truncate text-muted"
+        title={`Taken on by ${acknowledged_by}, ${isoTime(acknowledged_ms) ?? 'at a time that is not known'}`}
+      >
+        {takenWords[state] ?? 'taken on by'} <VisibleText max={60}>{acknowledged_by}</VisibleText>
+      </span>
+    )}
+  </>
+)
+
+const takenWords: Partial<Record<AlertState, string>> = { acknowledged: 'by', seen: 'by', new: 'was with' }

@@ -37,6 +37,7 @@ export const LinkedAlert = ({ id }: { id: string }) => {
           </span>
           <AlertStateBadge alert={alert} />
           <TakenOn alert={alert} />
+          {alert.acknowledged_ms !== null && <RelativeTime ms={alert.acknowledged_ms} className="text-muted" />}
         </p>
       )}
     </section>

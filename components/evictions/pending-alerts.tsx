@@ -30,7 +30,7 @@ import { alertMutations, alertQueries } from '#lib/console/queries/alerts.ts'
 import { devboxMutations } from '#lib/console/queries/devboxes.ts'
 import { snapshotMutations } from '#lib/console/queries/snapshots.ts'
 import { type Alert, alertText, hasHappened, isSilenced } from '#lib/wire/alerts.ts'
-import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
+import { kindColumn, metadataColumn, pendingNameColumn, State, stateColumn } from './alert-columns.tsx'
 import { Countdown } from './countdown.tsx'
 import { RunningThere } from './running-there.tsx'
 import { useRescue } from './use-rescue.ts'
@@ -110,7 +110,7 @@ const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job'
 const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
 
 const columns: Column<Alert>[] = [
-  nameColumn('About'),
+  pendingNameColumn,
   {
     id: 'left',
     header: 'Time left',
@@ -120,7 +120,7 @@ const columns: Column<Alert>[] = [
     cell: (alert) => <TimeLeft alert={alert} />,
   },
   kindColumn,
-  stateColumn(3, true),
+  stateColumn(3, (alert) => <PendingState alert={alert} />),
   metadataColumn,
   {
     id: 'running',
@@ -130,6 +130,22 @@ const columns: Column<Alert>[] = [
     cell: (alert) => isRunning(alert) && <RunningThere alert={alert} />,
   },
 ]
+
+const PendingState = ({ alert }: { alert: Alert }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const isQuiet = useClock((nowMs) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs)))
+  return (
+    <State alert={alert}>
+      {isQuiet && (
+        <span title="Silenced: it makes no noise" className="shrink-0 text-muted">
+          <BellOff aria-hidden className="size-3.5" />
+          <span className="sr-only">Silenced</span>
+        </span>
+      )}
+      {alert.acknowledged_ms === null && <RelativeTime ms={alert.first_heard_ms} className="text-muted" />}
+    </State>
+  )
+}
 
 const TimeLeft = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())

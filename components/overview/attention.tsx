@@ -10,7 +10,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
-import { alertHref, alertName, loudAlerts, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
+import { alertHref, alertName, loudAlerts, nextFirst, urgencyOf } from '#lib/console/alerts/alert-feed.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { alertQueries } from '#lib/console/queries/alerts.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
@@ -29,12 +29,13 @@ export const Attention = () => {
   const visit = useLastVisit()
   const ids = useClock(
     (nowMs) =>
-      loudAlerts(feed, nowMs)
+      nextFirst(loudAlerts(feed, nowMs), feed, nowMs)
         .map(({ id }) => id)
         .join(' '),
     '',
-  ).split(' ')
-  const alerts = feed.open.filter(({ id }) => ids.includes(id))
+  )
+  const known = new Map(feed.open.map((alert) => [alert.id, alert]))
+  const alerts = ids.split(' ').flatMap((id) => known.get(id) ?? [])
   // What an alert tells of stands here once.
   const told = new Set(
     feed.open.flatMap(({ kind, devbox_id, job }) => (kind === 'failure' ? devbox_id : (job?.id ?? []))),

@@ -8,6 +8,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { devboxListPath } from '#lib/console/address/devbox-list-view.ts'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { remainingMs } from '#lib/console/live/eviction-feed.ts'
 import { evictionQueries } from '#lib/console/queries/evictions.ts'
 import { overviewQueries } from '#lib/console/queries/overview.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
@@ -25,7 +26,11 @@ export const Figures = () => {
   const before = own && hourAgo > 0 ? countDevboxes(devboxesAt(own, hourAgo)) : undefined
   const ofTrials = page && own ? page.devboxes.length - own.length : 0
   const pending = evictions.pending.length
-  const [next] = evictions.pending
+  // One whose deadline has passed is listed until it is known what became of it.
+  const nextMs = useClock(
+    (nowMs) => evictions.pending.find((each) => remainingMs(evictions, each, nowMs) > 0)?.eviction_deadline_ms ?? null,
+    null,
+  )
   const trend = (count: keyof DevboxCounts) => counts && before && counts[count] - before[count]
   return (
     <>
@@ -57,9 +62,9 @@ export const Figures = () => {
         />
         <Figure
           label={
-            next ? (
+            nextMs !== null ? (
               <>
-                Evictions, next in <Countdown deadlineMs={next.eviction_deadline_ms} />
+                Evictions, next in <Countdown deadlineMs={nextMs} />
               </>
             ) : (
               'Evictions pending'

@@ -73,8 +73,13 @@ const RunningJob = ({ job }: { job: BenchmarkJob }) => (
   <Row
     href={paths.benchmarkJob(job.id)}
     name={<VisibleText max={80}>{job.name}</VisibleText>}
-    state={<Progress {...progressOf(job)} label={`Progress of ${job.name}`} />}
-    time={<span className="text-right text-muted max-sm:hidden">{etaBrief(job, agentRows(job))}</span>}
+    // A narrow screen has room for the count and the estimate alone.
+    state={
+      <span className="max-sm:[&_progress]:hidden">
+        <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />
+      </span>
+    }
+    time={<span className="shrink-0 text-right text-muted">{etaBrief(job, agentRows(job))}</span>}
   />
 )
 

@@ -17,7 +17,7 @@ export const LiveBadge = ({ state, what }: { state: State; what: string }) => {
 }
 
 interface Health {
-  state: Exclude<State, 'refused'>
+  state: State
   sinceMs: number
 }
 

@@ -45,6 +45,7 @@ export interface Alert {
   alarms: number
   /** The console was not listening when the service first told of it. */
   found_late: boolean
+  /** Who took it on last, and when. A `new` alert that has them was raised again since. */
   acknowledged_by: string | null
   acknowledged_ms: number | null
   closed_ms: number | null

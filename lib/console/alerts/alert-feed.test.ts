@@ -6,6 +6,7 @@ import {
   gatheringMs,
   loudAlerts,
   nextAlertFeed,
+  nextFirst,
   urgencyOf,
   urgencyOfTime,
 } from './alert-feed.ts'
@@ -64,6 +65,17 @@ it('is urgent by time left and by whether somebody has taken it on', () => {
   expect(urgencyOf(feed.open, feed, 480_000)).toBe('danger')
   const taken = told(alert({ state: 'acknowledged' }))
   expect(urgencyOf(taken.open, taken, 480_000)).toBe('neutral')
+})
+
+it('puts what is ahead before a deadline that has passed, once that was shown as now', () => {
+  const [past, next] = [alert({ id: 'a', deadline_ms: 10_000 }), alert({ id: 'b', deadline_ms: 20_000 })]
+  const failure = alert({ id: 'c', kind: 'failure', deadline_ms: 1 })
+  const feed = told(past, next, failure)
+  const order = (nowMs: number) => nextFirst(feed.open, feed, nowMs).map(({ id }) => id)
+  expect(order(12_999)).toEqual(['a', 'b', 'c'])
+  expect(order(13_000)).toEqual(['b', 'c', 'a'])
+  const ahead = { ...feed, health: { ...feed.health, clockOffsetMs: 600_000 } }
+  expect(nextFirst(ahead.open, ahead, -590_000).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })
 
 it('gathers reminders for longer than what is new', () => {

@@ -2,6 +2,7 @@ import {
   type Alert,
   type AlertItem,
   byUrgency,
+  hasHappened,
   isOpen,
   isSilenced,
   lastCallMs,
@@ -64,6 +65,18 @@ export const loudAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
 /** Until the deadline, never below zero. */
 export const alertLeftMs = (feed: AlertFeed, alert: Pick<Alert, 'deadline_ms'>, nowMs: number): number =>
   remainingMs(feed, { eviction_deadline_ms: alert.deadline_ms }, nowMs)
+
+/** How long past its deadline it still comes first, as "now". */
+const lingerMs = 3_000
+
+/**
+ * The same, with those whose deadline has passed behind those that are ahead: what became of one is not always known at
+ * once, and must not hide the next.
+ */
+export const nextFirst = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Alert[] => {
+  const isPast = (alert: Alert) => !hasHappened(alert) && consoleTime(feed, nowMs) >= alert.deadline_ms + lingerMs
+  return [...alerts.filter((alert) => !isPast(alert)), ...alerts.filter(isPast)]
+}
 
 export type Urgency = 'danger' | 'attention' | 'neutral'
 

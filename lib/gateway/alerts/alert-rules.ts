@@ -32,7 +32,10 @@ export const isEndNear = ({ at_ms, action, span_ms }: UnattendedEnd, nowMs: numb
 
 type Told = Pick<Alert, 'devbox_name' | 'metadata' | 'found_late'>
 
-/** `before` is the open alert of the same devbox's deadline until now. Taking that on is to take on a later one. */
+/**
+ * `before` is the open alert of the same devbox's deadline until now. Taking that on is to take on a later one; who took
+ * it on is the one to ask about an earlier one.
+ */
 export const raised = (subject: Subject, told: Told, nowMs: number, before?: Alert): Alert => {
   const isTakenOn = before?.state === 'acknowledged' && subject.deadline_ms > before.deadline_ms
   return {
@@ -42,8 +45,8 @@ export const raised = (subject: Subject, told: Told, nowMs: number, before?: Ale
     first_heard_ms: nowMs,
     raised_ms: nowMs,
     alarms: isTakenOn ? 0 : 1,
-    acknowledged_by: isTakenOn ? before.acknowledged_by : null,
-    acknowledged_ms: isTakenOn ? before.acknowledged_ms : null,
+    acknowledged_by: before?.acknowledged_by ?? null,
+    acknowledged_ms: before?.acknowledged_ms ?? null,
     closed_ms: null,
   }
 }
@@ -63,14 +66,7 @@ export const afterTime = (alert: Alert, nowMs: number): Alert | undefined => {
   const lastTouchedMs = Math.max(alert.raised_ms, alert.acknowledged_ms ?? 0)
   if (!isDue(lastCallMs, lastTouchedMs) && !(alert.state === 'new' && isDue(reminderMs, alert.raised_ms)))
     return undefined
-  return {
-    ...alert,
-    state: 'new',
-    alarms: alert.alarms + 1,
-    raised_ms: nowMs,
-    acknowledged_by: null,
-    acknowledged_ms: null,
-  }
+  return { ...alert, state: 'new', alarms: alert.alarms + 1, raised_ms: nowMs }
 }
 
 export const closed = (

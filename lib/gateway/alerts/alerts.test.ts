@@ -78,6 +78,8 @@ describe('an eviction', () => {
     expect(body.acknowledged.map((each: Alert) => each.id)).toEqual([alert.id])
     for (const page of [one, other]) expect(await page.until(id, 'acknowledged')).toMatchObject({ id: alert.id })
     expect((await ask('POST', '/acknowledge', { ids: [alert.id] })).body.acknowledged).toEqual([])
+    const found = (await ask('GET', `?search=${account.name.toUpperCase()}`)).body as AlertHistory
+    expect(found.alerts).toMatchObject([{ id: alert.id, acknowledged_by: account.name }])
   })
 
   it('is new again with an earlier deadline, and tells what became of the one before', async () => {
