@@ -1,13 +1,16 @@
 'use client'
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import Link from 'next/link'
 import { useState } from 'react'
 import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { toast } from '#components/ui/toast.tsx'
+import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { alertMutations } from '#lib/console/queries/alerts.ts'
 import { devboxQueries } from '#lib/console/queries/devboxes.ts'
+import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 import { nameInText } from '#lib/wire/alerts.ts'
 
 const delays = [
@@ -16,15 +19,24 @@ const delays = [
   { value: '900', label: 'in 15 minutes' },
 ]
 
+const noneRuns = 'no devbox of yours is running'
+
+/** What can be evicted for practice, the newest first. A trial whose devbox is suspended would be lost for its job. */
+export const drillOptions = (running: readonly Pick<Devbox, 'id' | 'name' | 'initiator_type'>[]) =>
+  running
+    .filter((devbox) => !isOfTrial(devbox))
+    .map(({ id, name }) => ({ value: id, label: name ? `${nameInText(name)} (${id})` : id }))
+
 /** Schedules a real eviction of a running devbox, so that people see what happens and practise what to do. */
 export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
   const list = useInfiniteQuery(devboxQueries.list({ status: 'running', limit: 100, include_total_count: true }))
-  const devboxes = list.data?.pages.flatMap((page) => page.devboxes) ?? []
+  const running = list.data?.pages.flatMap((page) => page.devboxes) ?? []
+  const options = drillOptions(running)
   const total = list.data?.pages[0]?.total_count
   const [chosen, setChosen] = useState('')
   const [seconds, setSeconds] = useState('180')
   const drill = useMutation(alertMutations.startDrill())
-  const devboxId = chosen || devboxes[0]?.id
+  const devboxId = chosen || options[0]?.value
   return (
     <FormDialog
       open
@@ -32,7 +44,7 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
       title="Start a drill"
       description="The local service evicts a running devbox for real: at the deadline it is suspended, its processes end and its disk stays."
       busy={drill.isPending}
-      refusal={devboxId ? null : list.isPending ? 'the devboxes are being read' : 'no devbox is running'}
+      refusal={devboxId ? null : list.isPending ? 'the devboxes are being read' : noneRuns}
       onSubmit={() =>
         devboxId &&
         drill.mutate(
@@ -51,8 +63,17 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
       <Field
         label="Devbox"
         hint={
-          list.hasNextPage &&
-          `The newest ${formatCount(devboxes.length)}${total ? ` of ${formatCount(total)}` : ''} running devboxes.`
+          options.length === 0 && list.isSuccess ? (
+            <>
+              No devbox of yours runs.{' '}
+              <Link href={paths.devboxes()} className="text-accent hover:underline">
+                Devboxes
+              </Link>
+            </>
+          ) : (
+            list.hasNextPage &&
+            `The newest ${formatCount(running.length)}${total ? ` of ${formatCount(total)}` : ''} running devboxes, those of trials left out.`
+          )
         }
       >
         {(control) => (
@@ -61,7 +82,7 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
             className="w-full"
             value={devboxId ?? ''}
             onChange={({ target }) => setChosen(target.value)}
-            options={devboxes.map(({ id, name }) => ({ value: id, label: name ? `${nameInText(name)} (${id})` : id }))}
+            options={options}
           />
         )}
       </Field>
