@@ -3,7 +3,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { fewestToSettle } from '#lib/statistics/figures.ts'
-import { countOf, labelOf, probability } from '#lib/wire/report-words.ts'
+import { aboutScenarios, countOf, labelOf, probability } from '#lib/wire/report-words.ts'
 import type { PairFigures } from '#lib/wire/reports.ts'
 
 /** How sure a difference between two agents is: the columns that every table of pairs has. */
@@ -12,7 +12,7 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'p',
     header: <span title="By flips of the signs of the differences · by Holm over the pairs">p · adjusted</span>,
     priority: 3,
-    width: '8rem',
+    width: '9.5rem',
     align: 'right',
     cell: ({ p_value, p_adjusted, method, permutations, seed, reasons }) =>
       p_value === null ? (
@@ -55,7 +55,7 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
     id: 'settled',
     header: 'Settled',
     priority: 3,
-    width: '16.5rem',
+    width: '16rem',
     lines: () => 1,
     cell: (pair) => (
       <span className="flex flex-wrap items-center gap-x-1.5 leading-4">
@@ -74,7 +74,7 @@ export const doubtColumns = <Pair extends PairFigures>(onlyOnePasses: string): C
 
 /** What a difference lacks to be settled. */
 const lackWords = ({ difference, n, p_value, scenarios_to_settle }: PairFigures): string => {
-  if (scenarios_to_settle !== null) return `needs about ${countOf(scenarios_to_settle, 'scenario')}`
+  if (scenarios_to_settle !== null) return `needs ${aboutScenarios(scenarios_to_settle)}`
   if (difference === 0) return 'no difference to settle'
   if (difference !== null && n < fewestToSettle) return `takes ${fewestToSettle} scenarios at least`
   return p_value !== null && p_value < 0.05 ? 'only p alone is below 0.05' : ''

@@ -10,7 +10,7 @@ export const cutPart = (part: string, max = longestPart): string =>
 /** An agent in one line of text. */
 export const agentLabel = ({ name, model }: { name: string; model: string | null | undefined }): string => {
   const shown = cutPart(name.trim() || 'Unnamed agent')
-  return model ? `${shown} · ${cutPart(model)}` : shown
+  return model?.trim() ? `${shown} · ${cutPart(model)}` : shown
 }
 
 export const labelOf = ({ agent_name, model_name }: AgentIdentity): string =>
@@ -43,14 +43,42 @@ export const turned = (pair: PairFigures): PairFigures => {
   }
 }
 
+/** The order of a table of pairs: each turned, the larger difference first, and those with nop or oracle last. */
+export const pairsInOrder = (pairs: readonly PairFigures[]): PairFigures[] => {
+  const hasControl = ({ a, b }: PairFigures) => isControl(a.agent_name) || isControl(b.agent_name)
+  return pairs
+    .map(turned)
+    .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (b.difference ?? -1) - (a.difference ?? -1))
+}
+
+/** The order of a table of agents: the highest mean first. */
+export const byMean = (a: { mean: number | null } | null, b: { mean: number | null } | null): number =>
+  (b?.mean ?? -1) - (a?.mean ?? -1)
+
 /** Scores of a table, differences and the ends of intervals, which are compared by eye. */
 export const three = (value: number): string =>
   Number.isNaN(value) ? 'unknown' : value.toFixed(3).replace(/^-(0\.000)$/, '$1')
+
+/** By how much one is ahead of another: what rounds to nothing is still something. */
+export const byAmount = (difference: number): string => {
+  const shown = three(Math.abs(difference))
+  return shown === '0.000' ? 'less than 0.001' : shown
+}
 
 export const probability = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4))
 
 export const countOf = (count: number, noun: string) =>
   `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+
+/** Of a number that is an estimate two digits are true at best: `about 450 scenarios`. */
+export const aboutScenarios = (count: number): string => {
+  if (count > mostEstimated) return `more than ${countOf(mostEstimated, 'scenario')}`
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1)
+  return `about ${countOf(Math.round(count / unit) * unit, 'scenario')}`
+}
+
+/** No benchmark has as many. */
+const mostEstimated = 100_000
 
 /** How many scenarios are compared; each counts once for each side. */
 export const comparedWords = (compared: number, sides: number): string =>
@@ -66,7 +94,7 @@ export const changeRules: Record<Exclude<keyof ComparedPair, keyof PairFigures>,
   slower: 'the side takes longer by half and by a second at least',
 }
 
-export type TrendStep = 'first' | 'regression' | 'possible' | 'better' | 'higher' | 'same' | 'none'
+export type TrendStep = 'first' | 'regression' | 'possible' | 'better' | 'higher' | 'lower' | 'same' | 'none'
 
 /** What became of an agent since the job before; `none` where that cannot be said. */
 export const stepOf = ({ change, regression, figures }: TrendPoint): TrendStep => {
@@ -74,5 +102,6 @@ export const stepOf = ({ change, regression, figures }: TrendPoint): TrendStep =
   if (!change) return figures.mean === null ? 'none' : 'first'
   if (change.difference === null) return 'none'
   if (change.difference === 0) return 'same'
+  if (change.difference < 0) return 'lower'
   return change.settled ? 'better' : 'higher'
 }

@@ -69,7 +69,7 @@ export interface TrendPoint {
   figures: AgentFigures
   /** Against the point before that has a mean, over the scenarios both have a score for; null where there is none. */
   change: ComparedPair | null
-  /** `settled`: worse, and not by chance; `possible`: worse, which may be chance. */
+  /** `settled`: worse, and not by chance; `possible`: worse by more than its standard error, which may be chance. */
   regression: 'settled' | 'possible' | null
   /** What else is not as it was before. */
   incomparable: readonly Incomparability[]

@@ -20,7 +20,7 @@ export const TrendPlot = ({ points, label }: { points: readonly TrendPoint[]; la
         <span className="font-medium">Mean score by job</span>{' '}
         <span className="text-sm text-muted">
           Across: jobs, the oldest first, by the numbers of the table. Up: mean score, 0 to 1, with its 95 % interval. A
-          hollow mark is of a job that goes on; a triangle is a regression.
+          hollow mark is of a job that goes on; a triangle is a regression, hollow where it is a possible one.
         </span>
       </figcaption>
       <div

@@ -34,6 +34,7 @@ const looks: Record<TrendStep, StateLook> = {
   possible: { tone: 'attention', icon: TrendingDown, word: 'Possible regression' },
   better: { tone: 'ok', icon: CircleCheck, word: 'Better' },
   higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not settled' },
+  lower: { tone: 'neutral', icon: TrendingDown, word: 'Lower, not settled' },
   same: { tone: 'neutral', icon: Equal, word: 'Same mean' },
   none: { tone: 'neutral', icon: CircleHelp, word: 'Cannot be compared' },
 }

@@ -33,28 +33,54 @@ const summaryOf = (pairs: ComparedPair[], complete = true) =>
 
 it('says whether a side is better or worse than its baseline, by how much and with which doubt', () => {
   expect(summaryOf([pair('A')])).toEqual({
-    lead: 'A in the new job is better than A in the old job by 0.033 (95 % interval of the difference -0.131 to 0.198, paired over 15 scenarios, p 1.0000): not settled; about 1,031 scenarios would settle it.',
+    lead: 'A in the new job is better than in the old job by 0.033 (95 % interval of the difference -0.131 to 0.198, paired over 15 scenarios, p 1.0000): not settled; about 1,000 scenarios would settle it.',
     more: ['Of 15 scenarios, 2 scored worse (0 newly failing), 1 better (1 newly passing) and 12 the same.'],
     tone: 'neutral',
   })
   const worse = pair('A', { difference: -0.4, ci_low: -0.6, ci_high: -0.2, p_value: 0.001, settled: true })
   expect(summaryOf([worse], false)).toMatchObject({
-    lead: expect.stringMatching(/^So far: A in the new job is worse than A in the old job by 0\.400 .*: settled\.$/),
+    lead: expect.stringMatching(/^So far: A in the new job is worse than in the old job by 0\.400 .*: settled\.$/),
     tone: 'danger',
   })
 })
 
-it('counts the sides that are better and worse, and puts the largest loss before any gain', () => {
-  const gain = pair('A', { difference: 0.9, settled: true })
-  const loss = pair('B', { difference: -0.01, ci_low: -0.1, ci_high: 0.08, p_adjusted: 0.5, p_value: 0.25 })
-  expect(summaryOf([gain, pair('C'), loss, pair('D', { difference: null, p_value: null })])).toEqual({
-    lead: 'Of 4 sides 1 is better than the baseline and 0 are worse; 3 are not settled.',
+it('counts the sides that are better and worse, and tells the largest that is settled, a loss before any gain', () => {
+  const gain = pair('A', { difference: 0.9, p_value: 0.001, p_adjusted: 0.004, settled: true })
+  const loss = pair('B', {
+    difference: -0.2,
+    ci_low: -0.3,
+    ci_high: -0.1,
+    p_value: 0.01,
+    p_adjusted: 0.03,
+    settled: true,
+  })
+  const unsure = pair('C', { difference: -0.5 })
+  const none = pair('D', { difference: null, p_value: null })
+  expect(summaryOf([unsure, gain, none, loss])).toEqual({
+    lead: 'Of 4 sides 1 is better than the baseline and 1 is worse; 2 are not settled.',
     more: [
-      'The largest loss: B in the new job is worse than B in the old job by 0.010 (95 % interval of the difference -0.100 to 0.080, paired over 15 scenarios, p 0.2500, with all 3 sides regarded 0.5000): not settled; about 1,031 scenarios would settle it.',
+      'The largest loss: B in the new job is worse than in the old job by 0.200 (95 % interval of the difference -0.300 to -0.100, paired over 15 scenarios, p 0.0100, with all 3 sides regarded 0.0300): settled.',
       'Of 60 scenarios compared over 4 sides, 8 scored worse (0 newly failing), 4 better (4 newly passing) and 48 the same.',
     ],
-    tone: 'ok',
+    tone: 'danger',
   })
+  expect(summaryOf([unsure, gain])?.more[0]).toMatch(/^The largest gain: A in the new job is better than in the old/)
+})
+
+it('makes no loss of what may be chance', () => {
+  const [down, up] = [pair('A', { difference: -0.006 }), pair('B', { difference: 0.07 })]
+  expect(summaryOf([down, up])).toMatchObject({
+    lead: 'Of 2 sides none is better or worse than the baseline: no difference is settled.',
+    more: [expect.stringMatching(/^The largest difference: B in the new job is better/), expect.anything()],
+    tone: 'neutral',
+  })
+})
+
+it('names an agent that is compared with another one, or with one of its own job', () => {
+  expect(summaryOf([pair('A', { b: side('B', 'old') })])?.lead).toMatch(
+    /^A in the new job is better than B in the old job by/,
+  )
+  expect(summaryOf([pair('A', { b: side('A', 'new') })])?.lead).toMatch(/than A in the new job by/)
 })
 
 it('says why two cannot be compared, and nothing where no side has a baseline', () => {

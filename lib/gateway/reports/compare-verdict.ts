@@ -1,5 +1,5 @@
-import { comparedWords, countOf, sideNames, three } from '#lib/wire/report-words.ts'
-import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
+import { byAmount, comparedWords, countOf, cutPart, sideNames, three } from '#lib/wire/report-words.ts'
+import type { AgentIdentity, ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
 import { allOf, probabilityWords, settledWords, testedOf } from './job-verdict.ts'
 
 type Figures = Pick<CompareReport, 'jobs' | 'complete' | 'pairs'>
@@ -11,13 +11,17 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   if (!first) return null
   const name = sideNames(report)
   const tested = testedOf(pairs)
-  const sentence = (pair: ComparedPair) => sideSentence(pair, name, tested)
+  const sentence = (pair: ComparedPair) => sideSentence(pair, name, baselineName(report), tested)
   const better = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) > 0).length
   const worse = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) < 0).length
   const open = pairs.length - better - worse
-  const counts = `${complete ? 'Of' : 'So far: of'} ${pairs.length} sides ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; ${open} ${isOrAre(open)} not settled.`
-  const largest = pairs.reduce((a, b) => (b.difference !== null && weightOf(b) > weightOf(a) ? b : a))
-  const words = [counts, `The ${weightOf(largest) > 1 ? 'largest loss' : 'largest difference'}: ${sentence(largest)}`]
+  const of = `${complete ? 'Of' : 'So far: of'} ${pairs.length} sides`
+  const counts =
+    better + worse === 0
+      ? `${of} none is better or worse than the baseline: no difference is settled.`
+      : `${of} ${better} ${isOrAre(better)} better than the baseline and ${worse} ${isOrAre(worse)} worse; ${open} ${isOrAre(open)} not settled.`
+  const foremost = pairs.reduce((a, b) => (isBefore(b, a) ? b : a))
+  const words = [counts, `The largest ${sizeWord(foremost)}: ${sentence(foremost)}`]
   const [lead = '', ...more] = pairs.length === 1 ? [`${complete ? '' : 'So far: '}${sentence(first)}`] : words
   return {
     lead,
@@ -28,18 +32,41 @@ export const compareVerdict = (report: Figures): Verdict | null => {
 
 const isOrAre = (count: number) => (count === 1 ? 'is' : 'are')
 
-/** Any loss weighs more than any gain. */
-const weightOf = ({ difference }: ComparedPair): number =>
-  difference === null ? -1 : difference < 0 ? 1 - difference : difference / (1 + difference)
+/** What is settled goes before what may be chance, and of that a loss before any gain; then the larger one. */
+const isBefore = (a: ComparedPair, b: ComparedPair): boolean => {
+  const weight = ({ settled, difference }: ComparedPair) => (settled ? ((difference ?? 0) < 0 ? 2 : 1) : 0)
+  const size = ({ difference }: ComparedPair) => (difference === null ? -1 : Math.abs(difference))
+  return weight(a) > weight(b) || (weight(a) === weight(b) && size(a) > size(b))
+}
 
-const sideSentence = (pair: ComparedPair, name: ReturnType<typeof sideNames>, tested: number): string => {
+const sizeWord = ({ settled, difference }: ComparedPair): string =>
+  settled ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
+
+type NameOf = (agent: AgentIdentity) => string
+
+/** The same agent in the job it is compared with is not named twice. */
+const baselineName = (report: Figures) => {
+  const name = sideNames(report)
+  return ({ a, b }: ComparedPair): string => {
+    const isSame = a.agent_name === b.agent_name && a.model_name === b.model_name && a.job_id !== b.job_id
+    const job = report.jobs.find(({ id }) => id === b.job_id)
+    return isSame && job ? `in ${cutPart(job.name)}` : name(b)
+  }
+}
+
+const sideSentence = (
+  pair: ComparedPair,
+  name: NameOf,
+  nameOfBaseline: ReturnType<typeof baselineName>,
+  tested: number,
+): string => {
   const { a, b, difference, n, ci_low, ci_high, reasons } = pair
   if (difference === null)
     return `${name(a)} and ${name(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
   const stand =
     difference === 0
-      ? `${name(a)} scores the same as ${name(b)}`
-      : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${name(b)} by ${three(Math.abs(difference))}`
+      ? `${name(a)} scores the same as ${nameOfBaseline(pair)}`
+      : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${nameOfBaseline(pair)} by ${byAmount(difference)}`
   const interval =
     ci_low === null || ci_high === null
       ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`

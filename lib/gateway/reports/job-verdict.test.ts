@@ -88,7 +88,7 @@ describe('the verdict', () => {
   })
 
   it('says by which p a difference is settled, and by how much several pairs raise it', () => {
-    const sure = pair({ settled: true, p_value: 0.00390625, p_adjusted: 0.0078125 })
+    const sure = pair({ settled: true, ci_low: 0.1, p_value: 0.00390625, p_adjusted: 0.0078125 })
     const third = pair({ a: identity('C'), p_value: 0.00001, p_adjusted: 0.00003 })
     expect(verdict(two, [sure]).more).toEqual(['p is 0.0039; settled is below 0.05.'])
     expect(verdict(two, [sure, third]).more[0]).toBe(
@@ -96,11 +96,25 @@ describe('the verdict', () => {
     )
   })
 
-  it('says that no attempt completed where every 0 is a failure', () => {
-    const failed = [figures('A', 0, { n_completed: 0 }), figures('B', 0, { n_completed: 0 })]
-    expect(verdict(failed, [pair({ difference: 0 })]).more).toEqual([
-      'No attempt of any agent completed: each 0 stands for a failure or a timeout, not for a wrong answer.',
-    ])
+  it('says that no attempt completed, and how they ended', () => {
+    const failed = { n_completed: 0, n_failed: 1199, n_timeout: 1, n_cancelled: 0, n_other: 0 }
+    const pairs = [pair({ difference: 0 })]
+    expect(verdict([figures('A', 0, failed), figures('B', 0, failed)], pairs)).toEqual({
+      lead: 'No attempt of any agent completed: nothing can be said of the agents.',
+      more: [
+        '2,400 attempts: 2,398 failed, 2 timed out.',
+        'Each 0 stands for a failure or a timeout, not for a wrong answer.',
+      ],
+      tone: 'attention',
+    })
+    const cancelled = { ...failed, n_failed: 0, n_timeout: 0, n_cancelled: 1 }
+    expect(verdict([figures('A', null, cancelled)], [], false)).toMatchObject({
+      lead: 'So far: no attempt of any agent completed: nothing can be said of the agents.',
+      more: ['1 attempt: 1 cancelled.'],
+    })
+    expect(verdict([figures('A', 0, failed), figures('B', 0, { ...failed, n_completed: 1 })], pairs).lead).toBe(
+      'A and B score the same (95 % interval -0.017 to 0.317, paired over 10 scenarios).',
+    )
   })
 
   it('is about what is known so far while the job runs', () => {
@@ -130,22 +144,56 @@ describe('the verdict', () => {
     )
   })
 
-  it('speaks of the two best of several, and counts the pairs that are settled', () => {
+  it('speaks of the two best of several, and of how many others the first is ahead for sure', () => {
     const agents = [figures('C', 0.1), ...two]
     const pairs = [
-      pair({ a: identity('C'), b: identity('B'), settled: true }),
-      pair({ a: identity('C'), b: identity('A'), settled: true }),
+      pair({ a: identity('C'), b: identity('B'), difference: -0.35, settled: true }),
+      pair({ a: identity('C'), b: identity('A'), difference: -0.5, settled: true }),
       pair(),
     ]
     expect(verdict(agents, pairs)).toMatchObject({
       lead: expect.stringMatching(/^A is ahead of B by 0\.150/),
-      more: ['2 of 3 pairs of agents are settled.'],
+      more: ['Its lead is settled over 1 of the 2 other agents.'],
     })
+    expect(verdict(agents, [...pairs.slice(0, 2), pair({ settled: true })]).more).toEqual([
+      'Its lead is settled over both other agents.',
+    ])
   })
 
-  it('calls a tie a tie', () => {
-    expect(verdict(two, [pair({ difference: 0, scenarios_to_settle: null })]).lead).toMatch(
-      /^A and B score the same \(95 % interval .*: not settled\.$/,
+  it('calls a tie a tie, which there is nothing to settle of', () => {
+    const tie = { difference: 0, scenarios_to_settle: null, p_value: 1, p_adjusted: 1 }
+    expect(verdict(two, [pair(tie)])).toEqual({
+      lead: 'A and B score the same (95 % interval -0.017 to 0.317, paired over 10 scenarios).',
+      more: [],
+      tone: 'neutral',
+    })
+    expect(verdict(two, [pair({ ...tie, se: 0 })]).lead).toBe('A and B score the same at each of 10 scenarios.')
+  })
+
+  it('names all who share the highest score', () => {
+    const tie = { difference: 0, scenarios_to_settle: null }
+    const pairs = ['B', 'C', 'D', 'E'].map((name) => pair({ ...tie, a: identity('A'), b: identity(name) }))
+    const same = (...names: string[]) => names.map((name) => figures(name, 0.7))
+    expect(verdict(same('A', 'B', 'C'), pairs).lead).toBe('All 3 agents score the same: 0.700.')
+    expect(verdict([...same('A', 'B', 'C'), figures('D', 0.1)], pairs).lead).toBe(
+      '3 of 4 agents share the highest score, 0.700: A, B, C.',
     )
+    expect(verdict([...same('A', 'B', 'C', 'D'), figures('E', 0.1)], pairs).lead).toBe(
+      '4 of 5 agents share the highest score, 0.700: A, B, C and 1 more.',
+    )
+  })
+
+  it('promises no more than an estimate can hold', () => {
+    const needs = (scenarios_to_settle: number) => verdict(two, [pair({ scenarios_to_settle })]).lead
+    expect(needs(447)).toMatch(/; about 450 scenarios would settle it\.$/)
+    expect(needs(1)).toMatch(/; about 1 scenario would settle it\.$/)
+    expect(needs(100_000)).toMatch(/; about 100,000 scenarios would settle it\.$/)
+    expect(needs(6.7e20)).toMatch(/; more than 100,000 scenarios would settle it\.$/)
+    expect(verdict(two, [pair({ difference: 1e-9 })]).lead).toMatch(/^A is ahead of B by less than 0\.001 \(/)
+  })
+
+  it('says why a difference is settled whose interval holds 0', () => {
+    const odd = pair({ settled: true, p_value: 0.03125, p_adjusted: 0.03125 })
+    expect(verdict(two, [odd]).more).toEqual(['The interval holds 0, but p is 0.0313; settled is below 0.05.'])
   })
 })

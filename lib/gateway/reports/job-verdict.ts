@@ -1,57 +1,119 @@
 import { fewestToSettle } from '#lib/statistics/figures.ts'
-import { countOf, isControl, labelOf, probability, three, turned } from '#lib/wire/report-words.ts'
+import {
+  aboutScenarios,
+  byAmount,
+  countOf,
+  isControl,
+  labelOf,
+  probability,
+  three,
+  turned,
+} from '#lib/wire/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/wire/reports.ts'
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'>
 
 /** What a report comes to in words. While the job runs every sentence is about what is known so far. */
 export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figures): Verdict => {
+  const soFar = complete ? '' : 'So far: '
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
+  const unscored = agents.filter(({ mean }) => mean === null).map(unscoredSentence)
+  const ended = endedCounts(agents)
+  if (ended.length > 0 && agents.every(({ n_completed, n_other }) => n_completed + n_other === 0))
+    return {
+      lead: `${complete ? 'No' : 'So far: no'} attempt of any agent completed: nothing can be said of the agents.`,
+      more: [
+        `${countOf(attemptsOf(agents), 'attempt')}: ${ended.join(', ')}.`,
+        ...(scored.length > 0 ? ['Each 0 stands for a failure or a timeout, not for a wrong answer.'] : []),
+      ],
+      tone: 'attention',
+    }
   const judged = scored.filter(({ agent_name }) => !isControl(agent_name))
   // A reader who chooses between two agents does not ask how the solution that comes with the tasks does.
-  const [best, second] = judged.length > 1 ? judged : scored
+  const among = judged.length > 1 ? judged : scored
+  const [best, second] = among
   const controls = judged.length > 1 ? scored.filter(({ agent_name }) => isControl(agent_name)) : []
-  const unscored = agents.filter(({ mean }) => mean === null).map(unscoredSentence)
-  const soFar = complete ? '' : 'So far: '
   if (!best)
     return {
-      lead: complete ? 'Nothing can be said of the agents.' : 'So far: nothing can be said of the agents.',
+      lead: `${complete ? 'Nothing' : 'So far: nothing'} can be said of the agents.`,
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
-  if (!second)
-    return { lead: soFar + aloneSentence(best), more: [...noneCompleted(agents), ...unscored], tone: 'neutral' }
-  const pair = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
-  const settledPairs = pairs.filter(({ settled }) => settled).length
-  const others =
-    pairs.length > 1
-      ? [`${settledPairs} of ${pairs.length} pairs of agents ${settledPairs === 1 ? 'is' : 'are'} settled.`]
-      : []
-  const excluded =
-    excluded_scenarios.length > 0
-      ? [
-          `${countOf(excluded_scenarios.length, 'scenario')} not counted for every agent: pairs are compared on those both have.`,
-        ]
-      : []
+  if (!second) return { lead: soFar + aloneSentence(best), more: unscored, tone: 'neutral' }
+  const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
+  const pair = between && turned(between)
+  const tied = among.filter(({ mean }) => mean !== null && Math.abs(mean - (best.mean ?? 0)) < sameMean)
+  const excluded = excluded_scenarios.length
   return {
-    lead: soFar + (pair ? pairSentence(pair) : `${labelOf(best)} and ${labelOf(second)} were not compared.`),
+    lead:
+      soFar +
+      (!pair
+        ? `${labelOf(best)} and ${labelOf(second)} were not compared.`
+        : pair.difference === 0 && tied.length > 2
+          ? tieSentence(tied, among.length)
+          : pairSentence(pair)),
     more: [
-      ...noneCompleted(agents),
+      ...(pair?.difference ? othersSentence(pair.a, pairs, among) : []),
       ...doubtOf(pair, testedOf(pairs)),
-      ...others,
       ...controlsSentence(controls),
-      ...excluded,
+      ...(excluded > 0
+        ? [
+            `${countOf(excluded, 'scenario')} ${excluded === 1 ? 'has' : 'have'} no score of some agents: each pair is compared on those both have.`,
+          ]
+        : []),
       ...unscored,
     ],
-    tone: pair?.settled ? 'ok' : 'attention',
+    tone: pair?.settled ? 'ok' : pair?.difference === 0 ? 'neutral' : 'attention',
   }
 }
 
-/** A score of 0 that no attempt was given says nothing of an agent. */
-const noneCompleted = (agents: readonly AgentFigures[]): string[] =>
-  agents.every(({ n_completed }) => n_completed === 0)
-    ? ['No attempt of any agent completed: each 0 stands for a failure or a timeout, not for a wrong answer.']
-    : []
+/** Means over the same scores differ in their last digits, where these were added in another order. */
+const sameMean = 1e-9
+
+const attemptsOf = (agents: readonly AgentFigures[]): number =>
+  agents.reduce((sum, { n_completed, n_failed, n_timeout, n_cancelled, n_other }) => {
+    return sum + n_completed + n_failed + n_timeout + n_cancelled + n_other
+  }, 0)
+
+/** How attempts ended that did not complete: `12 failed`, `3 timed out`. */
+const endedCounts = (agents: readonly AgentFigures[]): string[] => {
+  const kinds = { n_failed: 'failed', n_timeout: 'timed out', n_cancelled: 'cancelled' } as const
+  return Object.entries(kinds).flatMap(([kind, words]) => {
+    const count = agents.reduce((sum, agent) => sum + agent[kind as keyof typeof kinds], 0)
+    return count > 0 ? [`${count.toLocaleString('en-US')} ${words}`] : []
+  })
+}
+
+const mostTied = 3
+
+const tieSentence = (tied: readonly AgentFigures[], all: number): string => {
+  const mean = three(tied[0]?.mean ?? 0)
+  if (tied.length === all) return `All ${all} agents score the same: ${mean}.`
+  const named = tied.slice(0, mostTied).map(labelOf).join(', ')
+  const more = tied.length > mostTied ? ` and ${tied.length - mostTied} more` : ''
+  return `${tied.length} of ${all} agents share the highest score, ${mean}: ${named}${more}.`
+}
+
+/** How the one that is ahead stands to all others one could choose. */
+const othersSentence = (
+  first: AgentIdentity,
+  pairs: readonly PairFigures[],
+  among: readonly AgentFigures[],
+): string[] => {
+  const others = among.filter((each) => !isOf(each, first))
+  if (others.length < 2) return []
+  const behind = others.filter((other) =>
+    pairs.some((pair) => {
+      const { a, b, settled } = turned(pair)
+      return settled && isOf(a, first) && isOf(b, other)
+    }),
+  )
+  const over =
+    behind.length === others.length
+      ? allOf(others.length, 'other agents')
+      : `${behind.length || 'none'} of the ${others.length} other agents`
+  return [`Its lead is settled over ${over}.`]
+}
 
 const controlsSentence = (controls: readonly AgentFigures[]): string[] =>
   controls.length === 0
@@ -65,10 +127,12 @@ export const testedOf = (pairs: readonly PairFigures[]): number => pairs.filter(
 
 /** By what a difference counts as settled; its own interval may leave out 0 all the same. */
 const doubtOf = (pair: PairFigures | undefined, tested: number): string[] => {
-  if (pair?.p_value == null || pair.p_adjusted == null) return []
+  if (pair?.p_value == null || pair.p_adjusted == null || pair.difference === 0) return []
   const { p_value, p_adjusted, settled, ci_low, ci_high } = pair
   const isBeside = ci_low !== null && ci_high !== null && (ci_low > 0 || ci_high < 0)
-  const p = `${isBeside && !settled ? 'The interval leaves out 0, but p' : 'p'} is ${probabilityIn(p_value)}`
+  const although =
+    ci_low === null || isBeside === settled ? '' : `The interval ${isBeside ? 'leaves out' : 'holds'} 0, but `
+  const p = `${although}p is ${probabilityIn(p_value)}`
   const adjusted = tested > 1 ? `, and ${probabilityIn(p_adjusted)} with ${allOf(tested, 'pairs')} regarded` : ''
   return [`${p}${adjusted}; settled is below 0.05.`]
 }
@@ -87,20 +151,21 @@ const aloneSentence = (agent: AgentFigures): string => {
 const unscoredSentence = (agent: AgentFigures): string =>
   `${labelOf(agent)} has no score: ${agent.reasons.mean ?? 'none of its outcomes counts'}.`
 
-const pairSentence = (given: PairFigures): string => {
-  const pair = turned(given)
-  const { a, b, difference, ci_low, ci_high, n, reasons } = pair
+const pairSentence = (pair: PairFigures): string => {
+  const { a, b, difference, se, ci_low, ci_high, n, reasons } = pair
+  const [first, second] = [labelOf(a), labelOf(b)]
   if (difference === null)
-    return `${labelOf(a)} and ${labelOf(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
+    return `${first} and ${second} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
+  if (se === 0 && difference === 0) return `${first} and ${second} score the same at each of ${countOf(n, 'scenario')}.`
   const stand =
     difference === 0
-      ? `${labelOf(a)} and ${labelOf(b)} score the same`
-      : `${labelOf(a)} is ahead of ${labelOf(b)} by ${three(difference)}`
+      ? `${first} and ${second} score the same`
+      : `${first} is ahead of ${second} by ${byAmount(difference)}`
   const interval =
     ci_low === null || ci_high === null
       ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
       : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
-  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')}): ${settledWords(pair)}.`
+  return `${stand} (${interval}, paired over ${countOf(n, 'scenario')})${difference === 0 ? '' : `: ${settledWords(pair)}`}.`
 }
 
 export const settledWords = ({ settled, scenarios_to_settle, n, difference }: PairFigures): string => {
@@ -109,7 +174,7 @@ export const settledWords = ({ settled, scenarios_to_settle, n, difference }: Pa
     return `not settled, which takes ${fewestToSettle} scenarios at least`
   return scenarios_to_settle === null
     ? 'not settled'
-    : `not settled; about ${countOf(scenarios_to_settle, 'scenario')} would settle it`
+    : `not settled; ${aboutScenarios(scenarios_to_settle)} would settle it`
 }
 
 /** In a sentence. */

@@ -38,7 +38,7 @@ export const notesOf = (
     )
   if (sampled)
     notes.push(
-      `Over more than 20 scenarios p is from ${sampled.permutations} random patterns of signs, drawn from the seed ${sampled.seed}.`,
+      `Over more than 20 scenarios p is from ${sampled.permutations?.toLocaleString('en-US')} random patterns of signs, drawn from the seed ${sampled.seed}.`,
     )
   return notes
 }

@@ -2,7 +2,7 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
-import type { ComparedPair, TrendPoint, TrendReport } from '#lib/wire/reports.ts'
+import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
 import { answering, Refusal } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
 import { inTurns, type JobReader, jobReader } from './caller.ts'
@@ -12,7 +12,7 @@ import { answerIn } from './job-report.ts'
 import { agentsOf, attemptsOf, isComplete, reportedJob } from './judged-job.ts'
 import { notesOf } from './notes.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
-import { trendVerdict } from './trend-verdict.ts'
+import { regressionOf, trendVerdict } from './trend-verdict.ts'
 
 /** A job may be megabytes, whose reading holds up the terminals of this process: few at a time, and only so many. */
 const pageSize = 5
@@ -71,7 +71,7 @@ export const trendReport = (request: Request): Promise<Response> =>
       n_jobs_of_data_set: found.jobs.length,
       notes: [
         'A data set is that of a benchmark, or of jobs with at least half of their scenarios in common.',
-        'A regression is a mean below that of the job before, over the scenarios both have a score for; it is possible, and not more, where the difference is not settled.',
+        'A regression is a mean below that of the job before, over the scenarios both have a score for; it is possible, and not more, where the difference is not settled and larger than its standard error.',
         ...notesOf(rule, complete, comparison.agents, comparison.pairs),
       ],
     }
@@ -146,11 +146,6 @@ const runBefore = (agents: readonly AgentIdentity[], run: AgentIdentity): string
   const place = agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === run.benchmark_run_id) - own
   const candidates = agents.filter(({ job_id }) => job_id === before.job_id)
   return (candidates[place] ?? candidates[0] ?? before).benchmark_run_id
-}
-
-const regressionOf = (change: ComparedPair | null): TrendPoint['regression'] => {
-  if (change?.difference == null || change.difference >= 0) return null
-  return change.settled ? 'settled' : 'possible'
 }
 
 /** What is not the same for the agent in two jobs; of others in them nothing matters here. */

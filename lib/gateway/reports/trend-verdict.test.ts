@@ -3,7 +3,7 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import type { AttemptOutcome, JudgedAgent } from '#lib/statistics/figures.ts'
 import { stepOf } from '#lib/wire/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/wire/reports.ts'
-import { trendVerdict } from './trend-verdict.ts'
+import { regressionOf, trendVerdict } from './trend-verdict.ts'
 
 /** One run of an agent for each list of scores; null is what was cancelled. */
 const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> => {
@@ -32,7 +32,6 @@ const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> =>
   const comparison = step.value
   const points = comparison.agents.map((figures, at): TrendPoint => {
     const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
-    const isWorse = (change?.difference ?? 0) < 0
     return {
       job: {
         id: `bmj_${at}`,
@@ -45,7 +44,7 @@ const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> =>
       complete: true,
       figures,
       change,
-      regression: isWorse ? (change?.settled ? 'settled' : 'possible') : null,
+      regression: regressionOf(change),
       incomparable: [],
     }
   })
@@ -75,9 +74,21 @@ it('says where an agent stands and how it changed, with its denominators', () =>
   expect(trendVerdict(reportOf([1, 0, 1], [1, 0, 0.5]))).toEqual({
     // Differences 0, 0, -0.5: mean -1/6, SE 1/6, t with 2 degrees of freedom 4.302653.
     lead: 'solver · m1 scores 0.500 (n = 3) in job 1, 0.167 below the job before (95 % interval -0.884 to 0.550, paired over 3 scenarios, p 1.0000): not settled.',
+    more: ['No regression in 1 change.'],
+    tone: 'neutral',
+  })
+})
+
+it('calls a regression possible where the difference is larger than its standard error, and not sooner', () => {
+  // Two of eight that fall: mean -1/4, SE 0.163663. One of eight: both 1/8.
+  const fallen = (count: number) => reportOf(eight(1), [...eight(1).slice(count), ...eight(0).slice(8 - count)])
+  expect(fallen(2).points.map(stepOf)).toEqual(['first', 'possible'])
+  expect(trendVerdict(fallen(2))).toMatchObject({
     more: ['In 1 change: 0 settled regressions, 1 possible.'],
     tone: 'attention',
   })
+  expect(fallen(1).points.map(stepOf)).toEqual(['first', 'lower'])
+  expect(reportOf([1], [0]).points.map(stepOf)).toEqual(['first', 'lower'])
 })
 
 it('tells a regression that is settled from one that may be chance, and both from none', () => {

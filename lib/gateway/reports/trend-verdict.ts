@@ -1,4 +1,4 @@
-import { agentLabel, countOf, stepOf, type TrendStep, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byAmount, countOf, stepOf, type TrendStep, three } from '#lib/wire/report-words.ts'
 import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/wire/reports.ts'
 import { allOf, probabilityWords, testedOf } from './job-verdict.ts'
 
@@ -8,6 +8,7 @@ const tones: Record<TrendStep, Verdict['tone']> = {
   possible: 'attention',
   better: 'ok',
   higher: 'neutral',
+  lower: 'neutral',
   same: 'neutral',
   none: 'neutral',
 }
@@ -41,7 +42,7 @@ const changeWords = (change: ComparedPair, changes: number): string => {
   const stand =
     difference === 0
       ? 'as in the job before'
-      : `${three(Math.abs(difference))} ${difference < 0 ? 'below' : 'above'} the job before`
+      : `${byAmount(difference)} ${difference < 0 ? 'below' : 'above'} the job before`
   const p = probabilityWords(change, changes > 1 ? allOf(changes, 'changes') : null)
   return `${stand} (${interval}, ${over}${p}): ${settled ? 'settled' : 'not settled'}`
 }
@@ -54,4 +55,11 @@ const regressionWords = (points: readonly TrendPoint[]): string[] => {
   const [settled, possible] = [of('regression'), of('possible')]
   if (settled + possible === 0) return [`No regression in ${changes}.`]
   return [`In ${changes}: ${countOf(settled, 'settled regression')}, ${possible.toLocaleString('en-US')} possible.`]
+}
+
+export const regressionOf = (change: ComparedPair | null): TrendPoint['regression'] => {
+  if (change?.difference == null || change.difference >= 0) return null
+  if (change.settled) return 'settled'
+  // One scenario that changed has a difference of its standard error: half of all runs have one by chance.
+  return change.se !== null && -change.difference > change.se * (1 + 1e-9) ? 'possible' : null
 }
