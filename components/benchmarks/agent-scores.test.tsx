@@ -10,39 +10,60 @@ const wordsOf = (benchmark_outcomes: object[]): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
+/** Two scenarios: one with a score of so many hundredths, one that failed. */
 const outcome = (number: number, more: object = {}) => ({
   benchmark_run_id: `bmr_${number}`,
   agent_name: `agent ${number}`,
-  n_completed: 2,
-  average_score: number / 100,
-  scenario_outcomes: [{}, {}],
+  average_score: 0.999,
+  scenario_outcomes: [
+    { scenario_definition_id: 'one', state: 'COMPLETED', score: number / 100 },
+    { scenario_definition_id: 'two', state: 'FAILED' },
+  ],
   ...more,
 })
 
 const agents = (count: number) => Array.from({ length: count }, (_, at) => outcome(at + 1))
 
-it('shows eight agents with their scores and what these are over, the highest first', () => {
-  const words = wordsOf(agents(8))
-  expect(words).toMatch(/^agent 8 0.080 \(n = 2\) agent 7 .* agent 1 0.010 \(n = 2\)$/)
+it('shows the agents with their scores and what these are over, the highest first', () => {
+  expect(wordsOf(agents(6))).toMatch(/^agent 6 0.030 \(n = 2\) agent 5 .* agent 1 0.005 \(n = 2\)$/)
 })
 
 it('says how many more there are', () => {
-  expect(wordsOf(agents(11))).toMatch(/ agent 4 0.040 \(n = 2\) and 3 more$/)
+  expect(wordsOf(agents(11))).toMatch(/ agent 6 0.030 \(n = 2\) and 5 more$/)
 })
 
-it('takes the mean of the scores where a service does not tell it', () => {
-  const scenario_outcomes = [{ state: 'COMPLETED', score: 1 }, { state: 'COMPLETED', score: 0.5 }, { state: 'FAILED' }]
-  expect(wordsOf([outcome(1, { average_score: null, n_completed: null, scenario_outcomes })])).toBe(
-    'agent 1 0.750 (n = 2 of 3)',
+it('puts those that check the tasks last', () => {
+  expect(wordsOf([outcome(90, { agent_name: 'oracle' }), outcome(0, { agent_name: 'nop' }), outcome(10)])).toBe(
+    'agent 10 0.050 (n = 2) oracle 0.450 (n = 2) nop 0.000 (n = 2)',
   )
 })
 
+it('takes the mean over the scenarios, as the page of the job does, and not over the attempts', () => {
+  const attempts = [
+    ['one', 1],
+    ['one', 1],
+    ['one', 1],
+    ['two', 0],
+  ].map(([scenario_definition_id, score]) => ({ scenario_definition_id, state: 'COMPLETED', score }))
+  expect(wordsOf([outcome(1, { scenario_outcomes: attempts })])).toBe('agent 1 0.500 (n = 2)')
+})
+
 it('says of how many the mean leaves some out, and where there is none', () => {
+  const scenario_outcomes = ['COMPLETED', 'CANCELED'].map((state, at) => ({
+    scenario_definition_id: `${at}`,
+    state,
+    score: at === 0 ? 1 : null,
+  }))
   expect(
     wordsOf([
-      outcome(1, { n_completed: 1 }),
-      outcome(2, { n_completed: 0, average_score: null }),
-      outcome(3, { n_completed: null, average_score: null, scenario_outcomes: null }),
+      outcome(1, { scenario_outcomes }),
+      outcome(2, { scenario_outcomes: scenario_outcomes.slice(1) }),
+      outcome(3, { average_score: null, scenario_outcomes: null }),
     ]),
-  ).toBe('agent 1 0.010 (n = 1 of 2) agent 2 no score (n = 0 of 2) agent 3 no score (n = 0)')
+  ).toBe('agent 1 1.000 (n = 1 of 2) agent 2 no score (n = 0 of 1) agent 3 no score (n = 0)')
+})
+
+it('shows what a service tells that tells no attempts', () => {
+  const told = { average_score: 0.75, n_completed: 2, n_failed: 1, scenario_outcomes: [] }
+  expect(wordsOf([outcome(1, told)])).toBe('agent 1 0.750 (n = 2 of 3)')
 })

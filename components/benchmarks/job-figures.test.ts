@@ -93,6 +93,12 @@ it('tells agents apart by what differs', () => {
   expect(of(['command', 'careful'], ['command', 'careful'])).toEqual(['command · careful', 'command · careful'])
   expect(of(['oracle', null], ['nop', 'x'])).toEqual(['oracle', 'nop · x'])
   expect(of(['command', 'careful'])).toEqual(['command · careful'])
+  // Who provides a model is said where it is needed.
+  expect(of(['a', 'x/large'], ['a', 'x/small'])).toEqual(['large', 'small'])
+  expect(of(['a', 'x/large'], ['a', 'y/large'])).toEqual(['x/large', 'y/large'])
+  expect(of(['a', 'x/large'], ['b', 'x/y/large'])).toEqual(['a · large', 'b · large'])
+  expect(of(['a', 'x/large'], ['a', 'y/large'], ['b', null])).toEqual(['a · x/large', 'a · y/large', 'b'])
+  expect(of(['a', 'x/'], ['b', '/'])).toEqual(['a · x', 'b'])
 })
 
 it('writes scores with as many digits as they need', () => {

@@ -1,7 +1,7 @@
 import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { meanOf } from '#lib/statistics/means.ts'
-import { countedScore } from '#lib/statistics/tallies.ts'
+import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
 import { identifiedOutcomes } from '#lib/wire/outcome-ids.ts'
 import { agentLabel, cutPart } from '#lib/wire/report-words.ts'
 
@@ -46,12 +46,21 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   return rows.toSorted((a, b) => place(a) - place(b))
 }
 
-/** What tells the agents of a job apart: their models alone where all have one name. */
+/**
+ * What tells the agents of a job apart: their models without who provides them, as long as that is enough, and these
+ * alone where all agents have one name.
+ */
 export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
-  const models = agents.flatMap(({ model }) => (model ? cutPart(model) : []))
-  const isByModel =
-    new Set(agents.map(({ name }) => name)).size === 1 && new Set(models).size === agents.length && agents.length > 1
-  return isByModel ? models : agents.map(agentLabel)
+  const full = agents.map(agentLabel)
+  const isEnough = (labels: readonly string[]) => new Set(labels).size === new Set(full).size
+  const bare = agents.map(({ name, model }) => ({ name, model: model?.split('/').findLast(Boolean) ?? null }))
+  const hasOneName = agents.length > 1 && new Set(agents.map(({ name }) => name)).size === 1
+  for (const shorter of [bare, agents]) {
+    const models = shorter.flatMap(({ model }) => (model ? cutPart(model) : []))
+    if (hasOneName && new Set(models).size === agents.length) return models
+  }
+  const labels = bare.map(agentLabel)
+  return isEnough(labels) ? labels : full
 }
 
 /** A run in a state that is not known has not ended, as far as anyone can tell. */
@@ -128,10 +137,35 @@ export const outcomeCounts = (outcome: BenchmarkOutcome): OutcomeCounts => {
   return { completed, failed, timedOut, cancelled, other: total - known, total }
 }
 
-/** The mean over the attempts that completed: as the outcome tells it, and of their scores where it does not. */
-export const averageOf = ({ average_score, scenario_outcomes }: BenchmarkOutcome): number | null =>
-  (Number.isNaN(average_score) ? null : average_score) ??
-  meanOf(scenario_outcomes.flatMap((each) => countedScore(each, 'leave_out') ?? []))
+export interface AgentScore {
+  mean: number | null
+  /** What the mean is over, and how many there are. */
+  n: number
+  of: number
+}
+
+/**
+ * The score of each agent as the page of its job has it at first: the mean over its scenarios, failures and timeouts
+ * counting 0. Of an outcome without attempts it is what the service tells, which is the mean over those that completed.
+ */
+export const agentScores = (job: BenchmarkJob, agents: readonly AgentRow[]): (AgentScore | null)[] => {
+  const sides = agents.map(({ outcome }) => ({
+    outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({ ...each, scenario_id: each.scenario_definition_id })),
+  }))
+  const keyOf = scenarioKey({ agents: sides, attempts: attemptsOf(job) })
+  return agents.map(({ outcome }, at) => {
+    const outcomes = sides[at]?.outcomes ?? []
+    if (outcome === null) return null
+    if (outcomes.length > 0) {
+      const tallies = [...talliesOf(outcomes, 'zero', keyOf).values()]
+      const means = tallies.flatMap(({ mean }) => mean ?? [])
+      return { mean: meanOf(means), n: means.length, of: tallies.length }
+    }
+    const { completed, total } = outcomeCounts(outcome)
+    const { average_score: average } = outcome
+    return { mean: average == null || Number.isNaN(average) ? null : average, n: completed, of: total }
+  })
+}
 
 /** `0.67`, with as many digits as tell it apart: "1.00", "0.333". A score that the service told as no number is unknown. */
 export const formatScore = (score: number): string =>

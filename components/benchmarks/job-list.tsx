@@ -220,7 +220,11 @@ const allColumns: Column<BenchmarkJob>[] = [
   },
   {
     id: 'agents',
-    header: <span title="Means over the attempts that completed, of all">Agents and scores, failures left out</span>,
+    header: (
+      <span title="Means over the scenarios, as on the job's page; failures and timeouts count 0">
+        Agents and scores
+      </span>
+    ),
     priority: 3,
     lines: (job) => Math.min(agentRows(job).length, mostAgents + 1),
     cell: (job) => <AgentScores job={job} />,
@@ -229,7 +233,7 @@ const allColumns: Column<BenchmarkJob>[] = [
     id: 'source',
     header: 'Source',
     priority: 3,
-    width: '6rem',
+    width: '5.5rem',
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>
@@ -241,7 +245,7 @@ const allColumns: Column<BenchmarkJob>[] = [
     id: 'progress',
     header: 'Trials',
     priority: 3,
-    width: '7.5rem',
+    width: '6rem',
     align: 'right',
     lines: () => 1,
     cell: (job) => {
@@ -254,7 +258,7 @@ const allColumns: Column<BenchmarkJob>[] = [
     id: 'counts',
     header: <span title="Completed, failed, timed out, cancelled">Outcomes</span>,
     priority: 3,
-    width: '9.75rem',
+    width: '9rem',
     lines: () => 1,
     cell: (job) => <Counts job={job} />,
   },

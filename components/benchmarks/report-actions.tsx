@@ -42,7 +42,8 @@ export const ReportActions = ({ what, address, isThere }: ReportActionsProps) =>
         disabledReason={isThere ? null : `The ${what} is not there yet`}
         onClick={() =>
           read.mutate(address('md'), {
-            onSuccess: copy,
+            // With the way back to its page, for whoever reads it in a chat.
+            onSuccess: (markdown) => copy(`${markdown}\n<${location.href}>\n`),
             onError: (error) => toast.danger(`The ${what} was not copied`, { description: problemOf(error).message }),
           })
         }

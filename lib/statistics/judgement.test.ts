@@ -4,6 +4,7 @@ import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figu
 import { judge, judging } from './judgement.ts'
 import { clusteredSe, standardError } from './means.ts'
 import { seededBits } from './random.ts'
+import { byName } from './tallies.ts'
 
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
 
@@ -169,6 +170,24 @@ it('tells scenarios in the order of their names, in whichever order their attemp
   const { pairs, excluded_scenarios } = step.value
   expect(pairs[0]?.still_failing.map((each) => each.scenario_id)).toEqual(['s1', 's2', 's4', 's5'])
   expect(excluded_scenarios.map((each) => each.scenario_id)).toEqual(['s8', 's9'])
+})
+
+it('has an order for names that only a computer tells apart, and for scenarios of one name', () => {
+  const named = [
+    ['b', 'task-01'],
+    ['a', 'task-01'],
+    ['c', 'task-10'],
+    ['d', 'task-1'],
+    ['e', 'task-2'],
+  ].map(([scenario_id = '', scenario_name = '']) => ({ scenario_id, scenario_name }))
+  const order = ['a', 'b', 'd', 'e', 'c']
+  expect(named.toSorted(byName).map(({ scenario_id }) => scenario_id)).toEqual(order)
+  expect(
+    named
+      .toReversed()
+      .sort(byName)
+      .map(({ scenario_id }) => scenario_id),
+  ).toEqual(order)
 })
 
 describe('attempts', () => {

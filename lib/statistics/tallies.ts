@@ -51,10 +51,16 @@ export const scenarioKey = ({
 }
 
 const names = new Intl.Collator('en', { numeric: true })
+const inCodeOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** As people sort: `task-2` before `task-10`. Names that differ for a computer alone, as `task-1` and `task-01`, have an order too. */
+export const inNameOrder = (a: string, b: string): number => names.compare(a, b) || inCodeOrder(a, b)
 
 /** The order in which scenarios are told: outcomes come in the order in which the attempts began, which is chance. */
-export const byName = (a: Pick<Tally, 'scenario_name'>, b: Pick<Tally, 'scenario_name'>): number =>
-  names.compare(a.scenario_name, b.scenario_name)
+export const byName = (
+  a: Pick<Tally, 'scenario_id' | 'scenario_name'>,
+  b: Pick<Tally, 'scenario_id' | 'scenario_name'>,
+): number => inNameOrder(a.scenario_name, b.scenario_name) || inCodeOrder(a.scenario_id, b.scenario_id)
 
 export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule, keyOf: KeyOf): Tallies => {
   const attempts = new Map<string, AttemptOutcome[]>()

@@ -1,21 +1,23 @@
 import { type ExportFields, timeField } from '#lib/console/lists/export.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { agentRows, averageOf, type OutcomeCounts, outcomeCounts, progressOf } from '../job-figures.ts'
+import { agentRows, agentScores, type OutcomeCounts, outcomeCounts, progressOf } from '../job-figures.ts'
 
 /** What stands in a file for each column of the list of jobs. */
 export const jobFields: ExportFields<BenchmarkJob> = {
   name: { name: 'name', value: ({ name }) => name },
   state: { name: 'state', value: ({ state }) => state },
-  // The mean is over the attempts that completed.
   agents: {
     name: 'agents',
-    value: (job) =>
-      agentRows(job).map(({ name, model, outcome }) => ({
+    value: (job) => {
+      const agents = agentRows(job)
+      const scores = agentScores(job, agents)
+      return agents.map(({ name, model }, at) => ({
         agent_name: name,
         model_name: model,
-        average_score: outcome && averageOf(outcome),
-        n_completed: outcome ? outcomeCounts(outcome).completed : 0,
-      })),
+        mean: scores[at]?.mean ?? null,
+        n_scenarios: scores[at]?.n ?? 0,
+      }))
+    },
   },
   source: { name: 'job_source', value: ({ job_source }) => job_source?.type },
   progress: [

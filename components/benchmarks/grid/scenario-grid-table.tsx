@@ -32,8 +32,8 @@ interface ScenarioGridTableProps {
 
 /** Of a line, in pixels: `h-9`. */
 const lineHeight = 36
-/** Of the head that stays in view: `h-10` and its line. */
-const headHeight = 41
+/** Of the head that stays in view: `h-14` and its line. */
+const headHeight = 57
 
 /**
  * Scenarios by agents in a scroll of its own, of which the lines near the view are in the page. One cell is in the tab
@@ -262,11 +262,11 @@ const SortButton = ({ label, title, up, down, sort, onSort }: SortButtonProps) =
       title={title}
       onClick={() => onSort(sort === up ? down : sort === down ? undefined : up)}
       className={classes(
-        'group/sort flex h-10 w-full items-center gap-1 px-2 text-left leading-4 font-medium -outline-offset-2 hover:text-text',
+        'group/sort flex h-14 w-full items-center gap-1 px-2 text-left text-xs leading-4 font-medium -outline-offset-2 hover:text-text',
         isSorted ? 'text-text' : 'text-muted',
       )}
     >
-      <VisibleText max={120} className="line-clamp-2 wrap-anywhere">
+      <VisibleText max={120} className="line-clamp-3 wrap-anywhere">
         {label}
       </VisibleText>
       <Arrow aria-hidden className={classes('size-3 shrink-0', !isSorted && 'opacity-0 group-hover/sort:opacity-60')} />

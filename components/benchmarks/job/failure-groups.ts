@@ -1,4 +1,5 @@
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { inNameOrder } from '#lib/statistics/tallies.ts'
 import type { AgentRow } from '../job-figures.ts'
 
 export interface FailedAttempt {
@@ -31,7 +32,8 @@ export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
     for (const each of outcome?.scenario_outcomes ?? []) {
       const attempt = (seen.get(each.scenario_definition_id) ?? 0) + 1
       seen.set(each.scenario_definition_id, attempt)
-      if (!each.failure_reason) continue
+      // What was cancelled did not fail.
+      if (!each.failure_reason || each.state === 'CANCELED') continue
       const { exception_type: type, exception_message } = each.failure_reason
       const message = normalised(exception_message)
       const key = `${type}\n${message}`
@@ -48,7 +50,9 @@ export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
       message,
       count: failures.length,
       agents: [...new Set(failures.map(({ agent }) => agent))],
-      scenarios: [...new Set(failures.map(({ outcome }) => outcome.scenario_name || outcome.scenario_definition_id))],
+      scenarios: [
+        ...new Set(failures.map(({ outcome }) => outcome.scenario_name || outcome.scenario_definition_id)),
+      ].sort(inNameOrder),
       first: failures[0] as FailedAttempt,
     }))
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))

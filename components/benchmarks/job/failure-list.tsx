@@ -66,7 +66,7 @@ const Failure = ({ group, agents, onOpen }: { group: FailureGroup } & FailureLis
           <VisibleText max={600}>{group.agents.map((at) => labels[at]).join(', ')}</VisibleText>
           {' at '}
           <VisibleText max={400}>{scenarios.slice(0, namesShown).join(', ')}</VisibleText>
-          {scenarios.length > namesShown && ` and ${formatCount(scenarios.length - namesShown)} more scenarios`}
+          {scenarios.length > namesShown && ` and ${countOf(scenarios.length - namesShown, 'more scenario')}`}
         </p>
         <details className="text-sm">
           <summary className="w-fit text-muted hover:text-text">First example in full</summary>

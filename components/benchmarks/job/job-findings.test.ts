@@ -32,6 +32,11 @@ describe('where the points went', () => {
     expect(sum).toBeCloseTo(1, 12)
   })
 
+  it('has the score of the report to its last digit, which decides how it is rounded', () => {
+    const scores = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`s${i}`, i < 77 ? [1, 1, 1] : [0, 0, 0]]))
+    expect(lostOf(jobOf({ a: scores }))?.score).toBe(77 / 80)
+  })
+
   it('tells how much of it was lost where the environment differs', () => {
     const differs = { environment_differs: true }
     const lost = lostOf(
@@ -81,6 +86,13 @@ describe('failures of all agents', () => {
       ['TypeError: no such file', 1, [1], ['two']],
     ])
     expect(groups[0]?.first).toMatchObject({ agent: 0, attempt: 1, outcome: { scenario_run_id: 'scr_1_one_1' } })
+  })
+
+  it('are told by scenario in the order of their names, and what was cancelled is none of them', () => {
+    const gone = failed('IOError', 'gone')
+    const cancelled = { ...failed('CancelledError', 'Trial cancelled'), state: 'CANCELED' }
+    const groups = failureGroups(agentRows(jobOf({ a: { 'task-10': gone, 'task-9': gone, 'task-1': cancelled } })))
+    expect(groups.map(({ count, scenarios }) => [count, scenarios])).toEqual([[2, ['task-9', 'task-10']]])
   })
 
   it.each([
@@ -142,7 +154,7 @@ describe('suspicious scenarios', () => {
     })
     expect(namesOf(job)).toMatchObject({
       nop_passes: ['two'],
-      oracle_fails: ['two', 'three'],
+      oracle_fails: ['three', 'two'],
       all_fail: [],
       all_pass: [],
     })

@@ -3,7 +3,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { agentLabel, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
 import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import type { AgentRow } from '../job-figures.ts'
@@ -40,7 +40,7 @@ export const Leaderboard = ({ agents, figures, otherFigures, rule }: Leaderboard
         otherRule: rule === 'zero' ? 'leave_out' : 'zero',
       }),
     )
-    .sort((a, b) => (b.figures?.mean ?? -1) - (a.figures?.mean ?? -1))
+    .sort((a, b) => byMean(a.figures, b.figures))
   const hasUsage = rows.some(({ figures }) => figures !== null && figures.n_with_tokens + figures.n_with_cost > 0)
   const hasAttempts = rows.some(({ figures }) => largestOf(figures?.pass_at_k) > 1)
   const hidden = [hasAttempts ? 'passes' : 'pass_at_k', ...(hasUsage ? [] : ['usage'])]

@@ -14,10 +14,12 @@ const fills: Record<LossCause, string> = {
   timeout: 'bg-[radial-gradient(var(--attention)_1.2px,var(--attention-bg)_1.4px)] bg-size-[5px_5px]',
 }
 
-/** For each agent, what it is short of a mean of 1 and why, failures counting 0. */
+/** For each agent, the highest score first, what it is short of a mean of 1 and why, failures counting 0. */
 export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]; agents: readonly AgentRow[] }) => {
-  const lost = agents.map((agent, at) => ({ agent, points: lostPoints(rows, at) }))
   const labels = shortLabels(agents)
+  const lost = agents
+    .map((agent, at) => ({ agent, label: labels[at] ?? '', points: lostPoints(rows, at) }))
+    .sort((a, b) => (b.points?.score ?? -1) - (a.points?.score ?? -1))
   if (lost.every(({ points }) => points === null)) return null
   return (
     <section aria-label="Where the points went" className="space-y-2">
@@ -57,11 +59,11 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
             </tr>
           </thead>
           <tbody className="tabular">
-            {lost.map(({ agent, points }, at) => (
+            {lost.map(({ agent, label, points }) => (
               <tr key={agent.key} className="border-b border-line">
                 <th scope="row" title={agentLabel(agent)} className="border-b border-line px-3 py-1.5 font-medium">
                   <VisibleText max={80} className="block min-w-44 wrap-anywhere">
-                    {labels[at] ?? ''}
+                    {label}
                   </VisibleText>
                 </th>
                 {points === null ? (

@@ -1,4 +1,5 @@
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { meanOf } from '#lib/statistics/means.ts'
 import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 
 export const lossCauses = ['wrong', 'exception', 'timeout'] as const
@@ -28,12 +29,10 @@ export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints
   const points = { wrong: 0, exception: 0, timeout: 0 }
   const attempts = { wrong: 0, exception: 0, timeout: 0 }
   const differing = { points: 0, attempts: 0 }
-  let score = 0
   for (const ofScenario of counted)
     for (const attempt of ofScenario) {
       const share = 1 / ofScenario.length / counted.length
       const got = countedScore(attempt, 'zero') ?? 0
-      score += got * share
       if (got >= 1) continue
       points[causeOf(attempt)] += (1 - got) * share
       attempts[causeOf(attempt)]++
@@ -42,6 +41,8 @@ export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints
       differing.attempts++
     }
   const cancelled = all.flat().filter(({ state }) => state === 'CANCELED').length
+  // As the report reckons it, to the last digit.
+  const score = meanOf(rows.flatMap(({ cells }) => cells[at]?.score.zero ?? [])) ?? 0
   return { score, scenarios: counted.length, points, attempts, differing, cancelled }
 }
 

@@ -3,7 +3,7 @@ import { Button } from '#components/ui/button.tsx'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
-import { isControl, labelOf, three, turned } from '#lib/wire/report-words.ts'
+import { labelOf, pairsInOrder, three } from '#lib/wire/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures } from '#lib/wire/reports.ts'
 import { shortLabels } from '../job-figures.ts'
 import { doubtColumns } from '../pair-columns.tsx'
@@ -13,11 +13,9 @@ import { IntervalBar } from './interval-bar.tsx'
 /** Each agent with each other, the larger difference first and those that check the tasks last, on the scenarios both have. */
 export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
   const [isWhole, setIsWhole] = useState(false)
-  const columns = useMemo(() => columnsOf(agents), [agents])
+  const rows = useMemo(() => pairsInOrder(pairs), [pairs])
+  const columns = useMemo(() => columnsOf(agents, axisOf(rows)), [agents, rows])
   if (pairs.length === 0) return null
-  const rows = pairs
-    .map(turned)
-    .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (b.difference ?? -1) - (a.difference ?? -1))
   return (
     <div className="space-y-2">
       <h3 className="font-medium">
@@ -46,9 +44,13 @@ export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; ag
 
 const firstShown = 6
 
-const hasControl = ({ a, b }: PairFigures) => isControl(a.agent_name) || isControl(b.agent_name)
+/** The end of an axis with 0 in its middle that every interval fits on. */
+const axisOf = (pairs: readonly PairFigures[]): number => {
+  const largest = Math.max(0, ...pairs.flatMap(({ ci_low, ci_high }) => [ci_low ?? 0, ci_high ?? 0].map(Math.abs)))
+  return [0.1, 0.25, 0.5].find((end) => largest <= end) ?? 1
+}
 
-const columnsOf = (agents: readonly AgentFigures[]): Column<PairFigures>[] => {
+const columnsOf = (agents: readonly AgentFigures[], axis: number): Column<PairFigures>[] => {
   const labels = shortLabels(agents.map(({ agent_name: name, model_name: model }) => ({ name, model })))
   const byRun = new Map(agents.map(({ benchmark_run_id }, at) => [benchmark_run_id, labels[at]]))
   const nameOf = (agent: AgentIdentity) => byRun.get(agent.benchmark_run_id) ?? labelOf(agent)
@@ -60,11 +62,11 @@ const columnsOf = (agents: readonly AgentFigures[]): Column<PairFigures>[] => {
       lines: () => 2,
       cell: ({ a, b }) => <PairLines one={nameOf(a)} other={nameOf(b)} />,
     },
-    ...figureColumns,
+    ...figureColumns(axis),
   ]
 }
 
-const figureColumns: Column<PairFigures>[] = [
+const figureColumns = (axis: number): Column<PairFigures>[] => [
   {
     id: 'difference',
     header: 'Difference',
@@ -85,14 +87,14 @@ const figureColumns: Column<PairFigures>[] = [
   },
   {
     id: 'interval',
-    header: '95 % interval, on -1 to 1',
+    header: `95 % interval, on -${axis} to ${axis}`,
     priority: 3,
     width: '14rem',
     cell: ({ difference, ci_low, ci_high, reasons }) =>
       difference !== null && (
         <span className="flex items-center gap-3">
           <span className="w-20 shrink-0">
-            <IntervalBar value={difference} low={ci_low} high={ci_high} from={-1} />
+            <IntervalBar value={difference} low={ci_low} high={ci_high} from={-axis} to={axis} />
           </span>
           {ci_low === null || ci_high === null ? (
             <span className="truncate text-muted" title={reasons.ci_low}>

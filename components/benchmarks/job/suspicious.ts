@@ -1,5 +1,6 @@
 import type { Suspicion } from '#lib/console/address/job-view.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { inNameOrder } from '#lib/statistics/tallies.ts'
 import { attemptsDisagree, isPass, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
 
@@ -22,7 +23,8 @@ export const suspiciousScenarios = (
   const named = (name: string) => agents.flatMap((agent, at) => (agent.name === name ? [at] : []))
   const [nops, oracles] = [named('nop'), named('oracle')]
   const judged = (at: number) => at !== -1 && !nops.includes(at) && !oracles.includes(at)
-  const found = (test: (row: ScenarioRow) => boolean) => rows.filter(test)
+  const inOrder = rows.toSorted((a, b) => inNameOrder(a.name, b.name))
+  const found = (test: (row: ScenarioRow) => boolean) => inOrder.filter(test)
   return {
     nop_passes: found(({ cells }) => nops.some((at) => cells[at]?.attempts.some(({ score }) => score === 1))),
     oracle_fails: found(({ cells }) =>

@@ -1,4 +1,13 @@
-import { changeRules, cutPart, labelOf, probability, sideNames } from '#lib/wire/report-words.ts'
+import {
+  aboutScenarios,
+  byMean,
+  changeRules,
+  cutPart,
+  labelOf,
+  pairsInOrder,
+  probability,
+  sideNames,
+} from '#lib/wire/report-words.ts'
 import type {
   AgentFigures,
   AgentIdentity,
@@ -21,8 +30,8 @@ export const reportMarkdown = (report: Report): string => {
     `${code(job.id)}, ${text(job.state)}, created ${time(job.create_time_ms)}.${
       report.complete ? '' : ' **Not complete.**'
     }`,
-    agentTable(report.agents, labelOf),
-    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(report.pairs, labelOf)]),
+    agentTable(report.agents.toSorted(byMean), labelOf),
+    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(pairsInOrder(report.pairs), labelOf)]),
     ...excluded(report.excluded_scenarios, labelOf),
     ...notes(report.notes),
   ])
@@ -51,7 +60,14 @@ export const text = (value: string): string => plain(cutPart(value, mostShown))
 
 const mostShown = 300
 
-const plain = (value: string) => value.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`)
+/** Signs that turn the direction of writing would turn what follows them as well. */
+const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+const plain = (value: string) =>
+  value
+    .replace(turning, '')
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`)
 
 /** What the page says first. */
 export const sentences = (verdict: Verdict | null) =>
@@ -69,11 +85,22 @@ export const table = (heads: readonly string[], rows: readonly (readonly string[
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')
 
-export const number = (value: number | null, digits = 3) => (value === null ? 'n/a' : value.toFixed(digits))
+/** Without the columns that no row has a value for: a chat is narrow. */
+const tellingTable = (heads: readonly string[], rows: readonly (readonly string[])[]) => {
+  const isTold = (_: string, at: number) => rows.some((row) => row[at] !== none)
+  return table(
+    heads.filter(isTold),
+    rows.map((row) => row.filter(isTold)),
+  )
+}
+
+const none = 'n/a'
+
+export const number = (value: number | null, digits = 3) => (value === null ? none : value.toFixed(digits))
 export const range = (low: number | null, high: number | null) =>
-  low === null || high === null ? 'n/a' : `${number(low)} to ${number(high)}`
-export const p = (value: number | null) => (value === null ? 'n/a' : probability(value))
-const seconds = (ms: number | null) => (ms === null ? 'n/a' : `${(ms / 1000).toFixed(1)} s`)
+  low === null || high === null ? none : `${number(low)} to ${number(high)}`
+export const p = (value: number | null) => (value === null ? none : probability(value))
+const seconds = (ms: number | null) => (ms === null ? none : `${(ms / 1000).toFixed(1)} s`)
 
 /** Under a heading: two lists in a row would be one. */
 export const notes = (sentences: readonly string[]) => ['## What the numbers mean', list(sentences)]
@@ -85,7 +112,7 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   const ks = ksOf(agents).filter(
     (k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1),
   )
-  return table(
+  return tellingTable(
     [
       'Agent',
       'Mean',
@@ -124,7 +151,7 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
       told(agent.n_output_tokens, agent.n_with_tokens, agent),
       told(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`),
       agent.rank_low === null
-        ? 'n/a'
+        ? none
         : agent.rank_low === agent.rank_high
           ? `${agent.rank_low}`
           : `${agent.rank_low} to ${agent.rank_high}`,
@@ -134,7 +161,7 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
 
 /** A sum, with how many of the attempts it is of where that is not all. */
 const told = (sum: number | null, n: number, agent: AgentFigures, shown = (value: number) => `${value}`) => {
-  if (sum === null) return 'n/a'
+  if (sum === null) return none
   const all = agent.n_completed + agent.n_failed + agent.n_timeout + agent.n_cancelled + agent.n_other
   return n === all ? shown(sum) : `${shown(sum)} (${n} of ${all} attempts)`
 }
@@ -166,7 +193,7 @@ const pairTable = (pairs: readonly PairFigures[], name: NameOf) =>
       pair.settled
         ? 'yes'
         : pair.scenarios_to_settle !== null && pair.scenarios_to_settle > pair.n
-          ? `no; about ${pair.scenarios_to_settle} scenarios would`
+          ? `no; ${aboutScenarios(pair.scenarios_to_settle)} would`
           : 'no',
     ]),
   )

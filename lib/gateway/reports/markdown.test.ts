@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import type { JudgedAgent } from '#lib/statistics/figures.ts'
+import { judge } from '#lib/statistics/judgement.ts'
+import { reportMarkdown } from './markdown.ts'
+
+const agent = (agent_name: string, score: number): JudgedAgent => ({
+  agent_name,
+  model_name: null,
+  benchmark_run_id: `bmr_${agent_name}`,
+  job_id: 'bmj_1',
+  outcomes: [0, 1, 2].map((i) => ({ scenario_id: `s${i}`, scenario_name: `s${i}`, state: 'COMPLETED', score })),
+})
+
+const markdownOf = (...agents: JudgedAgent[]): string =>
+  reportMarkdown({
+    job: {
+      id: 'bmj_1',
+      name: 'nightly',
+      state: 'completed',
+      create_time_ms: 0,
+      planned_scenarios: 3,
+      planned_attempts: 1,
+    },
+    verdict: { lead: 'The verdict.', more: [], tone: 'neutral' },
+    ...judge({ agents, complete: true }, 'zero'),
+    notes: [],
+  })
+
+const firstCells = (markdown: string): string[] =>
+  [...markdown.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell as string).filter((cell) => cell !== '---')
+
+it('tells agents and pairs in the order of the page', () => {
+  const markdown = markdownOf(agent('nop', 0), agent('low', 0.25), agent('high', 0.75))
+  expect(firstCells(markdown)).toEqual([
+    ...['Agent', 'high', 'low', 'nop'],
+    ...['Pair', 'high over low', 'high over nop', 'low over nop'],
+  ])
+})
+
+it('has no column that is empty from top to bottom', () => {
+  expect(markdownOf(agent('a', 1))).toContain('| pass@1 | Completed | Failed | Timed out | Cancelled | Rank |')
+  const [first, ...outcomes] = agent('b', 1).outcomes
+  const costly = { ...agent('b', 1), outcomes: [{ ...(first as object), usage: { cost_usd: 0.5 } }, ...outcomes] }
+  expect(markdownOf(agent('a', 1), costly as JudgedAgent)).toContain('| Cancelled | Cost | Rank |')
+})
+
+it('lets no name turn what stands after it', () => {
+  expect(markdownOf(agent('a\u202eb', 1))).toContain('| ab |')
+})
