@@ -245,6 +245,33 @@ describe('a job of Harbor', () => {
     expect(job.benchmark_outcomes?.[0]?.scenario_outcomes.map(({ usage }) => usage?.cost_usd ?? null)).toContain(0.5)
   })
 
+  it('has its agents in the order of its file, whichever trial comes first', async () => {
+    const of = (name: string, agent: string, model = 'acme/large') =>
+      trialResult(name, { task: 'x', reward: 1, agent, model })
+    const { job } = await imported({
+      'config.json': {
+        job_name: 'ordered',
+        agents: [
+          { name: 'b', model_name: 'acme/two' },
+          { name: 'gone' },
+          { name: 'b', model_name: 'acme/one' },
+          { name: 'a' },
+        ],
+      },
+      'x__aaaaaaa/result.json': of('x__aaaaaaa', 'late'),
+      'x__bbbbbbb/result.json': of('x__bbbbbbb', 'a'),
+      'x__ccccccc/result.json': of('x__ccccccc', 'b', 'acme/one'),
+      'x__ddddddd/result.json': of('x__ddddddd', 'b', 'acme/two'),
+    })
+    expect(job.job_spec?.agent_configs.map(({ name, model_name }) => `${name} ${model_name}`)).toEqual([
+      'b acme/two',
+      'b acme/one',
+      'a acme/large',
+      'late acme/large',
+    ])
+    expect(job.benchmark_outcomes?.map(({ agent_name }) => agent_name)).toEqual(['b', 'b', 'a', 'late'])
+  })
+
   it('says where the means that Harbor printed are others', async () => {
     const evals = { codex__large__shop: { n_trials: 2, metrics: [{ mean: 0.5 }] } }
     const two = { a__aaaaaaa: { task: 'a', reward: 1 }, b__bbbbbbb: { task: 'b', exception: 'RuntimeError' } }

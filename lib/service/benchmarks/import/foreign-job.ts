@@ -13,6 +13,8 @@ export interface ForeignJob {
   /** How many trials it was to have, where the files tell. */
   expectedTrials: number | null
   trials: ForeignTrial[]
+  /** In the order its file names them, where it does; one may have no trial, and one that has may be missing. */
+  agents?: readonly AgentConfig[]
   /** What could not be read, what was left out and what does not fit together, one sentence each. */
   warnings: { sentence: string; tasks: string[] }[]
 }

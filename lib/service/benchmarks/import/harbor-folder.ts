@@ -118,6 +118,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     endedMs: hasEnded ? (timeOf(finishedAt) ?? lastMs) : null,
     expectedTrials: known?.n_total_trials ?? null,
     trials,
+    agents: jobAgents,
     warnings,
   }
 }

@@ -83,11 +83,10 @@ export class Imports {
     const agents = [
       ...Map.groupBy(job.trials, ({ agent }) => JSON.stringify([agent.name, agent.model_name, agent.kwargs])).values(),
     ]
-    const runs = agents.map((trials) => ({
-      id: newId('bmr'),
-      agent: (trials[0] as ForeignTrial).agent,
-      trials: numbered(trials),
-    }))
+    const runs = agents
+      .map((trials) => ({ agent: (trials[0] as ForeignTrial).agent, trials: numbered(trials) }))
+      .sort((a, b) => placeOf(a.agent, job) - placeOf(b.agent, job))
+      .map((run) => ({ id: newId('bmr'), ...run }))
     const ids = new Map<string, string[]>()
     for (const { id, trials } of runs) ids.set(id, await this.#keepTrials(account, trials))
     // Twice the same at the same time: the other one was first.
@@ -223,6 +222,14 @@ const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
   throw new NoJobError(
     'There is neither a job of Harbor in it, with a folder for each trial, nor the logs of a run of a job',
   )
+}
+
+/** Where its file names an agent, with its model or without one: the order of trials is chance. */
+const placeOf = ({ name, model_name }: AgentConfig, { agents = [] }: ForeignJob): number => {
+  const place = agents.findIndex(
+    (agent) => agent.name === name && (agent.model_name == null || agent.model_name === model_name),
+  )
+  return place === -1 ? agents.length : place
 }
 
 type NumberedTrial = ForeignTrial & { attempt: number }
