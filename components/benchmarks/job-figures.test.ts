@@ -90,7 +90,10 @@ describe('progress', () => {
 it('tells agents apart by what differs', () => {
   const of = (...pairs: [string, string | null][]) => shortLabels(pairs.map(([name, model]) => ({ name, model })))
   expect(of(['command', 'careful'], ['command', 'hasty'])).toEqual(['careful', 'hasty'])
-  expect(of(['command', 'careful'], ['command', 'careful'])).toEqual(['command · careful', 'command · careful'])
+  expect(of(['command', 'careful'], ['command', 'careful'])).toEqual([
+    'command · careful (1 of 2)',
+    'command · careful (2 of 2)',
+  ])
   expect(of(['oracle', null], ['nop', 'x'])).toEqual(['oracle', 'nop · x'])
   expect(of(['command', 'careful'])).toEqual(['command · careful'])
   // Who provides a model is said where it is needed.

@@ -3,7 +3,7 @@ import { benchmarkRunStates } from '#lib/contract/benchmark-run-states.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
 import { identifiedOutcomes } from '#lib/wire/outcome-ids.ts'
-import { agentLabel, cutPart } from '#lib/wire/report-words.ts'
+import { agentLabel, cutPart, repeatMarks } from '#lib/wire/report-words.ts'
 
 /** One agent of a job: its run, as far as that has come. */
 export interface AgentRow {
@@ -52,6 +52,7 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
  */
 export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
   const full = agents.map(agentLabel)
+  const marks = repeatMarks(full)
   const isEnough = (labels: readonly string[]) => new Set(labels).size === new Set(full).size
   const bare = agents.map(({ name, model }) => ({ name, model: model?.split('/').findLast(Boolean) ?? null }))
   const hasOneName = agents.length > 1 && new Set(agents.map(({ name }) => name)).size === 1
@@ -60,7 +61,7 @@ export const shortLabels = (agents: readonly { name: string; model: string | nul
     if (hasOneName && new Set(models).size === agents.length) return models
   }
   const labels = bare.map(agentLabel)
-  return isEnough(labels) ? labels : full
+  return (isEnough(labels) ? labels : full).map((label, at) => `${label}${marks[at]}`)
 }
 
 /** A run in a state that is not known has not ended, as far as anyone can tell. */

@@ -233,7 +233,7 @@ const allColumns: Column<BenchmarkJob>[] = [
     id: 'source',
     header: 'Source',
     priority: 3,
-    width: '5.5rem',
+    width: '6.25rem',
     cell: ({ job_source: from }) =>
       from ? (
         <VisibleText max={40}>{sourceKinds[from.type as keyof typeof sourceKinds] ?? from.type}</VisibleText>

@@ -2,6 +2,7 @@
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/console/frame/format.ts'
+import { cutPart } from '#lib/wire/report-words.ts'
 
 /** An agent and the model it works with. */
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
@@ -30,11 +31,24 @@ export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) =>
     </span>
     {model && (
       <span className={classes('block text-xs leading-4 font-normal text-muted', !isWhole && 'truncate')}>
-        <VisibleText max={80}>{model}</VisibleText>
+        {isWhole ? <ModelName model={model} /> : <VisibleText max={80}>{model}</VisibleText>}
       </span>
     )}
   </span>
 )
+
+/** A line may end after who provides the model. */
+const ModelName = ({ model }: { model: string }) => {
+  const shown = cutPart(model)
+  const end = shown.indexOf('/') + 1
+  return (
+    <>
+      {end > 0 && <VisibleText>{shown.slice(0, end)}</VisibleText>}
+      <wbr />
+      <VisibleText>{shown.slice(end)}</VisibleText>
+    </>
+  )
+}
 
 /** Two that are compared, in a row of a table that grows with them: neither may be cut off. */
 export const PairLines = ({ one, other }: { one: string; other: string }) => (

@@ -16,11 +16,29 @@ export const agentLabel = ({ name, model }: { name: string; model: string | null
 export const labelOf = ({ agent_name, model_name }: AgentIdentity): string =>
   agentLabel({ name: agent_name, model: model_name })
 
+export type NameOf = (agent: AgentIdentity) => string
+
+/** What tells apart those that are called the same, in their order: ` (1 of 2)`; nothing for the others. */
+export const repeatMarks = (labels: readonly string[]): string[] =>
+  labels.map((label, at) => {
+    const count = labels.filter((each) => each === label).length
+    const number = labels.slice(0, at + 1).filter((each) => each === label).length
+    return count > 1 ? ` (${number} of ${count})` : ''
+  })
+
+/** How agents of a report are called. A job may have one of them twice, with other arguments. */
+export const namesOf = (agents: readonly AgentIdentity[]): NameOf => {
+  const marks = repeatMarks(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
+  const names = new Map(agents.map((agent, at) => [agent.benchmark_run_id, `${labelOf(agent)}${marks[at]}`]))
+  return (agent) => names.get(agent.benchmark_run_id) ?? labelOf(agent)
+}
+
 /** How a side of a comparison is called: by its agent, and by its job where there are several. */
-export const sideNames = ({ jobs }: Pick<CompareReport, 'jobs'>) => {
+export const sideNames = ({ jobs, agents }: Pick<CompareReport, 'jobs' | 'agents'>): NameOf => {
   const jobNames = new Map(jobs.map(({ id, name }) => [id, name]))
-  return (agent: AgentIdentity): string =>
-    jobs.length > 1 ? `${labelOf(agent)} in ${cutPart(jobNames.get(agent.job_id) ?? agent.job_id)}` : labelOf(agent)
+  const name = namesOf(agents)
+  return (agent) =>
+    jobs.length > 1 ? `${name(agent)} in ${cutPart(jobNames.get(agent.job_id) ?? agent.job_id)}` : name(agent)
 }
 
 /** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */

@@ -90,7 +90,6 @@ export const ComparePage = () => {
           </div>
           {(report.jobs.length > 1 || report.agents.length > 1) && <Comparability report={report} />}
           <Summary report={report} />
-          <SideTable report={report} />
           <DifferenceTable report={report} />
           {report.pairs.length > 0 && (
             <ChangeTable
@@ -99,6 +98,7 @@ export const ComparePage = () => {
               onChoose={(kind) => change({ change: kind }, 'replace')}
             />
           )}
+          <SideTable report={report} />
           <YamlDiffs report={report} />
           <ReportNotes notes={report.notes} />
         </div>

@@ -4,7 +4,7 @@ import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { sideNames } from '#lib/wire/report-words.ts'
+import { labelOf, type NameOf, repeatMarks, sideNames } from '#lib/wire/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
 import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
@@ -29,6 +29,8 @@ export const SideTable = ({ report }: { report: CompareReport }) => (
 )
 
 const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] => {
+  const marks = repeatMarks(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
+  const markOf = (id: string) => marks[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
   const hasUsage = agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0)
   return [
@@ -37,9 +39,9 @@ const sideColumns = ({ jobs, agents }: CompareReport): Column<AgentFigures>[] =>
       header: 'Agent',
       priority: 1,
       lines: () => 2,
-      cell: ({ agent_name, model_name, job_id }) => (
+      cell: ({ agent_name, model_name, job_id, benchmark_run_id }) => (
         <span className="block leading-4">
-          <AgentLines name={agent_name} model={model_name} isWhole />
+          <AgentLines name={`${agent_name}${markOf(benchmark_run_id)}`} model={model_name} isWhole />
           {/* Narrow, the column of jobs is not in the row. */}
           {jobs.length > 1 && (
             <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
@@ -152,7 +154,7 @@ const withoutPairs = ({ agents }: CompareReport): string => {
   return "No side has a baseline: the baseline's job has no agent of the same name. Choose one of its agents as the baseline."
 }
 
-const differenceColumns = (name: ReturnType<typeof sideNames>): Column<ComparedPair>[] => [
+const differenceColumns = (name: NameOf): Column<ComparedPair>[] => [
   {
     id: 'pair',
     header: 'Side over its baseline',

@@ -3,7 +3,7 @@ import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { agentLabel, byMean, three } from '#lib/wire/report-words.ts'
+import { agentLabel, byMean, repeatMarks, three } from '#lib/wire/report-words.ts'
 import type { AgentFigures, FailureRule } from '#lib/wire/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import type { AgentRow } from '../job-figures.ts'
@@ -13,6 +13,8 @@ import { IntervalBar } from './interval-bar.tsx'
 
 interface Row {
   agent: AgentRow
+  /** What tells it from one of its name and model. */
+  mark: string
   /** Null until the report is there, or where it does not know the agent. */
   figures: AgentFigures | null
   /** The same by the other rule. */
@@ -31,10 +33,12 @@ interface LeaderboardProps {
 export const Leaderboard = ({ agents, figures, otherFigures, rule }: LeaderboardProps) => {
   const find = (all: readonly AgentFigures[] | undefined, { key }: AgentRow) =>
     all?.find(({ benchmark_run_id }) => benchmark_run_id === key) ?? null
+  const marks = repeatMarks(agents.map(agentLabel))
   const rows = agents
     .map(
-      (agent): Row => ({
+      (agent, at): Row => ({
         agent,
+        mark: marks[at] ?? '',
         figures: find(figures, agent),
         other: find(otherFigures, agent),
         otherRule: rule === 'zero' ? 'leave_out' : 'zero',
@@ -83,7 +87,7 @@ const columns: Column<Row>[] = [
     header: 'Agent',
     priority: 1,
     lines: () => 2,
-    cell: ({ agent }) => <Agent agent={agent} />,
+    cell: ({ agent, mark }) => <Agent agent={agent} mark={mark} />,
   },
   {
     id: 'mean',
@@ -214,8 +218,8 @@ const methodWords: Record<string, string> = {
 }
 
 /** An agent, which leads to its run; the state of that while it is not simply over. */
-const Agent = ({ agent: { name, model, runId, state, run } }: { agent: AgentRow }) => {
-  const label = <AgentLines name={name} model={model} isWhole />
+const Agent = ({ agent: { name, model, runId, state, run }, mark }: Pick<Row, 'agent' | 'mark'>) => {
+  const label = <AgentLines name={`${name}${mark}`} model={model} isWhole />
   return (
     <span className="flex min-w-0 items-center gap-2">
       {runId ? (

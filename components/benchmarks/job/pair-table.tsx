@@ -14,7 +14,8 @@ import { IntervalBar } from './interval-bar.tsx'
 export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
   const [isWhole, setIsWhole] = useState(false)
   const rows = useMemo(() => pairsInOrder(pairs), [pairs])
-  const columns = useMemo(() => columnsOf(agents, axisOf(rows)), [agents, rows])
+  const shown = useMemo(() => (isWhole ? rows : rows.slice(0, firstShown)), [rows, isWhole])
+  const columns = useMemo(() => columnsOf(agents, axisOf(shown)), [agents, shown])
   if (pairs.length === 0) return null
   return (
     <div className="space-y-2">
@@ -24,7 +25,7 @@ export const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; ag
       <DataTable
         caption="Pairs of agents, the larger difference first, nop and oracle last"
         columns={columns}
-        rows={isWhole ? rows : rows.slice(0, firstShown)}
+        rows={shown}
         totalRows={rows.length}
         rowKey={({ a, b }) => `${a.benchmark_run_id} ${b.benchmark_run_id}`}
       />

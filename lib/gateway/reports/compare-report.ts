@@ -1,8 +1,9 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
-import type { AgentIdentity, CompareReport } from '#lib/wire/reports.ts'
+import type { CompareReport } from '#lib/wire/reports.ts'
 import { answering, Refusal } from '../http/answer.ts'
 import { askedOf } from './asked.ts'
+import { baselineChoice } from './baseline.ts'
 import { inTurns, jobReader } from './caller.ts'
 import { compareVerdict } from './compare-verdict.ts'
 import { reportCsv } from './csv.ts'
@@ -43,31 +44,10 @@ export const compareReport = (request: Request): Promise<Response> =>
       baseline,
       rule,
       complete,
-      verdict: compareVerdict({ jobs: reported, complete, pairs: comparison.pairs }),
+      verdict: compareVerdict({ jobs: reported, complete, ...comparison }),
       ...comparison,
       incomparable: incomparabilities(jobs, comparison),
       notes: notesOf(rule, complete, comparison.agents, comparison.pairs),
     }
     return answerIn(format, report, reportCsv, compareMarkdown)
   })
-
-/**
- * The run each agent is compared with. Of a job that is the baseline it is the run of the same agent and model, or the
- * only one it has; the runs of that job itself are compared with nothing, unless it stands alone: then with its first.
- */
-const baselineChoice = (agents: readonly AgentIdentity[], jobs: readonly string[], baseline: string) => {
-  const ofBaseline = agents.filter(({ job_id }) => job_id === baseline)
-  const isRun = agents.some(({ benchmark_run_id }) => benchmark_run_id === baseline)
-  if (!isRun && !jobs.includes(baseline))
-    throw new Refusal('invalid_argument', 'baseline must be one of the jobs, or a run of them that has an outcome', {
-      field: 'baseline',
-    })
-  if (isRun) return () => baseline
-  const [first] = ofBaseline
-  if (jobs.length === 1) return () => first?.benchmark_run_id ?? null
-  return (agent: AgentIdentity): string | null => {
-    if (agent.job_id === baseline) return null
-    const same = ofBaseline.find((each) => each.agent_name === agent.agent_name && each.model_name === agent.model_name)
-    return (same ?? (ofBaseline.length === 1 ? first : undefined))?.benchmark_run_id ?? null
-  }
-}

@@ -29,7 +29,7 @@ const pair = (name: string, part: Partial<ComparedPair> = {}) =>
   }) as unknown as ComparedPair
 const jobs = ['old', 'new'].map((id) => ({ id, name: `the ${id} job` }))
 const summaryOf = (pairs: ComparedPair[], complete = true) =>
-  compareVerdict({ jobs, pairs, complete } as unknown as CompareReport)
+  compareVerdict({ jobs, agents: [], pairs, complete } as unknown as CompareReport)
 
 it('says whether a side is better or worse than its baseline, by how much and with which doubt', () => {
   expect(summaryOf([pair('A')])).toEqual({

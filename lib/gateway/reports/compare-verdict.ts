@@ -1,8 +1,8 @@
-import { byAmount, comparedWords, countOf, cutPart, sideNames, three } from '#lib/wire/report-words.ts'
-import type { AgentIdentity, ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
+import { byAmount, comparedWords, countOf, cutPart, type NameOf, sideNames, three } from '#lib/wire/report-words.ts'
+import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
 import { allOf, probabilityWords, settledWords, testedOf } from './job-verdict.ts'
 
-type Figures = Pick<CompareReport, 'jobs' | 'complete' | 'pairs'>
+type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'>
 
 /** What a comparison comes to in words; null where no side has a baseline. */
 export const compareVerdict = (report: Figures): Verdict | null => {
@@ -41,8 +41,6 @@ const isBefore = (a: ComparedPair, b: ComparedPair): boolean => {
 
 const sizeWord = ({ settled, difference }: ComparedPair): string =>
   settled ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
-
-type NameOf = (agent: AgentIdentity) => string
 
 /** The same agent in the job it is compared with is not named twice. */
 const baselineName = (report: Figures) => {

@@ -1,5 +1,5 @@
 import { csvLines } from '#lib/wire/csv.ts'
-import { labelOf } from '#lib/wire/report-words.ts'
+import { namesOf } from '#lib/wire/report-words.ts'
 import type { AgentFigures, AgentIdentity, CompareReport, PairFigures, Report } from '#lib/wire/reports.ts'
 
 /**
@@ -8,6 +8,7 @@ import type { AgentFigures, AgentIdentity, CompareReport, PairFigures, Report } 
  */
 export const reportCsv = (report: Report | CompareReport): string => {
   const ks = ksOf(report.agents)
+  const name = namesOf(report.agents)
   const rows = [
     ...report.agents.map((agent) => agentCells(agent, ks)),
     ...report.pairs.map(pairCells),
@@ -15,7 +16,7 @@ export const reportCsv = (report: Report | CompareReport): string => {
       kind: 'excluded_scenario',
       scenario_id,
       scenario_name,
-      missing_from: missing_from.map((agent) => `${labelOf(agent)}: ${agent.why}`).join('; '),
+      missing_from: missing_from.map((agent) => `${name(agent)}: ${agent.why}`).join('; '),
     })),
   ].map((row) => new Map<string, unknown>(Object.entries({ ...row, rule: report.rule, complete: report.complete })))
   const columns = [...new Set(['kind', ...rows.flatMap((row) => [...row.keys()])])]

@@ -46,7 +46,7 @@ const scenarios = (
     {
       kind: 'scenarios',
       text: [
-        `${excluded.length === 1 ? '1 scenario has no score of some agents, and counts' : `${excluded.length} scenarios have no score of some agents, and count`} in no pair of those`,
+        `${excluded.length === 1 ? '1 scenario has' : `${excluded.length} scenarios have`} no score of some agents, which are compared without ${excluded.length === 1 ? 'it' : 'them'}`,
         ...(lines.length > 0 ? [lines.join(', ')] : []),
         ...(changed > 0 ? [`${changed} of them by name only: their definitions differ`] : []),
       ].join('; '),

@@ -160,6 +160,12 @@ describe('the verdict', () => {
     ])
   })
 
+  it('tells apart an agent that stands twice in the job', () => {
+    const twice = [figures('A', 0.6), figures('A', 0.45, { benchmark_run_id: 'bmr_again' })]
+    const between = pair({ b: { ...identity('A'), benchmark_run_id: 'bmr_again' } })
+    expect(verdict(twice, [between]).lead).toMatch(/^A \(1 of 2\) is ahead of A \(2 of 2\) by 0\.150/)
+  })
+
   it('calls a tie a tie, which there is nothing to settle of', () => {
     const tie = { difference: 0, scenarios_to_settle: null, p_value: 1, p_adjusted: 1 }
     expect(verdict(two, [pair(tie)])).toEqual({

@@ -4,7 +4,8 @@ import {
   byAmount,
   countOf,
   isControl,
-  labelOf,
+  type NameOf,
+  namesOf,
   probability,
   three,
   turned,
@@ -17,7 +18,8 @@ type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenario
 export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figures): Verdict => {
   const soFar = complete ? '' : 'So far: '
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
-  const unscored = agents.filter(({ mean }) => mean === null).map(unscoredSentence)
+  const name = namesOf(agents)
+  const unscored = agents.filter(({ mean }) => mean === null).map((agent) => unscoredSentence(agent, name))
   const ended = endedCounts(agents)
   if (ended.length > 0 && agents.every(({ n_completed, n_other }) => n_completed + n_other === 0))
     return {
@@ -39,7 +41,7 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
-  if (!second) return { lead: soFar + aloneSentence(best), more: unscored, tone: 'neutral' }
+  if (!second) return { lead: soFar + aloneSentence(best, name), more: unscored, tone: 'neutral' }
   const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
   const pair = between && turned(between)
   const tied = among.filter(({ mean }) => mean !== null && Math.abs(mean - (best.mean ?? 0)) < sameMean)
@@ -48,10 +50,10 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
     lead:
       soFar +
       (!pair
-        ? `${labelOf(best)} and ${labelOf(second)} were not compared.`
+        ? `${name(best)} and ${name(second)} were not compared.`
         : pair.difference === 0 && tied.length > 2
-          ? tieSentence(tied, among.length)
-          : pairSentence(pair)),
+          ? tieSentence(tied, among.length, name)
+          : pairSentence(pair, name)),
     more: [
       ...(pair?.difference ? othersSentence(pair.a, pairs, among) : []),
       ...doubtOf(pair, testedOf(pairs)),
@@ -86,10 +88,10 @@ const endedCounts = (agents: readonly AgentFigures[]): string[] => {
 
 const mostTied = 3
 
-const tieSentence = (tied: readonly AgentFigures[], all: number): string => {
+const tieSentence = (tied: readonly AgentFigures[], all: number, name: NameOf): string => {
   const mean = three(tied[0]?.mean ?? 0)
   if (tied.length === all) return `All ${all} agents score the same: ${mean}.`
-  const named = tied.slice(0, mostTied).map(labelOf).join(', ')
+  const named = tied.slice(0, mostTied).map(name).join(', ')
   const more = tied.length > mostTied ? ` and ${tied.length - mostTied} more` : ''
   return `${tied.length} of ${all} agents share the highest score, ${mean}: ${named}${more}.`
 }
@@ -139,21 +141,21 @@ const doubtOf = (pair: PairFigures | undefined, tested: number): string[] => {
 
 const isOf = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
 
-const aloneSentence = (agent: AgentFigures): string => {
+const aloneSentence = (agent: AgentFigures, name: NameOf): string => {
   const { mean, ci_low, ci_high, n_scenarios, reasons } = agent
   const interval =
     ci_low === null || ci_high === null
       ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`
       : `95 % interval ${three(ci_low)} to ${three(ci_high)}`
-  return `${labelOf(agent)} scores ${three(mean ?? 0)} (${interval}; over ${countOf(n_scenarios, 'scenario')}).`
+  return `${name(agent)} scores ${three(mean ?? 0)} (${interval}; over ${countOf(n_scenarios, 'scenario')}).`
 }
 
-const unscoredSentence = (agent: AgentFigures): string =>
-  `${labelOf(agent)} has no score: ${agent.reasons.mean ?? 'none of its outcomes counts'}.`
+const unscoredSentence = (agent: AgentFigures, name: NameOf): string =>
+  `${name(agent)} has no score: ${agent.reasons.mean ?? 'none of its outcomes counts'}.`
 
-const pairSentence = (pair: PairFigures): string => {
+const pairSentence = (pair: PairFigures, name: NameOf): string => {
   const { a, b, difference, se, ci_low, ci_high, n, reasons } = pair
-  const [first, second] = [labelOf(a), labelOf(b)]
+  const [first, second] = [name(a), name(b)]
   if (difference === null)
     return `${first} and ${second} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
   if (se === 0 && difference === 0) return `${first} and ${second} score the same at each of ${countOf(n, 'scenario')}.`

@@ -3,14 +3,14 @@ import {
   byMean,
   changeRules,
   cutPart,
-  labelOf,
+  type NameOf,
+  namesOf,
   pairsInOrder,
   probability,
   sideNames,
 } from '#lib/wire/report-words.ts'
 import type {
   AgentFigures,
-  AgentIdentity,
   ComparedPair,
   CompareReport,
   PairFigures,
@@ -25,14 +25,15 @@ const mostListed = 20
 
 export const reportMarkdown = (report: Report): string => {
   const { job } = report
+  const name = namesOf(report.agents)
   return page(`Benchmark job ${text(job.name)}`, [
     ...sentences(report.verdict),
     `${code(job.id)}, ${text(job.state)}, created ${time(job.create_time_ms)}.${
       report.complete ? '' : ' **Not complete.**'
     }`,
-    agentTable(report.agents.toSorted(byMean), labelOf),
-    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(pairsInOrder(report.pairs), labelOf)]),
-    ...excluded(report.excluded_scenarios, labelOf),
+    agentTable(report.agents.toSorted(byMean), name),
+    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(pairsInOrder(report.pairs), name)]),
+    ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
   ])
 }
@@ -104,8 +105,6 @@ const seconds = (ms: number | null) => (ms === null ? none : `${(ms / 1000).toFi
 
 /** Under a heading: two lists in a row would be one. */
 export const notes = (sentences: readonly string[]) => ['## What the numbers mean', list(sentences)]
-
-type NameOf = (agent: AgentIdentity) => string
 
 const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   if (agents.length === 0) return 'No agent has an outcome yet.'
