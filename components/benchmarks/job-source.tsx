@@ -9,12 +9,16 @@ import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkJobMutations } from '#lib/console/queries/benchmark-jobs.ts'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { mask } from '#lib/wire/mask.ts'
+import { agentLabel, repeatMarks } from '#lib/wire/report-words.ts'
 import { AgentName } from './score.tsx'
 
 /** What the job was made from and what that came to. The console's server has hidden what looks like a secret. */
 export const JobSource = ({ job: { id, job_source, job_spec } }: { job: BenchmarkJob }) => {
   const yaml = job_source?.inline_yaml
   if (!job_source && !job_spec) return null
+  const marks = repeatMarks(
+    (job_spec?.agent_configs ?? []).map(({ name, model_name: model }) => agentLabel({ name, model })),
+  )
   return (
     <section aria-label="Source and configuration" className="space-y-4">
       <h2 className="text-lg font-medium">Source and configuration</h2>
@@ -32,7 +36,13 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
       </Facts>
       {job_spec?.agent_configs.map((agent, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
-        <Agent key={index} agent={agent} jobId={id} at={['job_spec', 'agent_configs', index]} />
+        <Agent
+          key={index}
+          agent={agent}
+          mark={marks[index] ?? ''}
+          jobId={id}
+          at={['job_spec', 'agent_configs', index]}
+        />
       ))}
       {yaml != null && (
         <Revealed value={yaml} name="the job file" jobId={id} at={['job_source', 'inline_yaml']}>
@@ -131,7 +141,7 @@ const sourceWords = ({
   return <VisibleText max={60}>{type}</VisibleText>
 }
 
-const Agent = ({ agent, jobId, at }: { agent: AgentConfig; jobId: string; at: Pointer }) => {
+const Agent = ({ agent, mark, jobId, at }: { agent: AgentConfig; mark: string; jobId: string; at: Pointer }) => {
   const pairs: { name: string; value: string; at: Pointer }[] = [
     ...Object.entries(agent.kwargs ?? {}).map(([name, value]) => ({
       name: `kwargs.${name}`,
@@ -148,7 +158,7 @@ const Agent = ({ agent, jobId, at }: { agent: AgentConfig; jobId: string; at: Po
   return (
     <div className="space-y-1">
       <h3 className="font-medium">
-        <AgentName name={agent.name} model={agent.model_name} />
+        <AgentName name={`${agent.name}${mark}`} model={agent.model_name} />
       </h3>
       <Facts mono>
         {agent.timeout_seconds != null && <Fact label="timeout_seconds">{agent.timeout_seconds}</Fact>}

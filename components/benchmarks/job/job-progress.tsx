@@ -10,8 +10,7 @@ import { paths } from '#lib/console/address/paths.ts'
 import { formatCount } from '#lib/console/frame/format.ts'
 import { benchmarkRunQueries } from '#lib/console/queries/benchmark-runs.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel } from '#lib/wire/report-words.ts'
-import { type AgentRow, progressOf } from '../job-figures.ts'
+import { type AgentRow, progressOf, shortLabels } from '../job-figures.ts'
 import { Progress } from '../score.tsx'
 import { etaWords } from './eta.ts'
 
@@ -22,7 +21,10 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
   const [isChanging, setIsChanging] = useState(false)
   const { finished, total } = progressOf(job)
   const atOnce = job.job_spec?.orchestrator_config?.n_concurrent_trials
-  const running = agents.filter(({ state, runId }) => state === 'running' && runId !== null)
+  const labels = shortLabels(agents)
+  const running = agents.flatMap((agent, at) =>
+    agent.state === 'running' && agent.runId !== null ? [{ agent, runId: agent.runId, label: labels[at] ?? '' }] : [],
+  )
   return (
     <section aria-label="Progress" className="space-y-2 rounded-md border border-line bg-surface-1 px-4 py-3">
       <p className="flex flex-wrap items-center gap-x-6 gap-y-1">
@@ -42,8 +44,8 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
       {isChanging && <ConcurrencyDialog job={job} onClose={() => setIsChanging(false)} />}
       {running.length > 0 && (
         <dl className="space-y-1">
-          {running.map((agent) => (
-            <RunningNow key={agent.key} agent={agent} runId={agent.runId ?? ''} />
+          {running.map((each) => (
+            <RunningNow key={each.runId} {...each} />
           ))}
         </dl>
       )}
@@ -53,14 +55,14 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
 
 const namesShown = 4
 
-const RunningNow = ({ agent, runId }: { agent: AgentRow; runId: string }) => {
+const RunningNow = ({ agent, runId, label }: { agent: AgentRow; runId: string; label: string }) => {
   const { data } = useQuery(benchmarkRunQueries.runningScenarios(runId))
   const done = agent.outcome?.scenario_outcomes.length ?? 0
   return (
     <div className="flex flex-wrap gap-x-4">
       <dt>
         <Link href={paths.benchmarkRun(runId)} prefetch={false} className="font-medium hover:underline">
-          <VisibleText max={80}>{agentLabel(agent)}</VisibleText>
+          <VisibleText max={80}>{label}</VisibleText>
         </Link>
       </dt>
       <dd className="tabular min-w-0 text-muted">

@@ -20,7 +20,7 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
     const { complete, agents, pairs } = judgement
     const report: Report = {
       job: reportedJob(job),
-      verdict: verdictOf(judgement),
+      verdict: verdictOf({ ...judgement, state: job.state }),
       ...judgement,
       notes: notesOf(rule, complete, agents, pairs),
     }

@@ -160,6 +160,15 @@ describe('the verdict', () => {
     ])
   })
 
+  it('says how much there is of a job that was cancelled', () => {
+    const ten = { n_completed: 9, n_failed: 0, n_timeout: 0, n_cancelled: 1, n_other: 0 }
+    const agents = [figures('A', 0.6, ten), figures('B', 0.45, ten)]
+    const cancelled = { agents, pairs: [pair()], excluded_scenarios: [], state: 'cancelled' }
+    expect(verdictOf({ ...cancelled, complete: true }).more).toEqual(['The job was cancelled: there are 20 attempts.'])
+    // Outcomes may still come of what runs.
+    expect(verdictOf({ ...cancelled, complete: false }).more).toEqual([])
+  })
+
   it('tells apart an agent that stands twice in the job', () => {
     const twice = [figures('A', 0.6), figures('A', 0.45, { benchmark_run_id: 'bmr_again' })]
     const between = pair({ b: { ...identity('A'), benchmark_run_id: 'bmr_again' } })
@@ -173,7 +182,9 @@ describe('the verdict', () => {
       more: [],
       tone: 'neutral',
     })
-    expect(verdict(two, [pair({ ...tie, se: 0 })]).lead).toBe('A and B score the same at each of 10 scenarios.')
+    expect(verdict(two, [pair({ ...tie, se: 0, mean_a: 0.45 })]).lead).toBe(
+      'A and B score the same at each of 10 scenarios, 0.450 in the mean.',
+    )
   })
 
   it('names all who share the highest score', () => {

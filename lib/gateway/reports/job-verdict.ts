@@ -12,20 +12,22 @@ import {
 } from '#lib/wire/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/wire/reports.ts'
 
-type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'>
+type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & { state?: string }
 
 /** What a report comes to in words. While the job runs every sentence is about what is known so far. */
-export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figures): Verdict => {
+export const verdictOf = ({ complete, state = 'completed', agents, pairs, excluded_scenarios }: Figures): Verdict => {
   const soFar = complete ? '' : 'So far: '
   const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
   const name = namesOf(agents)
   const unscored = agents.filter(({ mean }) => mean === null).map((agent) => unscoredSentence(agent, name))
   const ended = endedCounts(agents)
+  const attempts = countOf(attemptsOf(agents), 'attempt')
+  const cutShort = complete && state in endings ? [`The job ${endings[state]}: there are ${attempts}.`] : []
   if (ended.length > 0 && agents.every(({ n_completed, n_other }) => n_completed + n_other === 0))
     return {
       lead: `${complete ? 'No' : 'So far: no'} attempt of any agent completed: nothing can be said of the agents.`,
       more: [
-        `${countOf(attemptsOf(agents), 'attempt')}: ${ended.join(', ')}.`,
+        `${attempts}: ${ended.join(', ')}.`,
         ...(scored.length > 0 ? ['Each 0 stands for a failure or a timeout, not for a wrong answer.'] : []),
       ],
       tone: 'attention',
@@ -41,7 +43,7 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
-  if (!second) return { lead: soFar + aloneSentence(best, name), more: unscored, tone: 'neutral' }
+  if (!second) return { lead: soFar + aloneSentence(best, name), more: [...cutShort, ...unscored], tone: 'neutral' }
   const between = pairs.find(({ a, b }) => (isOf(a, best) && isOf(b, second)) || (isOf(a, second) && isOf(b, best)))
   const pair = between && turned(between)
   const tied = among.filter(({ mean }) => mean !== null && Math.abs(mean - (best.mean ?? 0)) < sameMean)
@@ -55,6 +57,7 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
           ? tieSentence(tied, among.length, name)
           : pairSentence(pair, name)),
     more: [
+      ...cutShort,
       ...(pair?.difference ? othersSentence(pair.a, pairs, among) : []),
       ...doubtOf(pair, testedOf(pairs)),
       ...controlsSentence(controls),
@@ -68,6 +71,9 @@ export const verdictOf = ({ complete, agents, pairs, excluded_scenarios }: Figur
     tone: pair?.settled ? 'ok' : pair?.difference === 0 ? 'neutral' : 'attention',
   }
 }
+
+/** What ends a job before all of its attempts were made. */
+const endings: Readonly<Record<string, string>> = { cancelled: 'was cancelled', timeout: 'ran out of time' }
 
 /** Means over the same scores differ in their last digits, where these were added in another order. */
 const sameMean = 1e-9
@@ -154,11 +160,12 @@ const unscoredSentence = (agent: AgentFigures, name: NameOf): string =>
   `${name(agent)} has no score: ${agent.reasons.mean ?? 'none of its outcomes counts'}.`
 
 const pairSentence = (pair: PairFigures, name: NameOf): string => {
-  const { a, b, difference, se, ci_low, ci_high, n, reasons } = pair
+  const { a, b, difference, mean_a, se, ci_low, ci_high, n, reasons } = pair
   const [first, second] = [name(a), name(b)]
   if (difference === null)
     return `${first} and ${second} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
-  if (se === 0 && difference === 0) return `${first} and ${second} score the same at each of ${countOf(n, 'scenario')}.`
+  if (se === 0 && difference === 0)
+    return `${first} and ${second} score the same at each of ${countOf(n, 'scenario')}, ${three(mean_a ?? 0)} in the mean.`
   const stand =
     difference === 0
       ? `${first} and ${second} score the same`
