@@ -31,8 +31,8 @@ test('two jobs are found, selected and compared, and the address brings the comp
 
   await page.waitForURL(`**/benchmark-jobs/compare?jobs=${before},${after}`)
   const differences = page.getByRole('region', { name: 'Differences' })
-  await expect(differences.getByRole('row', { name: /over solver in before/ })).toContainText('+0.167 (n = 3)')
-  await expect(page.getByText(/solver in after the change is better than solver in before .* by 0\.167/)).toBeVisible()
+  await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
+  await expect(page.getByText(/solver in after the change is better than in before .* by 0\.167/)).toBeVisible()
   // A report begins with what the page says first.
   const inMarkdown = await page.request.get(
     `${product.url}/api/benchmark-jobs/compare?jobs=${before},${after}&format=md`,
@@ -42,12 +42,12 @@ test('two jobs are found, selected and compared, and the address brings the comp
   const changed = page.getByRole('region', { name: 'Scenarios that changed' })
   await expect(changed.getByRole('row', { name: /scenario 1/ })).toContainText('0.500 to 1.000')
   await page.getByRole('combobox', { name: 'Baseline' }).selectOption('after the change, agent by agent')
-  await expect(differences.getByRole('row', { name: /over solver in after/ })).toContainText('-0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
   await changed.getByText('Still failing').click()
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
 
   await page.reload()
-  await expect(differences.getByRole('row', { name: /over solver in after/ })).toContainText('-0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /over the same in after/ })).toContainText('-0.167 (n = 3)')
   await expect(changed.getByRole('row', { name: /scenario 2/ })).toBeVisible()
   const downloading = page.waitForEvent('download')
   await page.getByRole('link', { name: 'CSV' }).click()
@@ -57,7 +57,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await page.goto(`${product.url}/benchmark-jobs/${after}`)
   await page.getByRole('main').getByRole('link', { name: 'Compare' }).click()
   await page.getByRole('combobox', { name: 'Compare with' }).selectOption(before)
-  await expect(differences.getByRole('row', { name: /over solver in before/ })).toContainText('+0.167 (n = 3)')
+  await expect(differences.getByRole('row', { name: /over the same in before/ })).toContainText('+0.167 (n = 3)')
   await changed
     .getByRole('row', { name: /scenario 1/ })
     .getByRole('link', { name: '1.000' })
@@ -65,7 +65,7 @@ test('two jobs are found, selected and compared, and the address brings the comp
   await expect(page.getByRole('dialog')).toContainText('scenario 1')
 })
 
-/** A job of ten agents: a row has eight with their scores, nothing of them cut off, and opens to show the others. */
+/** A job of ten agents: a row has six with their scores, nothing of them cut off, and opens to show the others. */
 const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']: readonly string[]) => {
   const agents = Array.from({ length: 10 }, (_, at) => ({
     name: `agent-${at}-with-a-long-name`,
@@ -82,11 +82,11 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
   await page.reload()
   const row = page.getByRole('row', { name: /ten agents/ })
   await expect(row).toContainText(
-    /agent-9-with-a-long-name.*0.900 \(n = 1\).*agent-2-with-a-long-name.*0.200 \(n = 1\)/,
+    /agent-9-with-a-long-name.*0.900 \(n = 1\).*agent-4-with-a-long-name.*0.400 \(n = 1\)/,
   )
-  await expect(row.getByText('agent-1-with')).toHaveCount(0)
+  await expect(row.getByText('agent-3-with')).toHaveCount(0)
   expect(await cutOff(row)).toEqual([])
-  await row.getByRole('button', { name: 'and 2 more' }).click()
+  await row.getByRole('button', { name: 'and 4 more' }).click()
   await expect(row).toContainText(/agent-0-with-a-long-name.*0.000 \(n = 1\)/)
   await page.setViewportSize({ width: 390, height: 844 })
   await page
@@ -94,7 +94,7 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
     .getByRole('button', { name: 'Show more' })
     .click()
   const card = page.getByRole('row').filter({ hasText: 'Agents and scores' }).filter({ hasText: 'agent-9' })
-  await expect(card.getByRole('button', { name: 'and 2 more' })).toBeVisible()
+  await expect(card.getByRole('button', { name: 'and 4 more' })).toBeVisible()
   expect(await cutOff(card)).toEqual([])
   await page.setViewportSize({ width: 1440, height: 900 })
 }

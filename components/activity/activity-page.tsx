@@ -57,7 +57,7 @@ export const ActivityPage = () => {
         <FilterBar
           page={page}
           search={{
-            label: 'Search operation, id, person or browser',
+            label: 'Search the activity',
             value: view.search,
             onFilter: (search) => narrow({ search }, 'type'),
           }}
@@ -122,7 +122,7 @@ const columns: Column<Activity>[] = [
     id: 'outcome',
     header: 'Outcome',
     priority: 2,
-    width: '8rem',
+    width: '7.5rem',
     cell: ({ status }) =>
       status < 400 ? <Badge tone="ok">Done</Badge> : <Badge tone="danger">Refused, {status}</Badge>,
   },
@@ -137,11 +137,11 @@ const columns: Column<Activity>[] = [
     id: 'person',
     header: 'Who',
     priority: 2,
-    width: '12rem',
+    width: '10.5rem',
     cell: ({ person }) =>
       person === null ? <span className="text-muted">With the API key</span> : <VisibleText>{person}</VisibleText>,
   },
-  { id: 'browser', header: 'Browser', priority: 3, width: '12rem', cell: ({ browser }) => browser },
-  { id: 'address', header: 'From', priority: 3, mono: true, width: '10rem', cell: ({ address }) => address },
+  { id: 'browser', header: 'Browser', priority: 3, width: '10rem', cell: ({ browser }) => browser },
+  { id: 'address', header: 'From', priority: 3, mono: true, width: '9rem', cell: ({ address }) => address },
   timeColumn('When', ({ at_ms }: Activity) => at_ms),
 ]

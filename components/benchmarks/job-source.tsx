@@ -35,8 +35,8 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
         )}
       </Facts>
       {job_spec?.agent_configs.map((agent, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
         <Agent
+          // biome-ignore lint/suspicious/noArrayIndexKey: the agents of a job never change
           key={index}
           agent={agent}
           mark={marks[index] ?? ''}

@@ -43,8 +43,12 @@ const ModelName = ({ model }: { model: string }) => {
   const end = shown.indexOf('/') + 1
   return (
     <>
-      {end > 0 && <VisibleText>{shown.slice(0, end)}</VisibleText>}
-      <wbr />
+      {end > 0 && (
+        <>
+          <VisibleText>{shown.slice(0, end)}</VisibleText>
+          <wbr />
+        </>
+      )}
       <VisibleText>{shown.slice(end)}</VisibleText>
     </>
   )

@@ -69,7 +69,7 @@ export const YamlField = ({ label, value, onChange, problems, placeholder }: Yam
           onScroll={({ currentTarget }) => {
             if (gutter.current) gutter.current.scrollTop = currentTarget.scrollTop
           }}
-          className={classes(controlClasses, 'w-full py-1.5 pr-2.5 pl-13 font-mono text-sm leading-5')}
+          className={classes(controlClasses, 'block w-full py-1.5 pr-2.5 pl-13 font-mono text-sm leading-5')}
         />
       </div>
       {problems.length > 0 && (

@@ -41,6 +41,19 @@ export const sideNames = ({ jobs, agents }: Pick<CompareReport, 'jobs' | 'agents
     jobs.length > 1 ? `${name(agent)} in ${cutPart(jobNames.get(agent.job_id) ?? agent.job_id)}` : name(agent)
 }
 
+/** The job of a baseline that is the same agent in another job, which needs not be named again; undefined for the others. */
+export const sameElsewhere =
+  ({ jobs }: Pick<CompareReport, 'jobs'>) =>
+  ({ a, b }: Pick<PairFigures, 'a' | 'b'>): string | undefined => {
+    const isSame = a.agent_name === b.agent_name && a.model_name === b.model_name && a.job_id !== b.job_id
+    const job = isSame ? jobs.find(({ id }) => id === b.job_id) : undefined
+    return job && cutPart(job.name)
+  }
+
+/** What is compared with its baseline in the order of a table: the largest loss first. */
+export const lossesFirst = (a: PairFigures, b: PairFigures): number =>
+  (a.difference ?? Number.MAX_VALUE) - (b.difference ?? Number.MAX_VALUE)
+
 /** Agents of Harbor that check the tasks: one does nothing, the other runs the solution that comes with a task. */
 export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
 

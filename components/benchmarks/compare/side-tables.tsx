@@ -1,10 +1,11 @@
 import Link from 'next/link'
+import { useMemo } from 'react'
 import { DataTable } from '#components/ui/data-table.tsx'
 import type { Column } from '#components/ui/data-table-row.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/console/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/console/frame/format.ts'
-import { labelOf, type NameOf, repeatMarks, sideNames } from '#lib/wire/report-words.ts'
+import { labelOf, lossesFirst, type NameOf, repeatMarks, sameElsewhere, sideNames } from '#lib/wire/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport } from '#lib/wire/reports.ts'
 import { IntervalText, MeanText, Missing, signed } from '../figure-text.tsx'
 import { doubtColumns } from '../pair-columns.tsx'
@@ -129,7 +130,7 @@ const usageColumn: Column<AgentFigures> = {
 
 /** Each side against its baseline, on the scenarios both have, with the test beside the difference. */
 export const DifferenceTable = ({ report }: { report: CompareReport }) => {
-  const name = sideNames(report)
+  const columns = useMemo(() => differenceColumns(sideNames(report), sameElsewhere(report)), [report])
   return (
     <section aria-label="Differences" className="space-y-2">
       <h2 className="text-lg font-medium">Differences from the baseline</h2>
@@ -137,9 +138,9 @@ export const DifferenceTable = ({ report }: { report: CompareReport }) => {
         <p className="text-muted">{withoutPairs(report)}</p>
       ) : (
         <DataTable
-          caption="Differences from the baseline"
-          columns={differenceColumns(name)}
-          rows={report.pairs}
+          caption="Differences from the baseline, the largest loss first"
+          columns={columns}
+          rows={report.pairs.toSorted(lossesFirst)}
           rowKey={({ a }) => a.benchmark_run_id}
         />
       )}
@@ -154,13 +155,19 @@ const withoutPairs = ({ agents }: CompareReport): string => {
   return "No side has a baseline: the baseline's job has no agent of the same name. Choose one of its agents as the baseline."
 }
 
-const differenceColumns = (name: NameOf): Column<ComparedPair>[] => [
+const differenceColumns = (
+  name: NameOf,
+  elsewhere: (pair: ComparedPair) => string | undefined,
+): Column<ComparedPair>[] => [
   {
     id: 'pair',
     header: 'Side over its baseline',
     priority: 1,
     lines: () => 2,
-    cell: ({ a, b }) => <PairLines one={name(a)} other={name(b)} />,
+    cell: (pair) => {
+      const job = elsewhere(pair)
+      return <PairLines one={name(pair.a)} other={job === undefined ? name(pair.b) : `the same in ${job}`} />
+    },
   },
   {
     id: 'difference',

@@ -1,4 +1,12 @@
-import { byAmount, comparedWords, countOf, cutPart, type NameOf, sideNames, three } from '#lib/wire/report-words.ts'
+import {
+  byAmount,
+  comparedWords,
+  countOf,
+  type NameOf,
+  sameElsewhere,
+  sideNames,
+  three,
+} from '#lib/wire/report-words.ts'
 import type { ComparedPair, CompareReport, Verdict } from '#lib/wire/reports.ts'
 import { allOf, probabilityWords, settledWords, testedOf } from './job-verdict.ts'
 
@@ -10,8 +18,9 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const [first] = pairs
   if (!first) return null
   const name = sideNames(report)
+  const isElsewhere = sameElsewhere(report)
   const tested = testedOf(pairs)
-  const sentence = (pair: ComparedPair) => sideSentence(pair, name, baselineName(report), tested)
+  const sentence = (pair: ComparedPair) => sideSentence(pair, name, isElsewhere(pair), tested)
   const better = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) > 0).length
   const worse = pairs.filter(({ settled, difference }) => settled && (difference ?? 0) < 0).length
   const open = pairs.length - better - worse
@@ -42,29 +51,15 @@ const isBefore = (a: ComparedPair, b: ComparedPair): boolean => {
 const sizeWord = ({ settled, difference }: ComparedPair): string =>
   settled ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
 
-/** The same agent in the job it is compared with is not named twice. */
-const baselineName = (report: Figures) => {
-  const name = sideNames(report)
-  return ({ a, b }: ComparedPair): string => {
-    const isSame = a.agent_name === b.agent_name && a.model_name === b.model_name && a.job_id !== b.job_id
-    const job = report.jobs.find(({ id }) => id === b.job_id)
-    return isSame && job ? `in ${cutPart(job.name)}` : name(b)
-  }
-}
-
-const sideSentence = (
-  pair: ComparedPair,
-  name: NameOf,
-  nameOfBaseline: ReturnType<typeof baselineName>,
-  tested: number,
-): string => {
+const sideSentence = (pair: ComparedPair, name: NameOf, elsewhere: string | undefined, tested: number): string => {
   const { a, b, difference, n, ci_low, ci_high, reasons } = pair
+  const baseline = elsewhere === undefined ? name(b) : `in ${elsewhere}`
   if (difference === null)
     return `${name(a)} and ${name(b)} cannot be compared: ${reasons.difference ?? 'they share no scenario'}.`
   const stand =
     difference === 0
-      ? `${name(a)} scores the same as ${nameOfBaseline(pair)}`
-      : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${nameOfBaseline(pair)} by ${byAmount(difference)}`
+      ? `${name(a)} scores the same as ${baseline}`
+      : `${name(a)} is ${difference > 0 ? 'better' : 'worse'} than ${baseline} by ${byAmount(difference)}`
   const interval =
     ci_low === null || ci_high === null
       ? `no interval: ${reasons.ci_low ?? 'it cannot be computed'}`

@@ -3,10 +3,12 @@ import {
   byMean,
   changeRules,
   cutPart,
+  lossesFirst,
   type NameOf,
   namesOf,
   pairsInOrder,
   probability,
+  sameElsewhere,
   sideNames,
 } from '#lib/wire/report-words.ts'
 import type {
@@ -47,7 +49,12 @@ export const compareMarkdown = (report: CompareReport): string => {
       ? []
       : ['## Not the same in all', list(report.incomparable.map((each) => text(each.text)))]),
     agentTable(report.agents, name),
-    ...(report.pairs.length === 0 ? [] : ['## Differences from the baseline', pairTable(report.pairs, name)]),
+    ...(report.pairs.length === 0
+      ? []
+      : [
+          '## Differences from the baseline',
+          pairTable(report.pairs.toSorted(lossesFirst), name, sameElsewhere(report)),
+        ]),
     ...report.pairs.flatMap((pair) => changes(pair, name)),
     ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
@@ -165,7 +172,11 @@ const told = (sum: number | null, n: number, agent: AgentFigures, shown = (value
   return n === all ? shown(sum) : `${shown(sum)} (${n} of ${all} attempts)`
 }
 
-const pairTable = (pairs: readonly PairFigures[], name: NameOf) =>
+const pairTable = (
+  pairs: readonly PairFigures[],
+  name: NameOf,
+  elsewhere: (pair: PairFigures) => string | undefined = () => undefined,
+) =>
   table(
     [
       'Pair',
@@ -180,7 +191,7 @@ const pairTable = (pairs: readonly PairFigures[], name: NameOf) =>
       'Settled',
     ],
     pairs.map((pair) => [
-      `${text(name(pair.a))} over ${text(name(pair.b))}`,
+      `${text(name(pair.a))} over ${text(overWords(pair, name, elsewhere(pair)))}`,
       number(pair.difference),
       range(pair.ci_low, pair.ci_high),
       `${pair.n}`,
@@ -196,6 +207,9 @@ const pairTable = (pairs: readonly PairFigures[], name: NameOf) =>
           : 'no',
     ]),
   )
+
+const overWords = ({ b }: PairFigures, name: NameOf, elsewhere: string | undefined) =>
+  elsewhere === undefined ? name(b) : `the same in ${elsewhere}`
 
 const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>
   scenarios.length === 0
