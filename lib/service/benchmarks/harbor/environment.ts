@@ -108,7 +108,7 @@ const keyOf = async (account: string, { folder, workdir }: TaskEnvironment): Pro
   JSON.stringify([buildVersion, account, await checksumOf(folder), workdir, await searchPath()])
 
 /** To be raised when the same files are built otherwise than before. */
-const buildVersion = 8
+const buildVersion = 9
 
 interface Building {
   account: string
@@ -156,7 +156,8 @@ export const buildEnvironment = async (
         warn(warning)
       }
     }
-    await lookAtImage(workbench, plan?.image ?? environment.image, plan?.env ?? { PATH: await searchPath() })
+    const ofImage = plan?.env ?? { PATH: await searchPath() }
+    await lookAtImage(workbench, plan?.image ?? environment.image, ofImage)
     const ofBuild: Warning[] = []
     const note = (warning: Warning) => {
       ofBuild.push(warning)
@@ -177,7 +178,8 @@ export const buildEnvironment = async (
     const installed = (call: string) => void installs.push(call)
     const how = { context: folder, machine: here, signal: limit, warn: note, installed, openStage: openAndLook }
     if (plan) await buildSandbox(workbench, plan, how)
-    if (hasSystem) await noteExtraPrograms(workbench, extras, { installs, signal: limit })
+    if (hasSystem)
+      await noteExtraPrograms(workbench, extras, { installs, path: ofImage.PATH ?? defaultPath, signal: limit })
     if (hasSystem) await makeWorkdir(limit)
     if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
     const isWhole = ofBuild.every(({ differs }) => !differs)

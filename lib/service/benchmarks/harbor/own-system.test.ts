@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -15,6 +15,8 @@ const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; ec
 
 const hasGit = existsSync('/usr/bin/git')
 const isGitPackage = hasGit && (await programsOf(['apt-get install git'])).has('git')
+
+const hasPytest = spawnSync('python3', ['-m', 'pytest', '--version']).status === 0
 
 const packed = execFileSync('bash', ['-c', 'cd "$(mktemp -d)" && echo in >inside && tar -cz inside && rm -r "$PWD"'])
 
@@ -263,7 +265,7 @@ RUN cat more && [ ! -e /only-in-tools ]
     files: {
       'environment/Dockerfile': `FROM debian AS made
 RUN mkdir /made && echo made >/made/one
-FROM debian
+FROM ubuntu
 WORKDIR /app
 RUN echo before >in
 RUN --mount=source=a.txt,target=in --mount=from=made,source=/made,target=/deep/made --mount=type=cache,target=/root/.cache cat in /deep/made/one >got && touch /root/.cache/x
@@ -301,7 +303,7 @@ COPY fixture /tests/fixtures/one
   'what its ENTRYPOINT prepares before it runs its arguments, as the USER of the image': {
     files: {
       'environment/Dockerfile':
-        'FROM debian\nRUN useradd -m joe && mkdir -m 777 /data\nCOPY --chmod=755 entry.sh /\nENV GREETING=hello\nWORKDIR /data\nUSER joe\nENTRYPOINT ["/entry.sh", "a b"]\nCMD ["never"]\n',
+        'FROM ubuntu\nRUN useradd -m joe && mkdir -m 777 /data\nCOPY --chmod=755 entry.sh /\nENV GREETING=hello\nWORKDIR /data\nUSER joe\nENTRYPOINT ["/entry.sh", "a b"]\nCMD ["never"]\n',
       'environment/entry.sh':
         '#!/bin/sh\nfirst=$1; shift\necho "$GREETING $first $1 $(id -un) $PWD" >said\nexec "$@"\n',
       'solution/solve.sh': 'cat said >answer\n',
@@ -411,7 +413,9 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     for (let i = 0; i < 3; i++) {
       const trial = await trials.run(files, { strictEnvironments: true })
       // What this machine has and a bare image has not.
-      expect(/ which has.*\bmake\b.* besides$/.test(trial.warnings[0] ?? '')).toBe(existsSync('/usr/bin/make'))
+      expect(trial.warnings[0]).toMatch(
+        /^FROM debian: the task runs on [^,]+(, which has \d+ known programs more; each use of one is told)?$/,
+      )
       const told = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('agent/oracle.txt')])
       expect([trial.score, trial.environment_differs], told).toEqual([1, false])
       expect(trial.log('agent/oracle.txt')).toMatch(/No such file or directory/)
@@ -483,6 +487,9 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     expect(
       await judged('FROM python:3-slim', `echo '${script}' >x; chmod +x x; su nobody -s /bin/bash -c ./x`),
     ).toEqual([1, true, `The solution ${used}`])
+    // Shells that set their own PATH.
+    for (const login of ['bash -lc "git --version"', 'su - nobody -s /bin/sh -c "git --version"'])
+      expect(await judged('FROM debian:12', login)).toEqual([1, true, `The solution ${used}`])
     // Another in its place, and one that the image has.
     const other = 'cp /bin/true /usr/local/bin/git; git --version'
     expect(await judged('FROM debian:12', other)).toEqual([1, false])
@@ -510,6 +517,34 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
       const trial = await trials.run(files)
       expect([trial.score, trial.warnings.filter((each) => each.includes('has not'))]).toEqual([1, []])
     }
+  })
+
+  it.skipIf(!isGitPackage)('takes nothing for installed that cannot be where the task has no network', async () => {
+    const trial = await trials.run({
+      'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n',
+      'environment/Dockerfile': 'FROM debian:12\nWORKDIR /app\n',
+      'solution/solve.sh': 'apt-get install -y git\ngit --version >out\n',
+      'tests/test.sh': rewardIf('[ -s out ]'),
+    })
+    expect([trial.score, trial.environment_differs]).toEqual([1, true])
+    expect(trial.warnings.at(-1)).toBe('The solution used what this machine has and the image has not: git')
+  })
+
+  it.skipIf(!hasPytest).each([
+    ['pytest', '', true],
+    ['python3 -m pytest', '', true],
+    ['pytest', 'RUN python3 -m pip install pytest', false],
+  ])('takes pytest, called as %s, for one of the image after "%s" alone', async (call, install, isTold) => {
+    const trial = await trials.run({
+      'environment/Dockerfile': `FROM python\n${install}\nWORKDIR /app\n`,
+      'solution/solve.sh': '',
+      'tests/test_it.py': 'def test(): pass\n',
+      'tests/test.sh': rewardIf(`${call} /tests/test_it.py`),
+    })
+    expect(trial.score).toBe(1)
+    expect(trial.warnings.filter((each) => each.includes('has not'))).toEqual(
+      isTold ? ['The verifier used what this machine has and the image has not: pytest'] : [],
+    )
   })
 
   it('tells apart a verifier that could not fetch its tools from a wrong answer', async () => {

@@ -282,11 +282,8 @@ class HarborTrial {
         if (signal.aborted || !judgedAllTheSame.includes((error as Error).name)) throw error
         log.fail(exceptionOf(error, signal), error)
       })
-      await this.#warnOfExtraPrograms(
-        this.#workbench,
-        this.#options.agent.name === 'oracle' ? 'solution' : 'agent',
-        built,
-      )
+      const who = this.#options.agent.name === 'oracle' ? 'solution' : 'agent'
+      await this.#warnOfExtraPrograms(this.#workbench, who, { ...built, network: task.environment.network })
       await this.#notice(step)
       const rewards = await this.#phase('verifier', () => this.#verify(task, step, built))
       log.reward(rewards)
@@ -447,7 +444,7 @@ class HarborTrial {
         if (this.#options.agent.name === 'oracle')
           await this.#tellLack(this.#workbench, 'solution', '/logs/agent/oracle.txt', task.environment.network)
       }
-      await this.#warnOfExtraPrograms(workbench, 'verifier', { isNoting })
+      await this.#warnOfExtraPrograms(workbench, 'verifier', { isNoting, network })
       this.#refuseDifferences()
       if (rewards instanceof Error) throw rewards
       return rewards
@@ -461,9 +458,15 @@ class HarborTrial {
   }
 
   /** What this machine has and the image has not would have failed where the image is real. */
-  async #warnOfExtraPrograms(workbench: Workbench, who: string, { isNoting }: Pick<Built, 'isNoting'>): Promise<void> {
+  async #warnOfExtraPrograms(
+    workbench: Workbench,
+    who: string,
+    { isNoting, network }: Pick<Built, 'isNoting'> & Pick<TaskEnvironment, 'network'>,
+  ): Promise<void> {
     if (!isNoting) return
-    const used = (await usedExtraPrograms(workbench)).filter((name) => !this.#usedExtraPrograms.has(name))
+    const used = (await usedExtraPrograms(workbench, { canInstall: network === 'host' })).filter(
+      (name) => !this.#usedExtraPrograms.has(name),
+    )
     if (used.length === 0) return
     for (const name of used) this.#usedExtraPrograms.add(name)
     const sentence = `The ${who} used what this machine has and the image has not: ${used.join(', ')}`

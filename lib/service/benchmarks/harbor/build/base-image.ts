@@ -36,8 +36,8 @@ export const unknownImage = (image: string): string[] =>
 /**
  * How the system of a devbox differs from the image a task begins with, which cannot be fetched. An image that holds more
  * than a system and a language is not known at all; a language has to be here, in the version the image names. Debian and
- * Ubuntu stand for each other in any version, and a warning tells which of them this is, and which programs it has that
- * the image has not.
+ * Ubuntu stand for each other in any version, and a warning tells which of them this is, and how many
+ * programs it has that the image has not.
  */
 export const imageWarnings = async (
   workbench: Workbench,
@@ -54,7 +54,8 @@ export const imageWarnings = async (
   const [found = '', said = ''] = stdout.split('\n\n')
   const [id = '', named = ''] = found.split('\n')
   const extras = extraProgramsIn(found)
-  const system = named + (extras.length > 0 ? `, which has ${extras.map((each) => each.name).join(', ')} besides` : '')
+  const more = extras.length > 0 ? `, which has ${extras.length} known programs more; each use of one is told` : ''
+  const system = named + more
   const warning = warningOf(image, { name, tag, call, said, id, system })
   return { warnings: [warning], extras }
 }

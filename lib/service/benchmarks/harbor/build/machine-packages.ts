@@ -14,38 +14,64 @@ export const isDoneAlready = async (call: string): Promise<boolean> => {
   return named.every((name) => all.has(name))
 }
 
-const readCall = (call: string): { command: string; named: string[] } => {
-  const [program = '', ...words] = call.split(/\s+/)
-  if (!['apt', 'apt-get', 'aptitude'].includes(program)) return { command: '', named: [] }
-  const [command = '', ...named] = words.filter((word) => !word.startsWith('-'))
-  return { command, named }
+interface Call {
+  command: string
+  /** Packages, with the version or release where one is asked for. */
+  named: string[]
+  withRecommended: boolean
 }
+
+const readCall = (call: string): Call => {
+  const [program = '', ...words] = call.split(/\s+/)
+  if (!['apt', 'apt-get', 'aptitude'].includes(program)) return { command: '', named: [], withRecommended: false }
+  const isValue = (index: number) => valued.includes(words[index - 1] ?? '')
+  const [command = '', ...named] = words.filter((word, index) => !word.startsWith('-') && !isValue(index))
+  return {
+    command,
+    named: named.map((each) => each.replace(/:(amd64|arm64|all|any|native)\b/, '')),
+    withRecommended: !/--no-install-recommends|--without-recommends|install-recommends=(0|false|no)/i.test(call),
+  }
+}
+
+/** The options of apt whose next word is their value. */
+const valued = ['-o', '-c', '-t', '-a', '--option', '--config-file', '--target-release', '--default-release']
 
 /** The programs that installs of this machine's packages bring, with all that they depend on or recommend. */
 export const programsOf = async (installs: readonly string[]): Promise<ReadonlySet<string>> => {
-  const wanted = installs.flatMap((call) => readCall(call).named)
-  if (wanted.length === 0) return new Set()
-  const table = await dpkgQuery('-W', '-f', `\${Package}\t\${Pre-Depends}, \${Depends}, \${Recommends}\t\${Provides}\n`)
-  const needs = new Map<string, string[]>()
+  const calls = installs.map(readCall).filter(({ named }) => named.length > 0)
+  if (calls.length === 0) return new Set()
+  const table = await dpkgQuery('-W', '-f', `\${Package}\t\${Pre-Depends}, \${Depends}\t\${Recommends}\t\${Provides}\n`)
+  const needs = new Map<string, { depended: string[]; recommended: string[] }>()
+  const providers = new Map<string, string>()
   for (const line of table.split('\n')) {
-    const [name = '', others = '', provided = ''] = line.split('\t')
-    needs.set(name, namesIn(others))
-    for (const virtual of namesIn(provided)) if (!needs.has(virtual)) needs.set(virtual, [name])
+    const [name = '', others = '', recommended = '', provided = ''] = line.split('\t')
+    needs.set(name, { depended: firstNames(others), recommended: firstNames(recommended) })
+    for (const virtual of firstNames(provided)) if (!providers.has(virtual)) providers.set(virtual, name)
   }
   const brought = new Set<string>()
-  for (const name of wanted) {
-    if (brought.has(name) || !needs.has(name)) continue
-    brought.add(name)
-    wanted.push(...(needs.get(name) ?? []))
+  for (const { named, withRecommended } of calls) {
+    const wanted = named.map((each) => each.replace(/[=/].*/, ''))
+    const seen = new Set<string>()
+    for (const each of wanted) {
+      const name = needs.has(each) ? each : (providers.get(each) ?? '')
+      const found = needs.get(name)
+      if (!found || seen.has(name)) continue
+      seen.add(name)
+      brought.add(name)
+      wanted.push(...found.depended, ...(withRecommended ? found.recommended : []))
+    }
   }
   const files = await dpkgQuery('-L', ...brought)
   // Debian's nc.openbsd is nc, and its vim.basic vim.
   const programs = files.split('\n').flatMap((file) => /\/s?bin\/([^/.]+)(?:\.[a-z]+)?$/.exec(file)?.[1] ?? [])
-  return new Set(programs)
+  return new Set(programs.flatMap((name) => [name, ...(alternatives[name] ?? [])]))
 }
 
-/** The names in a list of dependencies, without versions and architectures. */
-const namesIn = (list: string): string[] => list.split(/[,|]/).flatMap((each) => /[^\s:(]+/.exec(each)?.[0] ?? [])
+/** Names of programs that links stand for which no package lists. */
+const alternatives: Record<string, string[]> = { gcc: ['cc', 'c99'], 'g++': ['c++'], vim: ['vi'] }
+
+/** The names in a list of dependencies, without versions and architectures; of alternatives the first, as apt takes it. */
+const firstNames = (list: string): string[] => list.split(',').flatMap((each) => /[^\s:(|]+/.exec(each)?.[0] ?? [])
 
 /** What it tells of packages that are here is told also where another is not. */
 const dpkgQuery = async (...words: string[]): Promise<string> => {

@@ -36,6 +36,8 @@ if (program == "-m" or program.startswith("pip")) and command in ("install", "un
         said = tried.stderr.decode(errors="replace")
         sys.stderr.write(said)
         if tried.returncode == 0:
+            with open(os.path.join(folder, "installed"), "a") as installed:
+                installed.write(call.replace("\n", " ") + "\n")
             sys.exit(0)
         last = ([each for each in said.split("\n") if each.strip()] or [""])[-1][:200]
         reason = " (it failed with %d%s)" % (tried.returncode, last and ": " + last)

@@ -20,7 +20,7 @@ interface Build {
   signal: AbortSignal
   /** Called, at the end, with each install that was skipped. */
   warn: (warning: Warning) => void
-  /** Called, at the end, with each install that was made, or needed none as all that it names is here. */
+  /** Called, at the end, with each install, whether it was made, needed none as all that it names is here, or skipped. */
   installed: (call: string) => void
   /** Makes a devbox for a stage that comes before the image. */
   openStage: (stage: BuildPlan) => Promise<Stage>
@@ -84,7 +84,8 @@ const tellSkipped = async (
     for (const sentence of skipped.split('\n').filter(Boolean)) {
       const [, how, call = ''] = /: (skipped|failed): (.*?)(?: \(it failed with .*)?$/.exec(sentence) ?? []
       const isDone = how === undefined || (how === 'skipped' && (await isDoneAlready(call)))
-      if (isDone) installed(call)
+      // One that failed is told, and what it was to bring is in the image all the same.
+      if (isDone || how === 'skipped') installed(call)
       warn({ sentence, differs: !isDone })
     }
   } catch (error) {
