@@ -24,8 +24,10 @@ export const readTomlText = <T>(
   }
   const read = schema.safeParse(value)
   if (read.success) return { data: read.data }
-  const problems = read.error.issues.map(({ path, message }) => {
-    const line = lineOf(text, path)
+  const problems = read.error.issues.map((issue) => {
+    const { path, message } = issue
+    // A key that is not known is told of its table, and stands in a line of its own.
+    const line = lineOf(text, issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path)
     return { ...(line && { line, column: 1 }), message: `${path.join('.')} ${message}`.trim() }
   })
   return { problems }

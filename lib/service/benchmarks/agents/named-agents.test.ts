@@ -206,7 +206,7 @@ describe('what is missing for an agent', () => {
     )
     expect(lines[1]).toMatch(/agent_configs\[1\]\.model_name: agent goose needs a model/)
     expect(lines[2]).toMatch(/agent_configs\[2\]\.model_name: agent opencode takes models of anthropic, openai/)
-    expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 3: usage has a key that is not known: takes/)
+    expect(lines[3]).toMatch(/agents\/broken\/agent\.toml line 4: usage has a key that is not known: takes/)
     expect(lines[4]).toMatch(/there is no agent "nobody" here; .*broken, claude-code, .*quick.*agents\/nobody/)
   })
 

@@ -100,10 +100,12 @@ describe('a job file', () => {
 
   it('says what it does not know and what does nothing', async () => {
     const { warnings } = await planOf(
-      'n_atempts: 3\nplugins: [x]\nenvironment: {type: daytona}\ntasks:\n- path: single\n- path: ./single\n  tag: x\n',
+      'n_atempts: 3\nplugins: [x]\nenvironment: {type: daytona, override_memory: 1}\nverifier: {timeout_sec: 9}\ntasks:\n- path: single\n- path: ./single\n  tag: x\n',
     )
     expect(warnings).toEqual([
       'n_atempts is no key of a job file; ignored',
+      'environment.override_memory is no key of a job file; ignored',
+      'verifier.timeout_sec is no key of a job file; ignored',
       'tasks[1].tag is no key of a job file; ignored',
       'environment.type daytona: tasks run in devboxes of this service instead',
       'plugins are not loaded',
@@ -188,6 +190,11 @@ verifier: {disable: true}
     const none = '1:1  The job has no scenarios: name at least one dataset or task'
     expect(await problemsOf('agents: [{name: nop}]\n')).toEqual([none])
     expect(await problemsOf('datasets: []\ntasks: []\n')).toEqual([none])
+    // What is missing may be there under a wrong key.
+    expect(await problemsOf('agents: [{name: nop}]\ndataset: [{path: set}]\n')).toEqual([
+      none,
+      '2:1 dataset dataset is no key of a job file',
+    ])
     expect(await problemsOf('datasets: 3\n')).toEqual(['1:1 datasets datasets must be a list of mappings'])
     expect(await problemsOf('agents: []\ntasks: [{path: single}]\n')).toEqual([
       '1:1 agents agents is empty: name at least one agent',

@@ -59,7 +59,7 @@ export const readJobFile = async (
   // Mistakes of form in one place do not keep the rest of the file from being checked.
   const whole = file ?? without(source.value, issues)
   const job = whole && (await reading.job(whole))
-  return job && reading.problems.length === 0 ? { job } : { problems: inOrder(reading.problems) }
+  return job && reading.problems.length === 0 ? { job } : { problems: inOrder(reading.problemsWithUnknown()) }
 }
 
 interface Issue {
@@ -85,6 +85,7 @@ const inOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.
 class Reading implements TaskReading {
   readonly problems: YamlProblem[] = []
   readonly #warnings: string[] = []
+  readonly #unknown: Path[] = []
   readonly #source: YamlSource
   readonly #surroundings: Surroundings
   readonly #issues: readonly Issue[]
@@ -115,7 +116,7 @@ class Reading implements TaskReading {
   }
 
   async job(file: JobFile): Promise<HarborJob> {
-    this.#warnUnknown()
+    this.#findUnknown()
     this.#refuseUnsupported(file)
     const found = this.#agents(file)
     const agents = found.map(({ agent }) => agent)
@@ -159,19 +160,26 @@ class Reading implements TaskReading {
     }
   }
 
-  #warnUnknown() {
+  #findUnknown() {
     const value = this.#source.value as Record<string, unknown>
-    const look = (path: string, each: unknown, known: readonly string[]) => {
+    const look = (path: Path, each: unknown, known: readonly string[]) => {
       if (typeof each !== 'object' || each === null || Array.isArray(each)) return
-      for (const key of Object.keys(each))
-        if (!known.includes(key)) this.warn(`${path ? `${path}.` : ''}${key} is no key of a job file; ignored`)
+      for (const key of Object.keys(each)) if (!known.includes(key)) this.#unknown.push([...path, key])
     }
-    look('', value, knownKeys[''])
-    look('retry', value.retry, knownKeys.retry)
+    look([], value, knownKeys[''])
+    for (const key of ['retry', 'environment', 'verifier'] as const) look([key], value[key], knownKeys[key])
     for (const list of ['agents', 'datasets', 'tasks'] as const) {
       const items = value[list]
-      if (Array.isArray(items)) for (const [i, item] of items.entries()) look(`${list}[${i}]`, item, knownKeys[list])
+      if (Array.isArray(items)) for (const [i, item] of items.entries()) look([list, i], item, knownKeys[list])
     }
+    for (const path of this.#unknown)
+      this.warn(`${this.#source.problem(path, '').path} is no key of a job file; ignored`)
+  }
+
+  /** Beside mistakes a key that is not known may be one as well: another in its place is what is missed. */
+  problemsWithUnknown(): YamlProblem[] {
+    const unknown = this.#unknown.map((path) => this.#source.problem(path, `${path.at(-1)} is no key of a job file`))
+    return [...this.problems, ...unknown]
   }
 
   #refuseUnsupported(file: JobFile) {

@@ -79,6 +79,28 @@ const Metric = mapping({
   ...unchecked('kwargs'),
 })
 
+const Environment = mapping({
+  type: z.nullish(text()),
+  import_path: z.nullish(text()),
+  override_cpus: z.nullish(factor()),
+  override_memory_mb: z.nullish(factor()),
+  override_storage_mb: z.nullish(factor()),
+  override_gpus: z.nullish(atLeast0()),
+  env: z.nullish(env()),
+  kwargs: z.nullish(options()),
+  force_build: z.nullish(bool()),
+  ...unchecked('delete', 'suppress_override_warnings', 'mounts'),
+})
+
+const Verifier = mapping({
+  override_timeout_sec: z.nullish(seconds()),
+  max_timeout_sec: z.nullish(seconds()),
+  env: z.nullish(env()),
+  disable: z.nullish(bool()),
+  import_path: z.nullish(text()),
+  ...unchecked('kwargs'),
+})
+
 /** The form of a job file; whether its folders and secrets exist is checked elsewhere. */
 export const JobFile = z.object(
   {
@@ -102,30 +124,8 @@ export const JobFile = z.object(
         ...unchecked('type', 'kwargs'),
       }),
     ),
-    environment: z.nullish(
-      mapping({
-        type: z.nullish(text()),
-        import_path: z.nullish(text()),
-        override_cpus: z.nullish(factor()),
-        override_memory_mb: z.nullish(factor()),
-        override_storage_mb: z.nullish(factor()),
-        override_gpus: z.nullish(atLeast0()),
-        env: z.nullish(env()),
-        kwargs: z.nullish(options()),
-        force_build: z.nullish(bool()),
-        ...unchecked('delete', 'suppress_override_warnings', 'mounts'),
-      }),
-    ),
-    verifier: z.nullish(
-      mapping({
-        override_timeout_sec: z.nullish(seconds()),
-        max_timeout_sec: z.nullish(seconds()),
-        env: z.nullish(env()),
-        disable: z.nullish(bool()),
-        import_path: z.nullish(text()),
-        ...unchecked('kwargs'),
-      }),
-    ),
+    environment: z.nullish(Environment),
+    verifier: z.nullish(Verifier),
     metrics: z.nullish(z.array(Metric, 'must be a list of mappings')),
     agents: z.nullish(
       z.array(Agent, 'must be a list of mappings').check(z.minLength(1, 'is empty: name at least one agent')),
@@ -151,6 +151,8 @@ export const knownKeys = {
   datasets: Object.keys(Dataset.shape),
   tasks: Object.keys(Task.shape),
   retry: Object.keys(Retry.shape),
+  environment: Object.keys(Environment.shape),
+  verifier: Object.keys(Verifier.shape),
 }
 
 /** Whether a key asks for something. */
