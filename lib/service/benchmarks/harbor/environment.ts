@@ -209,7 +209,7 @@ export const buildEnvironment = async (
     workbench.user = user
     await startContainer(workbench, plan, {
       cwd: plan?.workdir ?? workdir,
-      env: { HOME: '/root', ...plan?.env },
+      env: noting({ HOME: '/root', ...plan?.env }, isNoting && plan !== undefined),
       signal: limit,
     })
   })

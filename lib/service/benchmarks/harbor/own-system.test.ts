@@ -504,6 +504,19 @@ describe.skipIf(problem !== undefined)('a trial in a system of its own', () => {
     ])
   })
 
+  it.skipIf(!hasGit)('marks what the start of the container used of this machine', async () => {
+    const trial = await trials.run({
+      'environment/Dockerfile':
+        'FROM debian:12\nWORKDIR /app\nENTRYPOINT ["/bin/sh", "-c", "git --version >out; exec \\"$@\\"", "sh"]\n',
+      'solution/solve.sh': 'git --version\n',
+      'tests/test.sh': rewardIf('[ -s out ]'),
+    })
+    expect([trial.score, trial.environment_differs]).toEqual([1, true])
+    expect(trial.warnings.slice(1)).toEqual([
+      'The start of the container used what this machine has and the image has not: git',
+    ])
+  })
+
   it.skipIf(!isGitPackage)('takes a program for one of the image where it is installed', async () => {
     const install = 'apt-get update; apt-get install -y --no-install-recommends git'
     const built = { 'environment/Dockerfile': `FROM debian:12\nRUN ${install}\nWORKDIR /app\n` }

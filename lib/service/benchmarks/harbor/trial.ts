@@ -220,10 +220,10 @@ class HarborTrial {
       this.#trajectories.push(posix.join(name === null ? '' : `steps/${name}`, 'agent', trajectoryFile))
   }
 
-  #build(workbench: Workbench, devboxId: string, environment: TaskEnvironment): Promise<Built> {
+  async #build(workbench: Workbench, devboxId: string, environment: TaskEnvironment): Promise<Built> {
     const { account, settings, signal } = this.#options
     const { environments } = this.#deps
-    return buildEnvironment(workbench, environment, {
+    const built = await buildEnvironment(workbench, environment, {
       account,
       environments,
       devboxFolder: this.#deps.folderOf(devboxId),
@@ -237,6 +237,9 @@ class HarborTrial {
       },
       signal,
     })
+    await this.#warnOfExtraPrograms(workbench, 'start of the container', { ...built, network: environment.network })
+    this.#refuseDifferences()
+    return built
   }
 
   async #openStage(environment: TaskEnvironment): Promise<Stage> {
