@@ -18,6 +18,18 @@ test('the log tells what happens in a devbox while it happens', async ({ signedI
   await expect(page).toHaveURL(/source=exec/)
   await expect(records).toContainText('from-outside')
 
+  // An expression filters, and one that would backtrack for years is given up: the page goes on.
+  await product.service.executions.executeSync({ params: { id }, body: { command: `echo ${'a'.repeat(40)}!` } })
+  await page.getByRole('checkbox', { name: 'Regular expression' }).check()
+  const search = page.getByRole('textbox', { name: 'Search the log' })
+  await search.fill('^a+!$')
+  await expect(records).toHaveText(/a{40}!$/)
+  await expect(records).not.toContainText('from-outside')
+  await search.fill('^(a+)+$')
+  await expect(page.getByRole('region', { name: 'Log' }).getByRole('alert')).toHaveText(/takes too long/)
+  await expect(records).toContainText('from-outside')
+  await search.fill('')
+
   await product.service.devboxes.shutdown({ params: { id } })
   await expect(page.getByText('The devbox has ended; this is all of its log')).toBeVisible()
   await page.reload()

@@ -25,7 +25,7 @@ const cell = (page: Page, column: number, row: number) =>
 
 test('finds text, counts it, and keeps its place while output comes', async ({ signedIn: page, product }) => {
   const id = await openTerminal(page, product, 'finding')
-  const more = '(until [ -e ~/go ]; do sleep 0.1; done; echo; seq -f "needle %g" 501 700) &'
+  const more = `(until [ -e ~/go ]; do sleep 0.1; done; echo; seq -f "needle %g" 501 700; echo ${'a'.repeat(40)}.) &`
   await page.keyboard.type(`clear; seq -f "needle %g" 1 500; ${more}\n`)
   await untilText(page, /^needle 500$/m)
   await page.keyboard.press('Control+Shift+F')
@@ -54,6 +54,9 @@ test('finds text, counts it, and keeps its place while output comes', async ({ s
   expect(await page.evaluate(() => window.term?.buffer.active.viewportY)).toBe(0)
   await field.fill('^needle \\d+$')
   await expect(bar).toContainText('of 700')
+  // One that would backtrack for years is given up, and the terminal goes on.
+  await field.fill('^(a+)+$')
+  await expect(bar.getByRole('alert')).toContainText('takes too long')
   await field.press('Escape')
   await expect(bar).toHaveCount(0)
   await expect(page.locator('.xterm-helper-textarea')).toBeFocused()

@@ -12,7 +12,7 @@ import { Select } from '#components/ui/select.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
+import { expressionOf, LogView, logViewPath, recordsOf } from '#lib/console/address/log-view.ts'
 import { formatCount, isoTime } from '#lib/console/frame/format.ts'
 import { saveText } from '#lib/console/lists/export.ts'
 import { styledPieces, withoutStyles } from '#lib/console/live/ansi.ts'
@@ -25,6 +25,7 @@ import { LogState } from './log-state.tsx'
 import { StyledText } from './styled-text.tsx'
 import { UseCharts } from './use-charts.tsx'
 import { useFollowed } from './use-followed.ts'
+import { useMatching } from './use-matching.ts'
 
 /** What happened in a devbox and what happens now; follows its end unless the reader has scrolled away from it. */
 export const LogPanel = ({ devboxId }: { devboxId: string }) => {
@@ -32,7 +33,16 @@ export const LogPanel = ({ devboxId }: { devboxId: string }) => {
   const path = useMemo(() => logViewPath(devboxId), [devboxId])
   const { view, change, problems } = useAddress({ schema: LogView, path })
   const [wraps, setWraps] = useState(true)
-  const { shown, stats, ofFiles, problem } = useMemo(() => recordsOf(log.records, view), [log.records, view])
+  const { regex, search } = view
+  const expression = useMemo(() => expressionOf({ regex, search }), [regex, search])
+  const matching = useMatching(log.records, expression && 'pattern' in expression ? expression.pattern : null)
+  // What is wrong with the expression; then it filters nothing.
+  const problem = expression && 'problem' in expression ? expression.problem : matching.problem
+  const isFiltering = matching.pattern !== null && problem === null
+  const { shown, stats, ofFiles } = useMemo(
+    () => recordsOf(log.records, view, isFiltering ? ({ number }) => matching.found.has(number) : undefined),
+    [log.records, view, isFiltering, matching.found],
+  )
   const ask = useAskTerminals(devboxId)
   const send = useCallback((text: string) => ask('prompt', text), [ask])
   const text = () => shown.map((record) => withoutStyles(logLine(record))).join('\n')

@@ -1,5 +1,14 @@
 import type { IDecoration, IDisposable, IMarker, Terminal } from '@xterm/xterm'
-import { type FindMatch, type FindQuery, findMatches, findPattern, matchFrom } from '#lib/terminal/page/find.ts'
+import {
+  type FindMatch,
+  type FindPattern,
+  type FindQuery,
+  findMatches,
+  findPattern,
+  linesOf,
+  matchFrom,
+} from '#lib/terminal/page/find.ts'
+import { matchApart, tooSlow } from '#lib/terminal/page/match-apart.ts'
 import { coloursOf } from '../pane/terminal-theme.ts'
 
 export interface FindState {
@@ -27,12 +36,16 @@ export class TerminalFinder {
   readonly #subscriptions: IDisposable[]
   state = nothingFound
   #query: FindQuery | undefined
+  /** By a person, who is led to what is found. */
+  #isAsked = false
   #matches: readonly FindMatch[] = []
   /** Holds the line of the current match while lines are trimmed above it. */
   #marker: IMarker | undefined
   #decorations: IDecoration[] = []
   #decoratedFrom = -1
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Of an expression: it is tried apart first, where it can be ended. */
+  #trial = new AbortController()
 
   constructor(terminal: Terminal, onChange: (state: FindState) => void) {
     this.#terminal = terminal
@@ -52,8 +65,8 @@ export class TerminalFinder {
   /** Begins at the match looked at before, else at what is in view. */
   search(query: FindQuery) {
     this.#query = query
+    this.#isAsked = true
     this.#find()
-    this.#reveal()
   }
 
   /** Moves to the next match below, or above by -1, and from the last one to the first. */
@@ -68,6 +81,7 @@ export class TerminalFinder {
 
   dispose() {
     clearTimeout(this.#timer)
+    this.#trial.abort()
     for (const subscription of this.#subscriptions) subscription.dispose()
     this.#clear()
     this.#marker?.dispose()
@@ -84,9 +98,25 @@ export class TerminalFinder {
   #find() {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#trial.abort()
     if (!this.#query) return
-    const { buffer, cols } = this.#terminal
     const found = findPattern(this.#query)
+    if (found && 'pattern' in found && this.#query.regex) return void this.#tryFirst(found.pattern)
+    this.#show(found)
+  }
+
+  async #tryFirst(pattern: RegExp) {
+    this.#trial = new AbortController()
+    const { signal } = this.#trial
+    const { active } = this.#terminal.buffer
+    const end = await matchApart(pattern, linesOf(active), signal).catch((error: Error) => error)
+    if (signal.aborted) return
+    const problem = end === null ? tooSlow : end instanceof Error ? end.message : null
+    this.#show(problem === null ? { pattern } : { problem })
+  }
+
+  #show(found: FindPattern) {
+    const { buffer, cols } = this.#terminal
     const problem = found && 'problem' in found ? found.problem : null
     const { matches, hasMore } =
       found && 'pattern' in found
@@ -99,6 +129,8 @@ export class TerminalFinder {
       hasMore,
       problem,
     })
+    if (this.#isAsked) this.#reveal()
+    this.#isAsked = false
   }
 
   /** Where the current match stands now, if its line is still there. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseQuery } from '#lib/contract/query-string.ts'
-import { LogView, logViewPath, recordsOf } from './log-view.ts'
+import { expressionOf, LogView, logViewPath, recordsOf } from './log-view.ts'
 
 const record = (source: string, message: string, change = {}) => ({
   timestamp_ms: 0,
@@ -38,13 +38,14 @@ it('filters by source, level and execution, also by words it does not know', () 
   expect(messages({ execution: 'a' })).toEqual(['Built 12 files'])
 })
 
-it('searches by text, and by an expression when told so', () => {
+it('searches by text, and leaves an expression to who may end it', () => {
   expect(messages({ search: 'BUILT' })).toEqual(['Built 12 files'])
   expect(messages({ search: 'a.c' })).toEqual(['a.c'])
-  expect(messages({ search: '^\\w+: \\d', regex: 'yes' })).toEqual(['warning: 3 left'])
-  const wrong = recordsOf(records, { search: '(', regex: 'yes' })
-  expect(wrong.problem).not.toBeNull()
-  expect(wrong.shown).toHaveLength(3)
+  const byExpression: LogView = { search: '^\\w+: \\d', regex: 'yes' }
+  expect(expressionOf(byExpression)).toEqual({ pattern: /^\w+: \d/giu })
+  expect(recordsOf(records, byExpression, ({ level }) => level === 'warn').shown).toEqual([records[1]])
+  expect(expressionOf({ search: '(', regex: 'yes' })).toHaveProperty('problem')
+  expect([expressionOf({ search: '(' }), messages({ search: '(', regex: 'yes' }).length]).toEqual([null, 3])
 })
 
 it('keeps all of it in the address', () => {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { findPattern } from '#lib/terminal/page/find.ts'
+import { type FindPattern, findPattern } from '#lib/terminal/page/find.ts'
 import { withoutStyles } from '../live/ansi.ts'
 import { logText } from '../live/log-feed.ts'
 import { paths } from './paths.ts'
@@ -33,18 +33,20 @@ export interface FilteredLog<Row> {
   stats: number
   /** Likewise of the commands by which the Files tab reads. */
   ofFiles: number
-  /** What is wrong with the expression; then it filters nothing. */
-  problem: string | null
 }
 
-/** The records a view shows. */
+/** The expression of a view, or why it is none; null where the search is of plain text. */
+export const expressionOf = ({ search = '', regex }: LogView): FindPattern =>
+  regex === 'yes' ? findPattern({ text: search, matchCase: false, wholeWord: false, regex: true }) : null
+
+/** The records a view shows; of its expression only others know what it matches. */
 export const recordsOf = <Row extends LogRecord & { isReadByFiles?: boolean }>(
   records: readonly Row[],
   view: LogView,
+  isMatch: (record: Row) => boolean = () => true,
 ): FilteredLog<Row> => {
-  const { source, level, execution, search = '', regex } = view
-  const found = findPattern({ text: search, matchCase: false, wholeWord: false, regex: regex === 'yes' })
-  const pattern = found && 'pattern' in found ? found.pattern : null
+  const { source, level, execution, regex } = view
+  const wanted = regex === 'yes' ? '' : (view.search ?? '').toLowerCase()
   const takesStats = source === 'stats' || view.stats === 'shown'
   let stats = 0
   let ofFiles = 0
@@ -52,12 +54,13 @@ export const recordsOf = <Row extends LogRecord & { isReadByFiles?: boolean }>(
     if (source && record.source !== source) return false
     if (level && record.level !== level) return false
     if (execution && record.cmd_id !== execution) return false
-    if (pattern && withoutStyles(logText(record)).search(pattern) < 0) return false
+    if (wanted !== '' && !withoutStyles(logText(record)).toLowerCase().includes(wanted)) return false
+    if (!isMatch(record)) return false
     const isOfFiles = record.isReadByFiles && view.files !== 'shown' && !execution
     const isOfStats = record.source === 'stats' && !takesStats
     if (isOfFiles) ofFiles++
     if (isOfStats) stats++
     return !isOfFiles && !isOfStats
   })
-  return { shown, stats, ofFiles, problem: found && 'problem' in found ? found.problem : null }
+  return { shown, stats, ofFiles }
 }

@@ -187,7 +187,7 @@ const setContentPolicy = (
     // Safari has long read 'self' as not covering WebSockets, so their origin is spelled out.
     `connect-src 'self' ${origin.replace(/^http/, 'ws')}`,
     "manifest-src 'self'",
-    // Shows notifications, and nothing else.
+    // Shows notifications; matches expressions that were typed.
     "worker-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

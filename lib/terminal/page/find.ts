@@ -43,6 +43,17 @@ export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): F
 /** The only escape of a hyphen that Unicode expressions take outside of a class. */
 const escapes: Record<string, string> = { '-': '\\x2d' }
 
+/** The lines of a buffer. A line that was wrapped is one line. */
+export const linesOf = (buffer: IBuffer): string[] => {
+  const lines: string[] = []
+  for (let row = 0; row < buffer.length; ) {
+    const { text, starts } = joinedLine(buffer, row)
+    lines.push(text)
+    row += starts.length
+  }
+  return lines
+}
+
 /** All matches from top to bottom, at most `max`. A line that was wrapped is one line. */
 export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, max: number): FindResult => {
   const matches: FindMatch[] = []
