@@ -76,6 +76,14 @@ test('a command runs, streams and is killed', async ({ signedIn: page, product }
   await page.getByRole('button', { name: 'Run command' }).click()
   await expect(page.getByLabel('Output').getByText('err')).toBeVisible()
   await expect(page.getByText(/\b3\b/).first()).toBeVisible()
+
+  // The end of the output is asked for, which is not to be called the whole of it.
+  await page.getByRole('textbox', { name: 'Command' }).fill('seq 300 302')
+  await page.keyboard.press('Control+Enter')
+  const counted = page.getByRole('article', { name: 'Command seq 300 302' })
+  await expect(counted.getByText('Exit 0', { exact: true })).toBeVisible()
+  await expect(counted.getByRole('log', { name: 'Output' })).toHaveText('300\n301\n302\n')
+  await expect(counted.getByText(/kept only a part|Truncated/)).toHaveCount(0)
 })
 
 test('a command somebody else started is listed, opened by its address, and spoken to', async ({

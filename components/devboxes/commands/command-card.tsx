@@ -108,16 +108,11 @@ export const CommandCard = ({ run, logged, onClose, ...actions }: CommandCardPro
       <CommandOutput
         transcript={snapshot.transcript}
         isOpen={!snapshot.isRead && snapshot.lost === null}
-        cuts={cutsOf(execution)}
+        cuts={snapshot.cut.length > 0 ? [`The service kept only a part of ${snapshot.cut.join(' and ')}.`] : []}
       />
       {isRunning && <CommandStdin devbox_id={execution.devbox_id} execution_id={execution.execution_id} />}
     </article>
   )
-}
-
-const cutsOf = ({ stdout_truncated, stderr_truncated }: CommandSnapshot['execution']): string[] => {
-  const cut = [stdout_truncated && 'stdout', stderr_truncated && 'stderr'].filter(Boolean)
-  return cut.length > 0 ? [`The service says that its record of ${cut.join(' and ')} is truncated.`] : []
 }
 
 interface AgainProps {

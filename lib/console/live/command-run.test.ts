@@ -79,13 +79,8 @@ describe('a command run', () => {
   })
 
   it('that was found ended is read whole before it is said to be', async () => {
-    const asked: boolean[] = []
     const made = run(
       {
-        get: async (whole) => {
-          asked.push(whole)
-          return done
-        },
         follow: async (stream, { onItems }) => {
           expect(made.getSnapshot()).toMatchObject({ hasEnded: true, isRead: false })
           if (stream === 'stdout') onItems([{ output: 'kept' }], '4')
@@ -96,7 +91,21 @@ describe('a command run', () => {
     await made.follow()
     expect(transcriptText(made.getSnapshot().transcript)).toBe('kept')
     expect(made.getSnapshot().isRead).toBe(true)
-    expect(asked).toEqual([true])
+  })
+
+  it('is cut where its streams told no more than an answer that was cut, not where only the answer was', async () => {
+    const cutOf = async (told: string, answered: string) => {
+      const made = run({
+        follow: async (stream, { onItems }) => (stream === 'stdout' ? onItems([{ output: told }], '1') : undefined),
+        get: async () => ({ ...done, stdout: answered, stdout_truncated: true, stderr: '', stderr_truncated: false }),
+      })
+      await made.follow()
+      return made.getSnapshot().cut
+    }
+    // The last line is asked for alone, and so every longer output is answered as cut.
+    expect(await cutOf('one\ntwo\n', 'two\n')).toEqual([])
+    expect(await cutOf('two\n', 'two\n')).toEqual(['stdout'])
+    expect(await cutOf('', '')).toEqual(['stdout'])
   })
 
   it('is left by who stops looking, and goes on where it was', async () => {

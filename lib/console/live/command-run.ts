@@ -8,8 +8,8 @@ import { append, emptyTranscript, type OutputStream, plainText, type Transcript 
 export interface ExecutionSource {
   /** Resolves once the process has ended and all was told; rejects when asking again cannot help. */
   follow(stream: OutputStream, options: FollowOptions<'executions.streamStdout'>): Promise<void>
-  /** `whole` is with its output. */
-  get(whole: boolean): Promise<Execution>
+  /** How it stands, with the end of its output. */
+  get(): Promise<Execution>
   /** True when asking again cannot help. */
   isLost(error: unknown): boolean
 }
@@ -25,6 +25,8 @@ export interface CommandSnapshot {
   endedMs: number | null
   /** Of the worse of its streams. */
   health: LiveHealth
+  /** Of which the service kept less than was written. */
+  cut: readonly OutputStream[]
   /** Why the run can no longer be followed. */
   lost: unknown
 }
@@ -42,6 +44,8 @@ interface Reader {
   stream: OutputStream
   /** Where its stream stands. */
   position?: string
+  /** How much it has told. */
+  length: number
   health: LiveHealth
   toPlain(chunk: string): string
 }
@@ -49,7 +53,7 @@ interface Reader {
 /** Between two looks at a process whose streams have ended. */
 const lookAgain = { firstMs: 250, maxMs: 5_000 }
 
-const newReader = (stream: OutputStream): Reader => ({ stream, health: noHealth, toPlain: plainText() })
+const newReader = (stream: OutputStream): Reader => ({ stream, length: 0, health: noHealth, toPlain: plainText() })
 
 /** One command from start to end: follows both of its streams and keeps what they said. */
 export class CommandRun extends SnapshotStore<CommandSnapshot> {
@@ -69,6 +73,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
       startedMs: now(),
       endedMs: null,
       health: noHealth,
+      cut: [],
       lost: null,
     })
     this.command = command
@@ -83,7 +88,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
     const leave = () => leaving.abort()
     signal?.addEventListener('abort', leave)
     try {
-      if (this.#isFound) await this.#look(true)
+      if (this.#isFound) await this.#look()
       this.#isFound = false
       // A stream may be cut short in a way that looks like its end; only the status says that the process is gone.
       for (let attempt = 0; !this.getSnapshot().isRead; attempt++) {
@@ -92,8 +97,9 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
         const hadEnded = this.getSnapshot().hasEnded
         await Promise.all(this.#readers.map((reader) => this.#read(reader, leaving.signal)))
         if (leaving.signal.aborted) return
-        if (!hadEnded) await this.#look(false)
-        this.draw({ isRead: this.getSnapshot().hasEnded })
+        if (!hadEnded) await this.#look()
+        const { hasEnded: isRead } = this.getSnapshot()
+        this.draw({ isRead, cut: isRead ? this.#cut() : [] })
       }
     } catch (lost) {
       if (!signal?.aborted) this.draw({ lost })
@@ -109,8 +115,10 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
       signal,
       onItems: (chunks: OutputChunk[], position) => {
         reader.position = position
-        for (const { output } of chunks)
+        for (const { output } of chunks) {
+          reader.length += output.length
           this.#transcript = append(this.#transcript, reader.stream, reader.toPlain(output))
+        }
         this.drawSoon()
       },
       onHealth: (health) => {
@@ -120,8 +128,16 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
     })
   }
 
-  async #look(whole: boolean) {
-    const execution = await this.#source.get(whole).catch((error: unknown) => {
+  /** An answer is the end of what was kept, and says so; cut is what also its stream told no more of. */
+  #cut(): OutputStream[] {
+    const { execution } = this.getSnapshot()
+    return this.#readers
+      .filter(({ stream, length }) => execution[`${stream}_truncated`] && length <= (execution[stream] ?? '').length)
+      .map(({ stream }) => stream)
+  }
+
+  async #look() {
+    const execution = await this.#source.get().catch((error: unknown) => {
       if (this.#source.isLost(error)) throw error
       return this.getSnapshot().execution
     })

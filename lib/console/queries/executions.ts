@@ -118,7 +118,7 @@ const executionSource = (api: Api, devboxId: string, executionId: string): Execu
   return {
     follow: (stream, options) => follow({ endpoint: outputOf[stream], params }, options),
     // The text came by the streams; the last line is the least that can be asked for.
-    get: (whole) => api.executions.get({ params, query: whole ? {} : { last_n: 1 } }),
+    get: () => api.executions.get({ params, query: { last_n: 1 } }),
     isLost: isFinal,
   }
 }
