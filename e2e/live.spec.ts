@@ -47,12 +47,13 @@ test('a service that freezes is late on every page, loses nothing that is typed,
     const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
     started.unshift(product)
     await signIn(page, { url: product.url, apiKey: service.apiKey })
-    const { axons, devboxes } = createClient({
+    const { axons, devboxes, executions } = createClient({
       baseUrl: service.url,
       headers: { authorization: `Bearer ${service.apiKey}` },
     })
     const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'frozen-box' } })
     const axon = await axons.create({ body: { name: 'frozen-axon' } })
+    await executions.executeSync({ params: { id }, body: { command: 'echo one >note' } })
     // Every page that says that it is live, and the others by their header.
     const tabs = [page]
     for (const path of [
@@ -61,6 +62,8 @@ test('a service that freezes is late on every page, loses nothing that is typed,
       `/axons/${axon.id}?tab=events`,
       `/devboxes/${id}?tab=log`,
       '/benchmark-jobs',
+      `/devboxes/${id}?tab=commands`,
+      `/devboxes/${id}?tab=files&path=/home/user&file=note`,
     ]) {
       const tab = await page.context().newPage()
       await tab.goto(product.url + path)
@@ -69,6 +72,8 @@ test('a service that freezes is late on every page, loses nothing that is typed,
     }
     await page.goto(`${product.url}/devboxes/${id}`)
     await isLive(page)
+    const [commands, files] = tabs.slice(-2) as [Page, Page]
+    await files.getByRole('button', { name: 'Edit file' }).click()
     process.kill(service.pid, 'SIGSTOP')
     for (const tab of tabs) {
       await expect(tab.getByRole('banner').getByText('Late', { exact: true }), tab.url()).toBeVisible()
@@ -85,7 +90,21 @@ test('a service that freezes is late on every page, loses nothing that is typed,
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await expect(dialog.getByRole('button', { name: 'Stop waiting' })).toBeVisible()
     await expect(name).toHaveValue('typed-while-frozen')
+    // What is typed while the service has not taken what was sent.
+    const command = commands.getByRole('textbox', { name: 'Command' })
+    await command.fill('echo sent')
+    await command.press('Control+Enter')
+    await command.fill('echo typed meanwhile')
+    const note = files.getByRole('textbox', { name: 'Text of note' })
+    await note.fill('two')
+    await note.press('Control+s')
+    await note.fill('two and three')
     process.kill(service.pid, 'SIGCONT')
+    await expect(commands.getByRole('article', { name: 'Command echo sent' })).toContainText('Exit 0')
+    await expect(command).toHaveValue('echo typed meanwhile')
+    await expect(files.getByText('The file was saved')).toBeVisible()
+    await expect(note).toHaveValue('two and three')
+    await expect(files.getByText('Not saved', { exact: true })).toBeVisible()
     for (const tab of tabs) {
       await isLive(tab)
       await expect(tab.getByText('Late', { exact: true }), tab.url()).toHaveCount(0)

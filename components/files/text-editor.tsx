@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Save } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -8,7 +8,7 @@ import { Textarea } from '#components/ui/input.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { nameIn, nameWords } from '#lib/console/address/file-path.ts'
 import { lineEndsOf, saveText } from '#lib/console/api/file-content.ts'
-import { draftOf, keepDraft } from '#lib/console/api/file-drafts.ts'
+import { draftOf, type FileDraft, keepDraft } from '#lib/console/api/file-drafts.ts'
 import { fileQueries } from '#lib/console/queries/devbox/files.ts'
 import type { FilesPlace } from './files-place.ts'
 
@@ -26,23 +26,27 @@ export const TextEditor = ({ place: { devboxId, refusal }, path, read, onClose }
   const [conflict, setConflict] = useState<{ theirs: string | null }>()
   const queryClient = useQueryClient()
   const isChanged = draft.text !== draft.base
-  const change = (next: typeof draft) => {
+  const latest = useRef(draft.text)
+  const change = (next: FileDraft) => {
+    latest.current = next.text
     setDraft(next)
     keepDraft(devboxId, path, next)
   }
   const save = useMutation({
-    mutationFn: (base: string | null) => saveText(devboxId, path, { base, text: draft.text }),
-    onSuccess: (result) => {
+    mutationFn: ({ base, text }: FileDraft) => saveText(devboxId, path, { base, text }),
+    onSuccess: (result, { text }) => {
       if (!result.isSaved) return setConflict({ theirs: result.theirs })
-      keepDraft(devboxId, path, undefined)
       toast.ok('The file was saved')
       void queryClient.invalidateQueries({ queryKey: fileQueries.all(devboxId) })
+      // What was typed meanwhile is not in the file yet.
+      if (latest.current !== text) return change({ base: text, text: latest.current })
+      keepDraft(devboxId, path, undefined)
       onClose()
     },
   })
   const submit = (base: string | null) => {
     setConflict(undefined)
-    if (!save.isPending) save.mutate(base)
+    if (!save.isPending) save.mutate({ base, text: draft.text })
   }
   const discard = () => {
     keepDraft(devboxId, path, undefined)

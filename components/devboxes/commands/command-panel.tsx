@@ -43,8 +43,8 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
     event.preventDefault()
     if (command.trim() === '' || refusal || isStarting) return
     const start = { devboxId: devbox.id, command, shellName: shellName.trim() }
-    // What was typed stays if the service refuses it.
-    const onSuccess = () => setCommand('')
+    // What was typed stays if the service refuses it, and what was typed meanwhile in any case.
+    const onSuccess = () => setCommand((now) => (now === command ? '' : now))
     if (isHeld) executeSync.mutate(start, { onSuccess })
     else execute.mutate({ ...start, attachStdin }, { onSuccess })
   }
@@ -86,7 +86,7 @@ export const CommandPanel = ({ devbox, serviceUrl }: { devbox: Devbox; serviceUr
             mono
             value={shellName}
             onText={setShellName}
-            placeholder="a name keeps its directory and variables"
+            placeholder="a name keeps its state"
             list={`${devbox.id}-shells`}
           />
           <datalist id={`${devbox.id}-shells`}>

@@ -13,7 +13,9 @@ export const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; e
   const send = useMutation(executionMutations.sendStdIn())
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!send.isPending) send.mutate({ devbox_id, execution_id, text: `${text}\n` }, { onSuccess: () => setText('') })
+    // What was typed meanwhile stays.
+    const onSuccess = () => setText((now) => (now === text ? '' : now))
+    if (!send.isPending) send.mutate({ devbox_id, execution_id, text: `${text}\n` }, { onSuccess })
   }
   return (
     <form onSubmit={submit} className="flex flex-wrap items-center gap-2 border-t border-line bg-surface-1 px-3 py-1.5">
